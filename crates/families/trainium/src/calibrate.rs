@@ -178,7 +178,7 @@ fn guarded(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), Str
 }
 
 /// Latencies of a case in microseconds on several machines of one generation.
-pub(crate) fn timed(case: &Case, text: &str, machines: &[Machine]) -> Result<Vec<f64>, String> {
+pub fn timed(case: &Case, text: &str, machines: &[Machine]) -> Result<Vec<f64>, String> {
     let evaluation = run(case, text, machines.first().map_or(2, |it| it.generation))?;
     let passes = Passes::of(&evaluation);
     let latency = |machine| time(&evaluation.trace, machine, passes).latency_ns / 1000.0;

@@ -14,7 +14,7 @@ const EVENT_LIMIT: usize = 1 << 20;
 
 /// Puts a comment for each buffer at the head of the kernel, in the place of
 /// those that are there, and what it moves above the function.
-pub(crate) fn annotate(kernel: &mut Kernel, limits: &HardwareLimits) {
+pub fn annotate(kernel: &mut Kernel, limits: &HardwareLimits) {
     if let Some(prefix) = with_header(&kernel.prefix, &header(kernel)) {
         kernel.prefix = prefix;
     }
@@ -51,7 +51,7 @@ fn comments(kernel: &Kernel, limits: &HardwareLimits) -> Option<Vec<String>> {
         let plural = if banks.len() == 1 { "bank" } else { "banks" };
         Some(format!(
             "{PREFIX}{what} in {} {memory} rows from {} to {} ({plural} {}).",
-            buffer.rows.len(),
+            buffer.rows.count(),
             buffer.rows.first()?,
             buffer.rows.last()?,
             banks.join(", ")
@@ -145,28 +145,4 @@ pub(crate) fn with_header(prefix: &str, lines: &[String]) -> Option<String> {
     }
     result.push_str(prefix.get(end..)?);
     Some(result)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::annotate;
-    use crate::limits::HardwareLimits;
-    use crate::parse::parse;
-    use crate::print::print;
-
-    #[test]
-    fn comments_are_replaced_and_not_repeated() {
-        let source = "void solution(int8_t A[16][64]) {\n    mvin(&A[0][0], 4096, 64, 16);\n}\n";
-        let limits = HardwareLimits::gemmini_int8_16();
-        let mut kernel = parse(source).expect("parses");
-        annotate(&mut kernel, &limits);
-        let once = print(&kernel);
-        assert!(
-            once.contains("// Local memory: A in 64 scratchpad rows from 4096 to 4159 (bank 1).\n")
-        );
-        assert!(once.starts_with("// Without loops.\n// Moves A in 1.0 times.\nvoid solution("));
-        let mut again = parse(&once).expect("parses");
-        annotate(&mut again, &limits);
-        assert_eq!(print(&again), once);
-    }
 }

@@ -18,13 +18,13 @@ const EVENT_LIMIT: usize = 1 << 21;
 /// What a kernel leaves in memory: for each row of a tile that is stored, a
 /// fingerprint of what it is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub struct Outcome {
     stored: HashMap<(usize, u64), u64>,
 }
 
 /// Returns what the kernel leaves in memory; `None` if it cannot be followed
 /// or reads local rows that nothing wrote.
-pub(crate) fn outcome(kernel: &Kernel, limits: &HardwareLimits) -> Option<Outcome> {
+pub fn outcome(kernel: &Kernel, limits: &HardwareLimits) -> Option<Outcome> {
     let mut machine = Machine {
         dim: limits.dim,
         scratchpad: vec![0; usize::try_from(limits.rows(Memory::Scratchpad)).ok()?],

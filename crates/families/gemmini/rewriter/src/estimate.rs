@@ -18,7 +18,7 @@ const EVENT_BUDGET: usize = 14_000;
 
 /// What the model says about a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Estimate {
+pub struct Estimate {
     /// Cycles of the whole kernel.
     pub(crate) cycles: f64,
     /// Bytes moved in per compute command.
@@ -26,7 +26,7 @@ pub(crate) struct Estimate {
 }
 
 /// Returns an estimate of the cycles that a kernel takes; `None` if it cannot be followed.
-pub(crate) fn estimate(kernel: &Kernel, limits: &HardwareLimits) -> Option<Estimate> {
+pub fn estimate(kernel: &Kernel, limits: &HardwareLimits) -> Option<Estimate> {
     let total = total_work(&kernel.body);
     let mut machine = Machine::new(kernel, limits);
     let mut budget = EVENT_BUDGET;

@@ -88,7 +88,7 @@ pub(crate) fn spread(
     // No room beside the others where they are: place everything anew, largest first.
     group.base = 0;
     groups.push((changed, group));
-    groups.sort_by_key(|(idx, group)| (-group.rows.len(), *idx));
+    groups.sort_by_key(|(idx, group)| (-group.rows.count(), *idx));
     let mut placed: Vec<RowSet> = Vec::new();
     for (_, group) in &groups {
         let base = *free_bases(&group.rows, &placed, group.base, memory, limits).first()?;

@@ -7,17 +7,16 @@
 //! symbolic run drops those that change what is computed. The evaluator has
 //! the last word on both. Nothing here knows a problem or a shape.
 
+#![allow(
+    missing_docs,
+    reason = "most of what is public is so for the suite alone, see `inside`"
+)]
+
 mod analysis;
 mod annotate;
-#[cfg(test)]
-mod case_tests;
 mod chain;
-#[cfg(test)]
-mod chain_tests;
 mod dataflow;
 mod estimate;
-#[cfg(test)]
-mod interpreter;
 mod kernel;
 mod layout;
 mod lift;
@@ -32,12 +31,6 @@ mod residency;
 mod rewriter;
 mod rows;
 mod schedule;
-#[cfg(test)]
-mod schedule_tests;
-#[cfg(test)]
-mod semantics_tests;
-#[cfg(test)]
-mod spelling_tests;
 mod transformation;
 mod transformations;
 mod tree;
@@ -53,3 +46,24 @@ pub use proposal::{Family, Proposals, Variant};
 pub use rewriter::GemminiRewriter;
 pub use transformation::Step;
 pub use tree::Path;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::annotate::annotate;
+    pub use crate::chain::{schedules as schedules_of_chains, write as write_chain};
+    pub use crate::dataflow::outcome;
+    pub use crate::estimate::estimate;
+    pub use crate::kernel::{Command, Dram, Kernel, Local, LocalRow, Memory, Statement, Weights};
+    pub use crate::lift::values::{FIELD, Values, in_field, multiply};
+    pub use crate::lift::{Elementwise, Lifted, Operation, Work, lift};
+    pub use crate::normalise::macros::expand;
+    pub use crate::parse::parse_with;
+    pub use crate::print::print;
+    pub use crate::rows::RowSet;
+    pub use crate::schedule::{schedules, write};
+    pub use crate::transformation::View;
+    pub use crate::transformations::{TRANSFORMATIONS, find};
+    pub use crate::walk::{Event, Program};
+}

@@ -35,20 +35,11 @@ const RESTART_LIMIT: usize = 48;
 /// The extent of an array of which only the address is known.
 const UNKNOWN_EXTENT: i64 = 1 << 30;
 
-/// Reads a kernel for the default target.
-///
-/// # Errors
-/// A [`ParseError`] if the text is not C or has no entry function.
-#[cfg(test)]
-pub(crate) fn parse(source: &str) -> Result<Kernel, ParseError> {
-    parse_with(source, &Vocabulary::default())
-}
-
 /// Reads a kernel.
 ///
 /// # Errors
 /// A [`ParseError`] if the text is not C or has no entry function.
-pub(crate) fn parse_with(source: &str, vocabulary: &Vocabulary) -> Result<Kernel, ParseError> {
+pub fn parse_with(source: &str, vocabulary: &Vocabulary) -> Result<Kernel, ParseError> {
     if SOURCE_LIMIT < source.len() {
         return Err(ParseError::TooLong);
     }

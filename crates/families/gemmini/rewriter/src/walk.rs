@@ -9,7 +9,7 @@ use crate::kernel::{Command, Dram, Kernel, Local, Statement};
 
 /// What happens while a kernel runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Event<'kernel> {
+pub enum Event<'kernel> {
     /// A loop begins another iteration.
     Iteration,
     /// A guard is tested.
@@ -20,30 +20,30 @@ pub(crate) enum Event<'kernel> {
 
 /// A command with its addresses.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Issue<'kernel> {
+pub struct Issue<'kernel> {
     /// The command.
-    pub(crate) command: &'kernel Command,
+    pub command: &'kernel Command,
     /// Rows of the local operands, in the order of the call; none for garbage.
-    pub(crate) rows: [Option<usize>; 2],
+    pub rows: [Option<usize>; 2],
     /// Whether the written operand replaces what its rows hold.
-    pub(crate) overwrites: bool,
+    pub overwrites: bool,
     /// Where in memory, if the command names an element of an array.
-    pub(crate) place: Option<Place>,
+    pub place: Option<Place>,
 }
 
 /// A place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub struct Place {
     /// Number of the array among the kernel's parameters.
-    pub(crate) array: usize,
+    pub array: usize,
     /// All indices but the last, as one number.
-    pub(crate) row: i64,
+    pub row: i64,
     /// The last index.
-    pub(crate) column: i64,
+    pub column: i64,
 }
 
 /// A lowered kernel.
-pub(crate) struct Program<'kernel> {
+pub struct Program<'kernel> {
     body: Vec<Node<'kernel>>,
     slots: usize,
 }
@@ -162,7 +162,7 @@ impl Test {
 
 impl<'kernel> Program<'kernel> {
     /// Lowers a kernel; `None` if something in it is not understood.
-    pub(crate) fn of(kernel: &'kernel Kernel) -> Option<Self> {
+    pub fn of(kernel: &'kernel Kernel) -> Option<Self> {
         let mut slots = 0;
         let body = lower(kernel, &kernel.body, &mut Vec::new(), &mut slots)?;
         Some(Self { body, slots })
@@ -172,7 +172,7 @@ impl<'kernel> Program<'kernel> {
     ///
     /// Stops with `None` when `budget` events have happened, or when `visit`
     /// returns `None`.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         budget: &mut usize,
         visit: &mut dyn FnMut(Event<'kernel>) -> Option<()>,

@@ -31,7 +31,7 @@ mod shuffles;
 mod statistics;
 mod table;
 mod tensor_tensor;
-mod transcendental;
+pub(crate) mod transcendental;
 mod transposes;
 mod values;
 

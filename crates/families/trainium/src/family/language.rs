@@ -52,21 +52,3 @@ impl Language for PythonNki {
         line.starts_with([' ', '\t']) && !line.trim().is_empty()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::PythonNki;
-    use autocomp_core::{Flaw, Language};
-
-    #[test]
-    fn flaws_are_told_apart() {
-        let flaw = |source| PythonNki.flaw(source, "solution");
-        assert_eq!(flaw("def solution(a):\n    return a\n"), None);
-        assert_eq!(flaw("def other(a):\n    return a\n"), Some(Flaw::NoEntry));
-        assert_eq!(
-            flaw("def solution(a):\n    return (a\n"),
-            Some(Flaw::Incomplete)
-        );
-        assert_eq!(flaw("def solution(a):\n"), Some(Flaw::Incomplete));
-    }
-}

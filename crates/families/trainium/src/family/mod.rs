@@ -3,7 +3,7 @@
 mod bench;
 mod evaluations;
 mod language;
-mod normal;
+pub(crate) mod normal;
 mod sections;
 mod timeline;
 

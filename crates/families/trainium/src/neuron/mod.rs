@@ -9,9 +9,9 @@
 
 mod bench;
 mod instance;
-mod plain;
+pub(crate) mod plain;
 mod settings;
-mod summary;
+pub(crate) mod summary;
 
 pub(crate) use bench::NeuronBench;
 pub(crate) use settings::{Settings, parse};

@@ -16,7 +16,7 @@ const fn fields(dtype: Dtype) -> Option<(u32, u32)> {
 }
 
 /// The bits of an element of `dtype` that memory holds as `stored`.
-pub(crate) fn encode(dtype: Dtype, stored: f32) -> u32 {
+pub fn encode(dtype: Dtype, stored: f32) -> u32 {
     let bits = stored.to_bits();
     match dtype {
         Dtype::Bfloat16 => bits >> 16,
@@ -62,7 +62,7 @@ fn narrow(dtype: Dtype, value: f32, exponent: u32, mantissa: u32) -> u32 {
 }
 
 /// What memory holds for an element of `dtype` with these bits.
-pub(crate) fn decode(dtype: Dtype, bits: u32) -> f32 {
+pub fn decode(dtype: Dtype, bits: u32) -> f32 {
     match dtype {
         Dtype::Bfloat16 => f32::from_bits(bits << 16),
         Dtype::Int16 => f32::from_bits(i32::from(bits as u16 as i16) as u32),
@@ -109,7 +109,7 @@ fn widen(dtype: Dtype, bits: u32, exponent: u32, mantissa: u32) -> f32 {
 
 /// The element of `seen` that begins `at` bytes into the elements `data` of `stored`. Poison stays
 /// poison.
-pub(crate) fn read(data: &[f32], stored: Dtype, seen: Dtype, at: usize) -> Option<f32> {
+pub fn read(data: &[f32], stored: Dtype, seen: Dtype, at: usize) -> Option<f32> {
     let (wide, narrow) = (stored.bytes(), seen.bytes());
     if narrow <= wide {
         let whole = *data.get(at / wide)?;
@@ -132,7 +132,7 @@ pub(crate) fn read(data: &[f32], stored: Dtype, seen: Dtype, at: usize) -> Optio
 
 /// Puts the element `value` of `seen`, as memory holds it, `at` bytes into the elements `data` of
 /// `stored`; nothing happens beyond the end.
-pub(crate) fn write(data: &mut [f32], stored: Dtype, seen: Dtype, at: usize, value: f32) {
+pub fn write(data: &mut [f32], stored: Dtype, seen: Dtype, at: usize, value: f32) {
     let (wide, narrow) = (stored.bytes(), seen.bytes());
     let bits = keep(encode(seen, value), narrow);
     if narrow <= wide {
@@ -151,49 +151,10 @@ pub(crate) fn write(data: &mut [f32], stored: Dtype, seen: Dtype, at: usize, val
 }
 
 /// The lowest `bytes` bytes.
-const fn keep(bits: u32, bytes: usize) -> u32 {
+pub const fn keep(bits: u32, bytes: usize) -> u32 {
     if bytes >= 4 {
         bits
     } else {
         bits & ((1 << (8 * bytes)) - 1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{decode, encode, keep, read, write};
-    use crate::tensor::dtype::Dtype;
-
-    #[test]
-    fn every_pattern_of_narrow_types_survives() {
-        for dtype in Dtype::ALL.into_iter().filter(|it| it.bytes() < 4) {
-            for bits in 0..1u32 << (8 * dtype.bytes()) {
-                let value = decode(dtype, bits);
-                let back = keep(encode(dtype, value), dtype.bytes());
-                assert!(back == bits || value.is_nan(), "{} {bits:#x}", dtype.name());
-                assert_eq!(
-                    dtype.store(dtype.load(value)).to_bits(),
-                    value.to_bits(),
-                    "{} {bits:#x}",
-                    dtype.name()
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn halves_of_a_word_are_its_bytes() {
-        let mut data = [f32::from_bits(0x3F80_4000), 0.0];
-        let half = |data: &[f32], at| read(data, Dtype::Float32, Dtype::Bfloat16, at);
-        assert_eq!(half(&data, 0), Some(2.0));
-        assert_eq!(half(&data, 2), Some(1.0));
-        assert_eq!(half(&data, 8), None);
-        write(&mut data, Dtype::Float32, Dtype::Bfloat16, 6, 1.0);
-        assert_eq!(data[1], 1.0);
-        let words = [1.0, 2.0];
-        assert_eq!(
-            read(&words, Dtype::Bfloat16, Dtype::Float32, 0).map(f32::to_bits),
-            Some(0x4000_3F80)
-        );
     }
 }

@@ -154,7 +154,7 @@ impl Dtype {
     /// Bits kept in the simulator's memory for a value computed in single precision: floats as
     /// single precision after rounding, integers as such.
     #[inline]
-    pub(crate) fn store(self, value: f32) -> f32 {
+    pub fn store(self, value: f32) -> f32 {
         match self {
             Float32 => value,
             Int32 | Int16 | Int8 => {
@@ -177,7 +177,7 @@ impl Dtype {
 
     /// The inverse of [`Self::store`].
     #[inline]
-    pub(crate) fn load(self, stored: f32) -> f32 {
+    pub fn load(self, stored: f32) -> f32 {
         match self {
             Int32 | Int16 | Int8 if stored.to_bits() != POISON => stored.to_bits() as i32 as f32,
             Uint32 | Uint16 | Uint8 if stored.to_bits() != POISON => stored.to_bits() as f32,

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 /// A list whose first `N` items need no memory of their own.
 #[derive(Clone)]
-pub(crate) struct Short<T, const N: usize> {
+pub struct Short<T, const N: usize> {
     length: usize,
     near: [T; N],
     /// All items as soon as there have been more than `N`; empty before.
@@ -12,7 +12,8 @@ pub(crate) struct Short<T, const N: usize> {
 }
 
 impl<T: Copy + Default, const N: usize> Short<T, N> {
-    pub(crate) fn new() -> Self {
+    /// A list of nothing.
+    pub fn new() -> Self {
         Self {
             length: 0,
             near: [T::default(); N],
@@ -20,7 +21,8 @@ impl<T: Copy + Default, const N: usize> Short<T, N> {
         }
     }
 
-    pub(crate) fn push(&mut self, item: T) {
+    /// Adds an item behind the last one.
+    pub fn push(&mut self, item: T) {
         if self.far.is_empty() {
             if let Some(place) = self.near.get_mut(self.length) {
                 *place = item;
@@ -32,12 +34,13 @@ impl<T: Copy + Default, const N: usize> Short<T, N> {
         self.far.push(item);
     }
 
-    pub(crate) fn extend_from_slice(&mut self, items: &[T]) {
+    /// Adds items behind the last one.
+    pub fn extend_from_slice(&mut self, items: &[T]) {
         items.iter().for_each(|item| self.push(*item));
     }
 
     /// Changes the list as a vector; for what is done seldom.
-    pub(crate) fn edit(&mut self, change: impl FnOnce(&mut Vec<T>)) {
+    pub fn edit(&mut self, change: impl FnOnce(&mut Vec<T>)) {
         let mut all = self.to_vec();
         change(&mut all);
         *self = all.into_iter().collect();
@@ -105,32 +108,5 @@ impl<T: std::fmt::Debug, const N: usize> std::fmt::Debug for Short<T, N> {
 impl<T: PartialEq, const N: usize> PartialEq for Short<T, N> {
     fn eq(&self, other: &Self) -> bool {
         self[..] == other[..]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Short;
-
-    #[test]
-    fn a_list_is_the_same_near_and_far() {
-        let mut list: Short<u32, 2> = Short::new();
-        let mut like = Vec::new();
-        for item in 0..5 {
-            list.push(item);
-            like.push(item);
-            assert_eq!(list[..], like[..]);
-            assert_eq!(list.clone()[..], like[..]);
-        }
-        list.edit(|all| {
-            all.remove(1);
-            all.truncate(1);
-        });
-        assert_eq!(list[..], [0]);
-        list.extend_from_slice(&[7, 8]);
-        list.iter_mut().for_each(|item| *item += 1);
-        assert_eq!(list, [1, 8, 9].into_iter().collect());
-        list.edit(Vec::clear);
-        assert!(list.is_empty());
     }
 }

@@ -108,7 +108,7 @@ pub(crate) struct Addend {
 
 /// A sum that becomes a value, or a part of one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Statement {
+pub struct Statement {
     pub(crate) dest: View,
     pub(crate) products: Vec<Product>,
     pub(crate) addends: Vec<Addend>,
@@ -138,11 +138,11 @@ impl Statement {
 
 /// Everything that a kernel computes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Graph {
+pub struct Graph {
     /// Rows and columns of each value.
     pub(crate) values: Vec<[i64; 2]>,
     /// In an order in which they can be computed.
-    pub(crate) statements: Vec<Statement>,
+    pub statements: Vec<Statement>,
 }
 
 impl Graph {

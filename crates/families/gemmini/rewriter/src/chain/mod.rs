@@ -182,7 +182,7 @@ fn is_possible(config: &GemminiConfig) -> bool {
 }
 
 /// Returns schedules of a chain, the most promising first.
-pub(crate) fn schedules(chain: &Chain, config: &GemminiConfig) -> Vec<Schedule> {
+pub fn schedules(chain: &Chain, config: &GemminiConfig) -> Vec<Schedule> {
     if !is_possible(config) {
         return Vec::new();
     }
@@ -285,7 +285,7 @@ fn orders(lowered: &Lowered, choice: &Choice, dim: i64) -> Vec<Schedule> {
 }
 
 /// Writes a kernel with a schedule; `None` if the schedule is not for it.
-pub(crate) fn write(chain: &Chain, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
+pub fn write(chain: &Chain, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
     let dim = i64::from(config.dim);
     let choice = Choice::of(parameters, dim).filter(|_| is_possible(config))?;
     let (graph, lowered) = lowered(chain, &choice, config)?;

@@ -30,14 +30,14 @@ mod statements;
 mod trace;
 mod traced;
 mod turned;
-mod values;
+pub(crate) mod values;
 mod walk;
 mod windows;
 mod work;
 
 pub(crate) use program::Memory;
 pub(crate) use traced::{HardwareLoop, Store};
-pub(crate) use work::{Bias, Convolution, Operand, Operation, Repeat, Work};
+pub use work::{Bias, Convolution, Operand, Operation, Repeat, Work};
 
 use crate::chain::Graph;
 use crate::normalise::{Vocabulary, expand};
@@ -53,7 +53,7 @@ use walk::Habits;
 
 /// Why a kernel is not understood, with the line if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reason {
+pub struct Reason {
     /// The line, from 1; 0 if unknown.
     pub(crate) line: usize,
     /// Why.
@@ -80,11 +80,11 @@ impl fmt::Display for Reason {
 
 /// What a kernel computes, and what of its text is kept when it is written anew.
 #[derive(Clone, Debug)]
-pub(crate) struct Lifted {
+pub struct Lifted {
     /// The arrays, by number.
     pub(crate) memories: Vec<Memory>,
     /// What is computed, one after the other.
-    pub(crate) works: Vec<Work>,
+    pub works: Vec<Work>,
     /// Text before the body of the entry function, with its opening brace.
     pub(crate) prefix: String,
     /// Statements that the core executes before the first command.
@@ -92,11 +92,11 @@ pub(crate) struct Lifted {
     /// The same between commands, by the number of the operation that comes behind it.
     pub(crate) between: BTreeMap<usize, String>,
     /// The same behind the last command.
-    pub(crate) after: String,
+    pub after: String,
     /// Text behind the body, from its closing brace.
     pub(crate) suffix: String,
     /// The first of the hardware's loops that it calls.
-    pub(crate) hardware_loop: Option<HardwareLoop>,
+    pub hardware_loop: Option<HardwareLoop>,
 }
 
 impl Lifted {
@@ -106,7 +106,7 @@ impl Lifted {
     }
 
     /// Returns whether two kernels compute the same, arrays compared by their names.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         let number = |array: usize| {
             let name = &self.memories.get(array)?.name;
             let memories = &mut other.memories.iter();
@@ -121,7 +121,7 @@ impl Lifted {
 ///
 /// # Errors
 /// What is not understood.
-pub(crate) fn lift(
+pub fn lift(
     source: &str,
     config: &GemminiConfig,
     vocabulary: &Vocabulary,
@@ -319,7 +319,7 @@ fn program(
 
 /// What a kernel on floats leaves in memory, element by element.
 #[derive(Debug)]
-pub(crate) struct Elementwise {
+pub struct Elementwise {
     memories: Vec<Memory>,
     values: Values,
     /// Elements of parameters that are changed.
@@ -333,7 +333,7 @@ impl Elementwise {
     ///
     /// # Errors
     /// What cannot be followed.
-    pub(crate) fn of(
+    pub fn of(
         source: &str,
         config: &GemminiConfig,
         vocabulary: &Vocabulary,
@@ -368,7 +368,7 @@ impl Elementwise {
     }
 
     /// Returns whether two kernels leave the same in memory, whatever they are given.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         let prints = |kernel: &Self| -> Vec<((usize, i64), u64)> {
             let given = |array: usize, element: i64| {
                 // Any numbers do that have nothing to do with each other.
@@ -389,7 +389,7 @@ impl Elementwise {
     ///
     /// # Errors
     /// What forms no matrices.
-    pub(crate) fn chain(&self) -> Result<Chain, Reason> {
+    pub fn chain(&self) -> Result<Chain, Reason> {
         let outputs: Vec<Id> = self.outputs.values().copied().collect();
         let nowhere = |text: String| Reason::at(0, &text);
         let (values, numbers) = self.values.fused(&outputs).map_err(nowhere)?;
@@ -414,11 +414,11 @@ impl Elementwise {
 
 /// What a chain of small products computes, and what of its text is kept.
 #[derive(Clone, Debug)]
-pub(crate) struct Chain {
+pub struct Chain {
     /// The arrays, by number.
     pub(crate) memories: Vec<Memory>,
     /// What is computed.
-    pub(crate) graph: Graph,
+    pub graph: Graph,
     /// Text up to the opening brace of the entry function.
     pub(crate) head: String,
 }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 /// A row of a local memory as it came from memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Address of its first element; 0 for zeros.
-    pub(crate) address: u64,
+    pub address: u64,
     /// Elements.
-    pub(crate) columns: u16,
+    pub columns: u16,
     /// Bytes of an element.
-    pub(crate) width: u8,
+    pub width: u8,
     /// Bits of the factor.
-    pub(crate) scale: u32,
+    pub scale: u32,
 }
 
 /// A row of the scratchpad.
@@ -26,54 +26,54 @@ pub(super) enum Cell {
 
 /// A row that the array left in the scratchpad.
 #[derive(Clone, Debug)]
-pub(crate) struct Rounded {
+pub struct Rounded {
     pub(super) is_relu: bool,
-    pub(crate) columns: u16,
-    pub(crate) addends: Vec<Place>,
-    pub(crate) terms: Vec<Term>,
+    pub columns: u16,
+    pub addends: Vec<Place>,
+    pub terms: Vec<Term>,
 }
 
 /// Weights: rows and columns in memory that are fixed distances apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Weights {
-    pub(crate) address: u64,
+pub struct Weights {
+    pub address: u64,
     /// Bytes from one element of the summation to the next; 0 for a single one.
-    pub(crate) pitch: u64,
+    pub pitch: u64,
     /// Bytes from one column to the next; 0 for a single one.
-    pub(crate) across: u64,
-    pub(crate) rows: u16,
-    pub(crate) columns: u16,
+    pub across: u64,
+    pub rows: u16,
+    pub columns: u16,
     /// Bits of the factor.
-    pub(crate) scale: u32,
+    pub scale: u32,
 }
 
 /// How the elements of an input lie that go into one sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Form {
+pub struct Form {
     /// Bytes from one element to the next; 0 for a single one.
-    pub(crate) step: u64,
+    pub step: u64,
     /// Bits of the factor.
-    pub(crate) scale: u32,
+    pub scale: u32,
 }
 
 /// A product: a row of the input with a tile of weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Term {
+pub struct Term {
     /// Address of the first element of the input.
-    pub(crate) input: u64,
+    pub input: u64,
     /// Number of the weights.
-    pub(crate) weights: u32,
+    pub weights: u32,
     /// Number of the input's form.
-    pub(crate) form: u32,
+    pub form: u32,
 }
 
 /// What numbers in terms stand for.
 #[derive(Debug, Default)]
-pub(crate) struct Numbered {
-    pub(crate) weights: Vec<Weights>,
-    pub(crate) forms: Vec<Form>,
+pub struct Numbered {
+    pub weights: Vec<Weights>,
+    pub forms: Vec<Form>,
     /// What the array left in the scratchpad.
-    pub(crate) results: Vec<Rounded>,
+    pub results: Vec<Rounded>,
     known_weights: HashMap<Weights, u32>,
     known_forms: HashMap<Form, u32>,
 }
@@ -112,37 +112,37 @@ pub(super) struct Sum {
 
 /// What is stored in one row of a tile.
 #[derive(Clone, Debug)]
-pub(crate) struct Output {
-    pub(crate) address: u64,
-    pub(crate) columns: u16,
-    pub(crate) addends: Vec<Place>,
-    pub(crate) terms: Vec<Term>,
+pub struct Output {
+    pub address: u64,
+    pub columns: u16,
+    pub addends: Vec<Place>,
+    pub terms: Vec<Term>,
 }
 
 /// How results are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Store {
-    pub(crate) is_relu: bool,
-    pub(crate) scale: u32,
+pub struct Store {
+    pub is_relu: bool,
+    pub scale: u32,
     /// Bytes between rows.
-    pub(crate) pitch: u32,
-    pub(crate) full_width: bool,
+    pub pitch: u32,
+    pub full_width: bool,
 }
 
 /// What one array is given.
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
-    pub(crate) store: Store,
-    pub(crate) outputs: Vec<Output>,
+pub struct Stored {
+    pub store: Store,
+    pub outputs: Vec<Output>,
     /// When it was first and last stored to, and first read afterwards, in commands.
-    pub(crate) first: usize,
+    pub first: usize,
     pub(super) last: usize,
     pub(super) read: Option<usize>,
 }
 
 /// One of the hardware's loops, as a kernel calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HardwareLoop {
+pub enum HardwareLoop {
     /// Tiles along I, J, K.
     Matmul([u16; 3]),
     /// Images, rows, columns, output channels, input channels.

@@ -12,7 +12,7 @@ pub(crate) type Id = u32;
 
 /// A factor times a value, or times the product of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Term {
+pub struct Term {
     /// The smaller of two numbers comes first.
     pub(crate) value: Id,
     pub(crate) times: Option<Id>,
@@ -28,7 +28,7 @@ impl Term {
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Value {
+pub enum Value {
     /// What an element of an array holds at the beginning.
     Given { array: usize, element: i64 },
     /// A number that is known: its bits.
@@ -39,7 +39,7 @@ pub(crate) enum Value {
 
 /// All values.
 #[derive(Debug, Default)]
-pub(crate) struct Values {
+pub struct Values {
     all: Vec<Value>,
     numbers: HashMap<Value, Id>,
     /// Sums that are written somewhere: terms of later sums, not parts of them.
@@ -71,7 +71,7 @@ impl Values {
         id
     }
 
-    pub(crate) fn given(&mut self, array: usize, element: i64) -> Id {
+    pub fn given(&mut self, array: usize, element: i64) -> Id {
         self.number(Value::Given { array, element })
     }
 
@@ -130,7 +130,7 @@ impl Values {
     }
 
     /// Returns `left + factor * right`.
-    pub(crate) fn add(&mut self, left: Id, right: Id, factor: f32) -> Result<Id, String> {
+    pub fn add(&mut self, left: Id, right: Id, factor: f32) -> Result<Id, String> {
         let number = |values: &Self, id: Id| match values.get(id) {
             Value::Constant(bits) => Some(f32::from_bits(*bits)),
             _ => None,
@@ -290,15 +290,15 @@ impl Values {
 }
 
 /// A prime: the number of elements of the field.
-const FIELD: u64 = (1 << 61) - 1;
+pub const FIELD: u64 = (1 << 61) - 1;
 
-fn multiply(left: u64, right: u64) -> u64 {
+pub fn multiply(left: u64, right: u64) -> u64 {
     (u128::from(left) * u128::from(right) % u128::from(FIELD)) as u64
 }
 
 /// Returns the element that stands for a float, which is a whole number times a
 /// power of two.
-fn in_field(value: f32) -> u64 {
+pub fn in_field(value: f32) -> u64 {
     if !value.is_finite() || value == 0.0 {
         return 0;
     }
@@ -313,29 +313,4 @@ fn in_field(value: f32) -> u64 {
     let shift = power.rem_euclid(61) as u32;
     let size = multiply(whole, 1 << shift);
     if value < 0.0 { FIELD - size } else { size }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{FIELD, Values, in_field, multiply};
-
-    #[test]
-    fn fractions_are_found_in_the_field() {
-        assert_eq!(multiply(in_field(0.25), 4), 1);
-        assert_eq!(in_field(-1.0), FIELD - 1);
-        assert_eq!(in_field(3.0), 3);
-    }
-
-    #[test]
-    fn sums_in_another_order_are_equal() {
-        let mut values = Values::default();
-        let [a, b, c] = [0, 1, 2].map(|element| values.given(0, element));
-        let ab = values.add(a, b, 1.0).unwrap();
-        let left = values.add(ab, c, -1.0).unwrap();
-        let ac = values.add(a, c, -1.0).unwrap();
-        let right = values.add(ac, b, 1.0).unwrap();
-        assert_eq!(left, right);
-        let back = values.add(left, c, 1.0).unwrap();
-        assert_eq!(back, ab);
-    }
 }

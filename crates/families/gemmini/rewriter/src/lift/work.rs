@@ -4,35 +4,35 @@ use super::traced::Store;
 
 /// Rows of an array in memory, as an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Operand {
+pub struct Operand {
     /// Number of the array.
-    pub(crate) array: usize,
+    pub array: usize,
     /// Bytes from its beginning to the first element.
-    pub(crate) offset: i64,
+    pub offset: i64,
     /// Bytes between rows.
-    pub(crate) pitch: i64,
+    pub pitch: i64,
 }
 
 /// What starts a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bias {
-    pub(crate) operand: Operand,
+pub struct Bias {
+    pub operand: Operand,
     /// Its elements are operands, not sums.
-    pub(crate) is_narrow: bool,
+    pub is_narrow: bool,
     /// What it is multiplied by as it comes in.
-    pub(crate) factor: f32,
+    pub factor: f32,
 }
 
 /// How often an operation is done, each time a fixed distance further on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Repeat {
-    pub(crate) count: i64,
+pub struct Repeat {
+    pub count: i64,
     /// Bytes from one time to the next: input, weights, bias, output.
-    pub(crate) steps: [i64; 4],
+    pub steps: [i64; 4],
 }
 
 impl Repeat {
-    pub(crate) const ONCE: Self = Self {
+    pub const ONCE: Self = Self {
         count: 1,
         steps: [0; 4],
     };
@@ -40,42 +40,42 @@ impl Repeat {
 
 /// A convolution's sizes, in pixels and channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Convolution {
-    pub(crate) batch: i64,
+pub struct Convolution {
+    pub batch: i64,
     /// Rows and columns of an input image in memory.
-    pub(crate) in_rows: i64,
-    pub(crate) in_columns: i64,
+    pub in_rows: i64,
+    pub in_columns: i64,
     /// Channels of the input in memory.
-    pub(crate) in_channels: i64,
+    pub in_channels: i64,
     /// Rows and columns of an output image.
-    pub(crate) out_rows: i64,
-    pub(crate) out_columns: i64,
-    pub(crate) kernel_rows: i64,
-    pub(crate) kernel_columns: i64,
-    pub(crate) stride: i64,
+    pub out_rows: i64,
+    pub out_columns: i64,
+    pub kernel_rows: i64,
+    pub kernel_columns: i64,
+    pub stride: i64,
     /// Pixels from one position in the kernel to the next, 1 for neighbours.
-    pub(crate) dilation: i64,
+    pub dilation: i64,
     /// Rows above and columns left of an image that are taken for zeros.
-    pub(crate) padding: [i64; 2],
+    pub padding: [i64; 2],
     /// Input channels that go into an output.
-    pub(crate) depth: i64,
+    pub depth: i64,
     /// Rows of weights from one position in the kernel to the next.
-    pub(crate) tap_pitch: i64,
+    pub tap_pitch: i64,
     /// Outputs of each group of as many channels as the array has columns are
     /// of the input channels of the same number (depthwise, by weights on diagonals).
-    pub(crate) is_grouped: bool,
+    pub is_grouped: bool,
 }
 
 impl Convolution {
     /// Returns the rows and columns that the kernel reaches over.
-    pub(crate) fn window(&self) -> [i64; 2] {
+    pub fn window(&self) -> [i64; 2] {
         [self.kernel_rows, self.kernel_columns].map(|size| (size - 1) * self.dilation + 1)
     }
 }
 
 /// An operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Operation {
+pub enum Operation {
     /// Rows of the input times weights of so many rows.
     Product {
         input: Operand,
@@ -103,14 +103,14 @@ pub(crate) enum Operation {
 
 /// What one array is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Work {
-    pub(crate) operation: Operation,
-    pub(crate) output: Operand,
-    pub(crate) rows: i64,
-    pub(crate) columns: i64,
-    pub(crate) bias: Option<Bias>,
-    pub(crate) store: Store,
-    pub(crate) repeat: Repeat,
+pub struct Work {
+    pub operation: Operation,
+    pub output: Operand,
+    pub rows: i64,
+    pub columns: i64,
+    pub bias: Option<Bias>,
+    pub store: Store,
+    pub repeat: Repeat,
 }
 
 impl Work {

@@ -20,9 +20,9 @@ const DEPTH_LIMIT: usize = 24;
 
 /// A source without macros.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Expanded {
+pub struct Expanded {
     /// The text, with as many lines as the source.
-    pub(crate) text: String,
+    pub text: String,
     /// Where text that stands as it was comes from: offset in `text`, offset
     /// in the source, length.
     copied: Vec<(usize, usize, usize)>,
@@ -30,7 +30,7 @@ pub(crate) struct Expanded {
 
 impl Expanded {
     /// Returns where the byte at `offset` stood in the source, unless a macro made it.
-    pub(crate) fn origin(&self, offset: usize) -> Option<usize> {
+    pub fn origin(&self, offset: usize) -> Option<usize> {
         let place = self.copied.partition_point(|run| run.0 <= offset);
         let (to, from, length) = *self.copied.get(place.checked_sub(1)?)?;
         (offset < to + length).then(|| from + (offset - to))
@@ -48,7 +48,7 @@ struct Macro {
 }
 
 /// Expands the macros of `source`.
-pub(crate) fn expand(source: &str) -> Result<Expanded, Refusal> {
+pub fn expand(source: &str) -> Result<Expanded, Refusal> {
     let mut expander = Expander {
         source,
         macros: BTreeMap::new(),
@@ -332,52 +332,5 @@ impl Expander<'_> {
             }
         }
         Ok(result)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::expand;
-
-    #[test]
-    fn macros_expand_on_their_lines() {
-        let cases = [
-            ("#define N 4\nint x = N;\n", "\nint x = 4;\n"),
-            (
-                "#define SQ(a) ((a) * (a))\nSQ(1 +\n 2)",
-                "\n((1 + 2) * (1 + 2))\n",
-            ),
-            ("#define A B\n#define B A + 1\nA", "\n\nA + 1"),
-            ("#define CAT(a, b) a##b\nCAT(mv, in2)(0)", "\nmvin2(0)"),
-            ("#define M(...) f(__VA_ARGS__)\nM(1, 2)", "\nf(1,2)"),
-            ("#define T \\\n  g();\nT", "\n\ng();"),
-            (
-                "#define N 2\n#if N == 2\na\n#else\nb\n#endif\n",
-                "\n\na\n\n\n\n",
-            ),
-            ("#ifndef X\n#define X\n#endif\nX f", "\n\n\n f"),
-            ("// N\n\"N\" N\n", "// N\n\"N\" N\n"),
-            ("#define F(x) x\nF + F(2)", "\nF + 2"),
-        ];
-        for (source, expected) in cases {
-            let expanded = expand(source).expect("expands");
-            assert_eq!(expanded.text, expected, "{source}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_decided_is_refused() {
-        let refusal = expand("int x;\n#if f(3) + 1\n#endif").expect_err("refused");
-        assert_eq!(refusal.0, 2);
-    }
-
-    #[test]
-    fn copied_text_knows_its_origin() {
-        let source = "#define N 40\nint x = N; {";
-        let expanded = expand(source).expect("expands");
-        let brace = expanded.text.find('{').expect("a brace");
-        assert_eq!(expanded.origin(brace), source.find('{'));
-        let number = expanded.text.find("40").expect("a number");
-        assert_eq!(expanded.origin(number), None);
     }
 }

@@ -5,7 +5,7 @@
 //! left out last.
 
 mod leftovers;
-mod macros;
+pub(crate) mod macros;
 mod vocabulary;
 
 pub(crate) use leftovers::without_leftovers;

@@ -119,13 +119,13 @@ const HINDRANCE: f64 = 0.03;
 
 /// A schedule of everything that a kernel computes.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Schedule {
+pub struct Schedule {
     /// The numbers that it is made of.
-    pub(crate) parameters: Vec<i64>,
+    pub parameters: Vec<i64>,
     /// A bound on its cycles.
     pub(crate) cycles: f64,
     /// It in words.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// A schedule of one operation.
@@ -229,7 +229,7 @@ fn ranked(work: &Work, machine: &Machine) -> Vec<(f64, Single)> {
 }
 
 /// Returns schedules of what a kernel computes, the most promising first.
-pub(crate) fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule> {
+pub fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule> {
     let machine = Machine::of(config);
     let ranked: Vec<_> = lifted
         .works
@@ -262,7 +262,7 @@ pub(crate) fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule
 }
 
 /// Writes a kernel with a schedule; `None` if the schedule is not for it.
-pub(crate) fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
+pub fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
     let machine = Machine::of(config);
     let marked = names::marked(lifted);
     let (lifted, unmarked) = (&marked, lifted);

@@ -82,7 +82,7 @@ impl Transformation for LoadOnce {
         if !holds_iteration(analysis, buffer, &step.with, view.limits) {
             return None;
         }
-        let rows = buffer.rows.len();
+        let rows = buffer.rows.count();
         let name = buffer.name();
         let kernel = match step.variant {
             0 => guard_loads(&kernel, analysis, buffer, &step.with, outer)?,

@@ -1,14 +1,14 @@
 //! Holds every transformation to the results of the kernel it started from.
 
-use crate::dataflow::outcome;
 use crate::interpreter::Machine;
-use crate::kernel::Kernel;
-use crate::limits::HardwareLimits;
-use crate::parse::parse;
-use crate::print::print;
-use crate::transformation::View;
-use crate::transformations::TRANSFORMATIONS;
+use crate::parse;
 use autocomp_core::Seed;
+use autocomp_gemmini_rewriter::HardwareLimits;
+use autocomp_gemmini_rewriter::inside::Kernel;
+use autocomp_gemmini_rewriter::inside::TRANSFORMATIONS;
+use autocomp_gemmini_rewriter::inside::View;
+use autocomp_gemmini_rewriter::inside::outcome;
+use autocomp_gemmini_rewriter::inside::print;
 use proptest::prelude::*;
 
 /// A tiled product that loads everything when it is needed.

@@ -1,10 +1,10 @@
 //! Kernels are understood, scheduled anew, and still compute the same.
 
-use crate::lift::{Lifted, Operation, Work, lift};
-use crate::limits::HardwareLimits;
-use crate::normalise::Vocabulary;
-use crate::schedule::{schedules, write};
 use autocomp_catalog::Catalog;
+use autocomp_gemmini_rewriter::HardwareLimits;
+use autocomp_gemmini_rewriter::Vocabulary;
+use autocomp_gemmini_rewriter::inside::{Lifted, Operation, Work, lift};
+use autocomp_gemmini_rewriter::inside::{schedules, write};
 
 /// Schedules of each kernel that are checked, evenly spread over the ranking.
 const CHECKED: usize = 40;

@@ -3,11 +3,11 @@
 //! A case names a transformation and which of its steps to take; set
 //! `UPDATE_CASES=1` to rewrite what is expected.
 
-use crate::limits::HardwareLimits;
-use crate::parse::parse;
-use crate::print::print;
-use crate::transformation::View;
-use crate::transformations::{TRANSFORMATIONS, find};
+use crate::parse;
+use autocomp_gemmini_rewriter::HardwareLimits;
+use autocomp_gemmini_rewriter::inside::View;
+use autocomp_gemmini_rewriter::inside::print;
+use autocomp_gemmini_rewriter::inside::{TRANSFORMATIONS, find};
 use std::fs;
 use std::path::PathBuf;
 

@@ -1,10 +1,10 @@
 //! Chains of small products are recognised, scheduled anew, and still compute the same.
 
-use crate::chain::{schedules, write};
-use crate::lift::Elementwise;
-use crate::limits::HardwareLimits;
-use crate::normalise::Vocabulary;
 use autocomp_gemmini::{Elements, GemminiConfig};
+use autocomp_gemmini_rewriter::HardwareLimits;
+use autocomp_gemmini_rewriter::Vocabulary;
+use autocomp_gemmini_rewriter::inside::Elementwise;
+use autocomp_gemmini_rewriter::inside::{schedules_of_chains as schedules, write_chain as write};
 
 /// Schedules that are checked, evenly spread over the ranking.
 const CHECKED: usize = 60;

@@ -2,8 +2,10 @@
 //!
 //! Weight-stationary int8 only; local memories start with rubbish.
 
-use crate::kernel::{Command, Dram, Kernel, Local, LocalRow, Memory, Statement, Weights};
-use crate::limits::HardwareLimits;
+use autocomp_gemmini_rewriter::HardwareLimits;
+use autocomp_gemmini_rewriter::inside::{
+    Command, Dram, Kernel, Local, LocalRow, Memory, Statement, Weights,
+};
 use std::collections::BTreeMap;
 
 const DIM: usize = 16;

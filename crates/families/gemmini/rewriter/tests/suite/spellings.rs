@@ -5,16 +5,16 @@
 //! transformations that must be proposed, and where it matters the entry, the
 //! problem's signature and what is not understood.
 
-use crate::estimate::estimate;
 use crate::interpreter::Machine;
-use crate::kernel::Kernel;
-use crate::limits::HardwareLimits;
-use crate::normalise::Vocabulary;
-use crate::parse::parse_with;
-use crate::print::print;
-use crate::transformation::View;
-use crate::transformations::find;
-use crate::walk::{Event, Program};
+use autocomp_gemmini_rewriter::HardwareLimits;
+use autocomp_gemmini_rewriter::Vocabulary;
+use autocomp_gemmini_rewriter::inside::Kernel;
+use autocomp_gemmini_rewriter::inside::View;
+use autocomp_gemmini_rewriter::inside::estimate;
+use autocomp_gemmini_rewriter::inside::find;
+use autocomp_gemmini_rewriter::inside::parse_with;
+use autocomp_gemmini_rewriter::inside::print;
+use autocomp_gemmini_rewriter::inside::{Event, Program};
 use std::fs;
 use std::path::PathBuf;
 
