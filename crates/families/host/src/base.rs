@@ -15,7 +15,7 @@ const LIFE: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// A base, as it is shared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SharedBase {
+pub struct SharedBase {
     /// The kernel.
     pub source: String,
     /// Its processor time per call, nanoseconds.
@@ -33,7 +33,7 @@ impl SharedBase {
     }
 
     /// Returns the base of a problem, if there is one that is not too old.
-    pub(crate) fn read(cache_folder: &Path, key: &ContentHash) -> Option<Self> {
+    pub fn read(cache_folder: &Path, key: &ContentHash) -> Option<Self> {
         let place = Self::place(cache_folder, key);
         let age = std::fs::metadata(&place)
             .ok()?
@@ -50,7 +50,7 @@ impl SharedBase {
     }
 
     /// Keeps a base. Where that fails, processes measure their own.
-    pub(crate) fn write(&self, cache_folder: &Path, key: &ContentHash) {
+    pub fn write(&self, cache_folder: &Path, key: &ContentHash) {
         let place = Self::place(cache_folder, key);
         let (Some(folder), Ok(text)) = (place.parent(), serde_json::to_vec(self)) else {
             return;
@@ -65,44 +65,7 @@ impl SharedBase {
     }
 
     /// Forgets the base of a problem.
-    pub(crate) fn forget(cache_folder: &Path, key: &ContentHash) {
+    pub fn forget(cache_folder: &Path, key: &ContentHash) {
         let _ = std::fs::remove_file(Self::place(cache_folder, key));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::SharedBase;
-    use autocomp_core::ContentHash;
-
-    #[test]
-    fn what_is_kept_is_found_by_its_key_alone() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let [key, other] = ["a", "b"].map(|text| ContentHash::of(text.as_bytes()));
-        let base = SharedBase {
-            source: "void solution() {}".into(),
-            call_ns: 12.5,
-            baseline_ns: 100.0,
-            noise: 0.01,
-        };
-        base.write(folder.path(), &key);
-        assert_eq!(SharedBase::read(folder.path(), &key), Some(base));
-        assert_eq!(SharedBase::read(folder.path(), &other), None);
-        SharedBase::forget(folder.path(), &key);
-        assert_eq!(SharedBase::read(folder.path(), &key), None);
-    }
-
-    #[test]
-    fn costs_that_are_none_are_not_taken() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let key = ContentHash::of(b"a");
-        let base = SharedBase {
-            source: String::new(),
-            call_ns: 0.0,
-            baseline_ns: 1.0,
-            noise: 0.0,
-        };
-        base.write(folder.path(), &key);
-        assert_eq!(SharedBase::read(folder.path(), &key), None);
     }
 }

@@ -43,8 +43,9 @@ struct Description {
 
 /// Counters of one process.
 #[derive(Debug)]
-pub(crate) struct Counters {
-    open: Vec<(&'static str, OwnedFd)>,
+pub struct Counters {
+    /// Names and open counters.
+    pub open: Vec<(&'static str, OwnedFd)>,
 }
 
 impl Counters {
@@ -52,7 +53,7 @@ impl Counters {
     ///
     /// # Errors
     /// Why there is not a single one, in a sentence for people.
-    pub(crate) fn of(process: i32) -> Result<Self, String> {
+    pub fn of(process: i32) -> Result<Self, String> {
         let (mut open, mut first) = (Vec::new(), None);
         for (name, event) in EVENTS {
             match counter(process, TYPE_HARDWARE, event) {
@@ -67,7 +68,7 @@ impl Counters {
     }
 
     /// Lets them run, or stops them.
-    pub(crate) fn run(&self, on: bool) {
+    pub fn run(&self, on: bool) {
         for (_, counter) in &self.open {
             let request = if on { ENABLE } else { DISABLE };
             // SAFETY: the request takes no pointer.
@@ -76,7 +77,7 @@ impl Counters {
     }
 
     /// Returns what was counted, scaled where events had to share a counter.
-    pub(crate) fn read(&self) -> Vec<(&'static str, f64)> {
+    pub fn read(&self) -> Vec<(&'static str, f64)> {
         let mut found = Vec::new();
         for (name, counter) in &self.open {
             let mut bytes = [0_u8; 24];
@@ -105,7 +106,11 @@ pub fn availability() -> Result<(), String> {
     Counters::of(0).map(|_| ())
 }
 
-fn counter(process: i32, kind: u32, event: u64) -> io::Result<OwnedFd> {
+/// Opens a counter of `kind` and `event` as the operating system numbers them; it stands still.
+///
+/// # Errors
+/// What the operating system says.
+pub fn counter(process: i32, kind: u32, event: u64) -> io::Result<OwnedFd> {
     let description = Description {
         kind,
         size: DESCRIPTION_BYTES,
@@ -132,7 +137,8 @@ fn counter(process: i32, kind: u32, event: u64) -> io::Result<OwnedFd> {
     }
 }
 
-fn reason(error: &io::Error) -> String {
+/// Returns why counters cannot be opened, in words for users.
+pub fn reason(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV) => {
             "the processor shows no event counters here, as in most virtual machines".into()
@@ -142,41 +148,5 @@ fn reason(error: &io::Error) -> String {
         }
         Some(libc::ENOSYS) => "the operating system has no event counters".into(),
         _ => format!("the event counters cannot be opened: {error}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Counters, counter, reason};
-    use std::io::Error;
-
-    #[test]
-    fn the_reason_names_what_is_in_the_way() {
-        let of = |code| reason(&Error::from_raw_os_error(code));
-        assert!(of(libc::ENOENT).contains("virtual machines"));
-        assert!(of(libc::EACCES).contains("perf_event_paranoid"));
-        assert!(of(libc::EIO).contains("cannot be opened"));
-    }
-
-    /// Page faults are counted by the operating system itself, so that the way through
-    /// the system calls can be tried on machines without event counters.
-    #[test]
-    fn what_runs_between_on_and_off_is_counted() {
-        const TYPE_SOFTWARE: u32 = 1;
-        const PAGE_FAULTS: u64 = 2;
-        let Ok(faults) = counter(0, TYPE_SOFTWARE, PAGE_FAULTS) else {
-            return;
-        };
-        let counters = Counters {
-            open: vec![("page_faults", faults)],
-        };
-        counters.run(true);
-        let pages = vec![1_u8; 64 << 12];
-        counters.run(false);
-        std::hint::black_box(&pages);
-        let first = counters.read();
-        std::hint::black_box(vec![1_u8; 64 << 12]);
-        assert_eq!(counters.read(), first);
-        assert!(first.iter().all(|(_, count)| 1.0 <= *count), "{first:?}");
     }
 }

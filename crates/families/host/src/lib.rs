@@ -29,3 +29,15 @@ mod worker;
 
 pub use family::{Host, HostEvaluator};
 pub use oracle::Reference;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::base::SharedBase;
+    pub use crate::counters::{Counters, counter, reason};
+    pub use crate::library::find as find_library;
+    pub use crate::rewriter::hints::{Hints, TRIED};
+    pub use crate::rewriter::read::macros::expanded;
+    pub use crate::throughput::read as read_throughput;
+}

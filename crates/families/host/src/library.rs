@@ -33,7 +33,7 @@ pub(crate) fn wanted<'s>(source: &'s str, problem: &Problem) -> Option<&'s str> 
 ///
 /// # Errors
 /// What is told to who wants it.
-pub(crate) fn find(name: &str) -> Result<PathBuf, Box<Diagnostic>> {
+pub fn find(name: &str) -> Result<PathBuf, Box<Diagnostic>> {
     let mut places = FOLDERS.iter().map(|folder| Path::new(folder).join(name));
     places.find(|place| place.is_file()).ok_or_else(|| {
         Box::new(Diagnostic {
@@ -66,17 +66,4 @@ pub(crate) fn folders() -> Vec<PathBuf> {
         .map(PathBuf::from)
         .filter(|it| it.exists())
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::find;
-
-    #[test]
-    fn who_wants_a_library_that_is_not_there_is_told_how_to_install_it() {
-        let found = find("libnobody-has-it.so.7").expect_err("not there");
-        assert_eq!(found.message, "libnobody-has-it.so.7 is not installed");
-        let remedy = found.remedy.expect("a remedy");
-        assert!(remedy.contains("apt-get install libopenblas0"), "{remedy}");
-    }
 }

@@ -76,7 +76,8 @@ pub fn analyse(analyst: &Path, text: &str, architecture: &str) -> Option<Through
     read(&report.stdout.text(), analyst)
 }
 
-fn read(output: &str, analyst: &Path) -> Option<Throughput> {
+/// Reads what llvm-mca printed; nothing if figures are missing.
+pub fn read(output: &str, analyst: &Path) -> Option<Throughput> {
     let value = |name: &str| {
         let line = output.lines().find_map(|line| line.strip_prefix(name))?;
         line.trim_start_matches(':').trim().parse::<f64>().ok()
@@ -86,23 +87,4 @@ fn read(output: &str, analyst: &Path) -> Option<Throughput> {
         block: value("Block RThroughput")?,
         cycles: value("Total Cycles")? / ITERATIONS,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::read;
-    use std::path::Path;
-
-    #[test]
-    fn figures_are_read() {
-        let output = "Iterations:        100\nInstructions:      500\nTotal Cycles:      412\n\
-            Total uOps:        600\n\nDispatch Width:    6\nuOps Per Cycle:    1.46\nIPC:               1.21\n\
-            Block RThroughput: 1.0\n";
-        let found = read(output, Path::new("/usr/bin/llvm-mca")).expect("figures");
-        assert_eq!((found.block, found.cycles), (1.0, 4.12));
-        assert_eq!(
-            read("error: unknown instruction", Path::new("llvm-mca")),
-            None
-        );
-    }
 }

@@ -12,7 +12,7 @@ use tree_sitter::{Node, Tree};
 /// Hints that are added together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Hints {
+pub struct Hints {
     /// Buffers do not overlap.
     restrict: bool,
     /// Sums may be added up in any order.
@@ -24,7 +24,7 @@ pub(super) struct Hints {
 }
 
 /// What is worth a try, the most promising first.
-const TRIED: [Hints; 6] = [
+pub const TRIED: [Hints; 6] = [
     hints(true, true, 0, 0),
     hints(true, true, 4, 0),
     hints(true, false, 0, 0),
@@ -44,7 +44,7 @@ const fn hints(restrict: bool, reassociate: bool, interleave: u32, unroll: u32) 
 
 impl Hints {
     /// Returns the hints that change a kernel, each in another way, and what they make of it.
-    pub(super) fn of(source: &str) -> Vec<(Self, String)> {
+    pub fn of(source: &str) -> Vec<(Self, String)> {
         let mut found: Vec<(Self, String)> = Vec::new();
         let Some(tree) = sound_tree(source) else {
             return found;
@@ -60,7 +60,7 @@ impl Hints {
     }
 
     /// Adds the hints that are not there yet; absent if that changes nothing.
-    pub(super) fn added(self, source: &str) -> Option<String> {
+    pub fn added(self, source: &str) -> Option<String> {
         self.added_to(sound_tree(source)?.root_node(), source)
     }
 
@@ -122,7 +122,7 @@ impl Hints {
     }
 
     /// Item of the menu that names the hints best.
-    pub(super) fn menu_item(self) -> &'static str {
+    pub fn menu_item(self) -> &'static str {
         if self.unroll != 0 {
             "unroll"
         } else {
@@ -131,7 +131,7 @@ impl Hints {
     }
 
     /// Says what the compiler is told.
-    pub(super) fn text(self) -> String {
+    pub fn text(self) -> String {
         let mut told = Vec::new();
         if self.restrict {
             told.push("that buffers do not overlap (`restrict`)".to_owned());
@@ -201,39 +201,4 @@ fn innermost_loops(node: Node<'_>, found: &mut Vec<usize>) -> bool {
         found.push(node.start_byte());
     }
     is_loop || holds
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Hints;
-
-    #[test]
-    fn hints_stand_where_they_belong() {
-        let source = "static float f(const float *a, const float *b) { return *a + *b; }\n\
-                      void solution(float A[64][64], const float *b, float (*C)[64], int n) {\n  \
-                      for (int i = 0; i < 64; i++) {\n    \
-                      for (int j = 0; j <= i; j++)\n      C[i][j] = f(&A[i][j], b + j);\n    \
-                      if (n) for (int j = 0; j < n; j++) C[0][j] = 0;\n  }\n}\n";
-        let told = Hints::of(source);
-        assert_eq!(told.len(), super::TRIED.len());
-        assert_eq!(
-            told[1].1,
-            "static float f(const float *a, const float *b) {\n\
-             #pragma clang fp reassociate(on)\n return *a + *b; }\n\
-             void solution(float A[restrict 64][64], const float *restrict b, float (*restrict C)[64], int n) {\n\
-             #pragma clang fp reassociate(on)\n  \
-             for (int i = 0; i < 64; i++) {\n    \
-             #pragma clang loop vectorize(enable) interleave_count(4)\n    \
-             for (int j = 0; j <= i; j++)\n      C[i][j] = f(&A[i][j], b + j);\n    \
-             if (n) \n\
-             #pragma clang loop vectorize(enable) interleave_count(4)\n\
-             for (int j = 0; j < n; j++) C[0][j] = 0;\n  }\n}\n"
-        );
-        // What is there is not added again.
-        for (hints, text) in told {
-            assert_eq!(hints.added(&text), None);
-        }
-        assert!(Hints::of("void solution(int n) {}").is_empty());
-        assert!(Hints::of("void solution(float A[8]) { for (").is_empty());
-    }
 }

@@ -12,13 +12,13 @@
 mod code;
 mod distribute;
 mod estimate;
-mod hints;
+pub(crate) mod hints;
 mod jam;
 mod nest;
 mod normal;
 mod product;
 mod propose;
-mod read;
+pub(crate) mod read;
 mod schedule;
 mod shape;
 mod tables;
@@ -262,52 +262,13 @@ impl Rewriter for HostRewriter {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::distribute::distributed;
-    use super::read::read;
-    use super::write::{Region, regions};
-
-    /// Each file in `tests/spellings` names in its first line the parts that have to be
-    /// recognised.
-    #[test]
-    fn spellings_are_recognised() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/spellings");
-        let mut files: Vec<_> = std::fs::read_dir(folder)
-            .expect("a folder")
-            .map(|entry| entry.expect("an entry").path())
-            .collect();
-        files.sort();
-        assert!(30 <= files.len());
-        let mut failures = Vec::new();
-        for file in files {
-            let source = std::fs::read_to_string(&file).expect("a kernel");
-            let wanted = source
-                .lines()
-                .next()
-                .unwrap_or("")
-                .trim_start_matches("// parts: ");
-            let found = match read(&source) {
-                Ok(program) => {
-                    let (body, names) = distributed(&program, 0).expect("parts");
-                    let parts = regions(&body, &names);
-                    let name = |region: &Region| match region {
-                        Region::Product(_) => "product",
-                        Region::Turn(_) => "turn",
-                        Region::Counting(_) => "counting",
-                        Region::Wide(_) | Region::Jam(_, Some(_)) => "vectors",
-                        Region::Jam(_, None) => "jam",
-                    };
-                    let names: Vec<&str> = parts.iter().map(|(_, it)| name(it)).collect();
-                    names.join(", ")
-                }
-                Err(said) => said,
-            };
-            if found != wanted {
-                let name = file.file_name().unwrap_or_default().to_string_lossy();
-                failures.push(format!("{name}: wanted `{wanted}`, found `{found}`"));
-            }
-        }
-        assert!(failures.is_empty(), "{}", failures.join("\n"));
-    }
+/// Returns the kinds of the parts that a plain kernel is taken apart into, or why it is not read.
+///
+/// # Errors
+/// The reason, with its line.
+pub fn parts(source: &str) -> Result<Vec<&'static str>, String> {
+    let program = read::read(source)?;
+    let (body, names) = distribute::distributed(&program, 0).ok_or("it cannot be taken apart")?;
+    let parts = write::regions(&body, &names);
+    Ok(parts.iter().map(|(_, part)| part.kind()).collect())
 }

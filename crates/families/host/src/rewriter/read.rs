@@ -12,7 +12,7 @@ mod declarations;
 mod expressions;
 mod functions;
 mod loops;
-mod macros;
+pub(crate) mod macros;
 mod order;
 mod places;
 

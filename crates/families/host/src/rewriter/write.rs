@@ -59,6 +59,19 @@ pub(super) enum Region {
     Jam(Jammed, Option<WideLoop>),
 }
 
+impl Region {
+    /// What kind of part it is.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Product(_) => "product",
+            Self::Turn(_) => "turn",
+            Self::Counting(_) => "counting",
+            Self::Wide(_) | Self::Jam(_, Some(_)) => "vectors",
+            Self::Jam(_, None) => "jam",
+        }
+    }
+}
+
 /// Returns what part a loop is, if it is one.
 pub(super) fn region(outer: &Loop, names: &BTreeMap<String, Named>) -> Option<Region> {
     if let Some(nest) = Nest::read(outer, names)

@@ -1,7 +1,18 @@
 //! Tests of this crate from outside, in one program, which links once.
 
+mod base;
+mod counters;
+mod detection;
 mod exploits;
+mod hints;
+mod hot_loop;
+mod library;
+mod machine;
+mod macros;
 mod problems;
 mod schedules;
+mod spellings;
+mod statistics;
 #[path = "../support/mod.rs"]
 mod support;
+mod throughput;

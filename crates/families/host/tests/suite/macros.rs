@@ -1,0 +1,27 @@
+//! Macros of C are expanded.
+
+use autocomp_host::inside::expanded;
+
+#[test]
+fn macros_are_replaced_and_lines_kept() {
+    let source = "#define N 8 // eight\n#define AT(a, i) ((a)[(i) * N])\n/* two\nlines */\nx = AT(y, i + 1) + N;\n";
+    let text = expanded(source).expect("plain macros");
+    assert_eq!(text.lines().nth(4), Some("x = ((y)[(i + 1) * 8]) + 8;"));
+}
+
+#[test]
+fn a_macro_that_names_itself_ends() {
+    assert_eq!(
+        expanded("#define a a + b\n#define b a\na"),
+        Ok("\n\na + a\n".into())
+    );
+}
+
+#[test]
+fn what_the_compiler_decides_is_refused_with_its_line() {
+    let said = expanded("\n#ifdef __AVX512F__\n#endif\n").expect_err("unknown");
+    assert!(
+        said.starts_with("line 2 asks for a macro of the compiler"),
+        "{said}"
+    );
+}
