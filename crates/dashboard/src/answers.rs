@@ -2,7 +2,7 @@
 
 mod kernel;
 mod kernels;
-mod timeline;
+pub(crate) mod timeline;
 
 pub use kernel::{diff, kernel};
 pub use kernels::{kernels, tree};

@@ -4,7 +4,7 @@
 //! browser can ask for is what `autocomp optimize` can do, less what would let it run
 //! programs, reach other machines or write elsewhere than below the folder that is shown.
 
-mod wish;
+pub(crate) mod wish;
 
 use crate::Shared;
 use crate::answers::{Refused, not_found};

@@ -91,3 +91,11 @@ pub async fn serve_dashboard(
 ) -> std::io::Result<()> {
     axum::serve(listener, dashboard(settings)).await
 }
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::answers::timeline::trace::Timeline;
+    pub use crate::control::wish::{provider_model, word};
+}

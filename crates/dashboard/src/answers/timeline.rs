@@ -1,7 +1,7 @@
 //! When what happened during a call of a kernel: the program itself simulates the kernel
 //! again and writes a trace, of which a page gets as much as it has columns for.
 
-mod trace;
+pub(crate) mod trace;
 
 use super::kernel::{OfKernel, named};
 use super::{Refused, of_run};

@@ -5,6 +5,8 @@
 mod control;
 #[path = "../../../reports/tests/suite/synthetic.rs"]
 mod synthetic;
+mod trace;
+mod wishes;
 
 use autocomp_dashboard::{DashboardSettings, POLICY, dashboard};
 use axum::Router;

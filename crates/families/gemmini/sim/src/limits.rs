@@ -12,11 +12,13 @@ use toml::Value;
 const MOST: i64 = 100_000;
 
 /// A requirement on one number.
-struct Limit {
+pub struct Limit {
     /// Table and key.
-    key: &'static str,
-    least: i64,
-    most: i64,
+    pub key: &'static str,
+    /// The smallest number that is allowed.
+    pub least: i64,
+    /// The largest number that is allowed.
+    pub most: i64,
     is_power_of_two: bool,
 }
 
@@ -37,7 +39,7 @@ const fn power_of_two(key: &'static str, least: i64, most: i64) -> Limit {
 }
 
 /// What the arrays of the model hold, and what its divisions and shifts allow.
-const LIMITS: [Limit; 37] = [
+pub const LIMITS: [Limit; 37] = [
     within("core.multiply_bits_per_cycle", 1, 64),
     power_of_two("core.bht_entries", 1, 65_536),
     within("core.bht_history", 1, 16),
@@ -130,51 +132,4 @@ fn check_number(key: &str, number: i64) -> Result<(), SimError> {
         "{key} = {number}: must be {what}{} to {}",
         limit.least, limit.most
     )))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::LIMITS;
-    use crate::MachineConfig;
-
-    const MACHINE: &str = include_str!("../../../../../targets/gemmini-int8-16/machines/fpga.toml");
-
-    /// Returns the machine with the number at `key` replaced.
-    fn changed(key: &str, number: i64) -> String {
-        let mut text: toml::Table = MACHINE.parse().expect("a machine");
-        let mut names: Vec<&str> = key.split('.').collect();
-        let last = names.pop().expect("a key");
-        let table = names.iter().fold(&mut text, |table, name| {
-            table[*name].as_table_mut().expect("a table")
-        });
-        assert!(table.contains_key(last), "{key} is no key");
-        table.insert(last.to_owned(), number.into());
-        text.to_string()
-    }
-
-    #[test]
-    fn numbers_that_the_model_would_cut_are_refused_with_their_key() {
-        for limit in &LIMITS {
-            let beyond = [limit.least - 1, limit.most + 1];
-            for number in beyond.into_iter().filter(|it| 0 <= *it) {
-                let error = MachineConfig::from_toml(&changed(limit.key, number));
-                let error = error.expect_err("no such machine").to_string();
-                assert!(error.contains(limit.key), "{number}: {error}");
-            }
-            if !limit.key.starts_with("timing.frontend") {
-                let most = MachineConfig::from_toml(&changed(limit.key, limit.most));
-                assert!(most.is_ok(), "{most:?}");
-            }
-        }
-        for (key, number) in [
-            ("timing.memory.outer_latency", 4_294_967_295),
-            ("core.l1d.sets", 48),
-            ("accelerator.dim", 17),
-            ("timing.frontend.queue_entries", 7),
-        ] {
-            let error = MachineConfig::from_toml(&changed(key, number));
-            let error = error.expect_err("no such machine").to_string();
-            assert!(error.contains("must "), "{key}: {error}");
-        }
-    }
 }

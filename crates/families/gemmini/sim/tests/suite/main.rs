@@ -3,5 +3,6 @@
 mod calibration;
 mod counters;
 mod fuzz;
+mod machine_limits;
 mod programs;
 mod scalar_timing;
