@@ -32,6 +32,8 @@ pub struct Effort {
     pub confidence: f64,
     /// How many times as long and as often what seems to be best is timed once more.
     pub confirmation: u32,
+    /// Ratio from which on, or from whose inverse on, all of the fewest rounds are enough.
+    pub far: f64,
 }
 
 impl Effort {
@@ -41,6 +43,7 @@ impl Effort {
         Self {
             most_rounds: self.most_rounds * self.confirmation as usize,
             wall: self.wall * self.confirmation,
+            far: f64::INFINITY,
             ..self
         }
     }
@@ -55,6 +58,7 @@ impl Default for Effort {
             half_width: 0.01,
             confidence: 0.99,
             confirmation: 4,
+            far: 2.0,
         }
     }
 }
@@ -255,7 +259,10 @@ impl<'p> Pairs<'p> {
                 interval.half_width() < enough
             });
             let out_of_time = effort.wall < began.elapsed();
+            let all = range(&paired.ratios);
+            let is_far = effort.far < all.low || all.high < effort.far.recip();
             if out_of_time
+                || is_far
                 || effort.most_rounds <= rounds
                 || effort.least_rounds <= rounds && narrow
             {

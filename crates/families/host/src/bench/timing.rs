@@ -24,6 +24,7 @@ const NOISE_EFFORT: Effort = Effort {
     half_width: 0.01,
     confidence: 0.9,
     confirmation: 1,
+    far: f64::INFINITY,
 };
 /// A kernel that takes less than this share of the base is the next base.
 const NEW_BASE: f64 = 0.7;
@@ -70,6 +71,7 @@ impl HostBench {
     /// Times a kernel that is right against a base that others are timed against, too. One
     /// that seems to be better than all before is timed once more, longer and on inputs of
     /// its own, and only that counts: the best of many measurements is better than its kernel.
+    /// The base is not: its ratio to itself is known.
     ///
     /// # Errors
     /// [`EvalError`] if the machine does not allow to time kernels, or the
@@ -94,12 +96,19 @@ impl HostBench {
             call_ns: known.shared.call_ns,
         };
         let mut least_ns = self.least_ns.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut compared = pairs.compare(candidate, other, self.settings.effort);
+        let effort = self.settings.effort;
+        let is_base = source == known.shared.source;
+        // Nothing is better than what is alone, so that it may as well be timed longer at once.
+        let is_first = least_ns.is_infinite() && !is_base;
+        let first_effort = if is_first { effort.confirming() } else { effort };
+        let mut compared = pairs.compare(candidate, other, first_effort);
         if let Ok(paired) = &compared
+            && !is_first
+            && !is_base
             && known.shared.call_ns * paired.interval.median < *least_ns
         {
             pairs = self.pairs(&core, prepared, self.fresh(prepared)?)?;
-            compared = pairs.compare(candidate, other, self.settings.effort.confirming());
+            compared = pairs.compare(candidate, other, effort.confirming());
         }
         let paired = match compared {
             Ok(paired) => paired,
