@@ -3,8 +3,10 @@
 use super::compiler::Toolchain;
 use super::discovery::zig_toolchain;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A version of the compiler that autocomp installs.
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub(super) const PINS: &[Pin] = &[Pin {
 /// What is used of a compiler, from the folder that holds it: the binary, and
 /// the compiler's own headers.
 const PARTS: &[&str] = &["zig", "lib/include"];
+/// A file that has not changed for this long has another time when it changes again.
+const SETTLED_SECONDS: i64 = 2;
 
 /// What is wrong with the files of a pinned compiler.
 #[derive(Debug)]
@@ -72,10 +76,11 @@ impl Pin {
     }
 
     /// Checks that `place` holds exactly this compiler, by the content of all
-    /// that is used of it: 200 MB, which takes a tenth of a second.
+    /// that is used of it: 200 MB, which takes a tenth of a second. What was right once
+    /// and was not changed since, as the file system says, is not read again.
     pub(super) fn check(&self, place: &Path) -> Result<(), Mismatch> {
         let folder = place.join("ziglang");
-        match digest(&folder) {
+        match remembered(&folder, &place.join("checked")) {
             Ok(digest) if Some(digest.as_str()) == self.digest() => Ok(()),
             Ok(_) => Err(Mismatch::Changed),
             Err(_) if !folder.exists() => Err(Mismatch::Missing),
@@ -103,13 +108,75 @@ pub(super) fn machine() -> String {
     format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)
 }
 
-/// Returns the hash of names and contents of [`PARTS`] in `folder`.
-fn digest(folder: &Path) -> io::Result<String> {
+/// Returns the files of [`PARTS`] in `folder`, each with its name in it, in order.
+fn files(folder: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
     let mut files = Vec::new();
     for part in PARTS {
         collect(&folder.join(part), Path::new(part), &mut files)?;
     }
     files.sort();
+    Ok(files)
+}
+
+/// Returns the [`digest`] of `folder`: the one that the file `memory` holds, if no file has
+/// changed since it was computed.
+fn remembered(folder: &Path, memory: &Path) -> io::Result<String> {
+    let before = state(folder)?;
+    let known = fs::read_to_string(memory).unwrap_or_default();
+    if let Some((state, digest)) = known.split_once(' ')
+        && Some(state) == before.as_deref()
+    {
+        return Ok(digest.to_owned());
+    }
+    let digest = digest(folder)?;
+    if let Some(state) = before {
+        // Where nothing can be written, everything is read every time.
+        let _ = remember(memory, &format!("{state} {digest}"));
+    }
+    Ok(digest)
+}
+
+/// Writes `text` to `memory`, which others read meanwhile.
+fn remember(memory: &Path, text: &str) -> io::Result<()> {
+    let folder = memory.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(memory)?;
+    Ok(())
+}
+
+/// Returns the hash of what the file system knows of the files: names, sizes, places and times
+/// of the last change. There is none if a file has changed just now: it could change again
+/// within what the clock of the file system tells apart.
+fn state(folder: &Path) -> io::Result<Option<String>> {
+    let mut hasher = blake3::Hasher::new();
+    let mut newest = 0;
+    for (name, path) in files(folder)? {
+        let file = fs::metadata(path)?;
+        newest = newest.max(file.ctime());
+        hasher.update(name.as_os_str().as_encoded_bytes());
+        let numbers = [
+            file.len(),
+            file.dev(),
+            file.ino(),
+            file.ctime().cast_unsigned(),
+            file.ctime_nsec().cast_unsigned(),
+            file.mtime().cast_unsigned(),
+            file.mtime_nsec().cast_unsigned(),
+        ];
+        for number in numbers {
+            hasher.update(&number.to_le_bytes());
+        }
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.map_or(0, |time| time.as_secs().cast_signed());
+    let is_settled = newest + SETTLED_SECONDS < now;
+    Ok(is_settled.then(|| hasher.finalize().to_hex().to_string()))
+}
+
+/// Returns the hash of names and contents of [`PARTS`] in `folder`.
+fn digest(folder: &Path) -> io::Result<String> {
+    let files = files(folder)?;
     let mut hasher = blake3::Hasher::new();
     for (name, path) in files {
         let file = File::open(path)?;
@@ -136,8 +203,42 @@ fn collect(path: &Path, name: &Path, files: &mut Vec<(PathBuf, PathBuf)>) -> io:
 
 #[cfg(test)]
 mod tests {
-    use super::{Mismatch, PINS, digest};
-    use std::fs;
+    use super::{Mismatch, PINS, digest, remembered, state};
+    use std::fs::{self, File, FileTimes};
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn what_has_not_changed_is_not_read_again() {
+        let place = tempfile::tempdir().expect("a folder");
+        let folder = place.path().join("ziglang");
+        let (zig, memory) = (folder.join("zig"), place.path().join("checked"));
+        fs::create_dir_all(folder.join("lib/include")).expect("made");
+        fs::write(&zig, "program").expect("written");
+        let right = digest(&folder).expect("readable");
+        // Just written: it may change again at the same time.
+        assert_eq!(state(&folder).expect("readable"), None);
+        assert_eq!(remembered(&folder, &memory).expect("readable"), right);
+        assert!(!memory.exists());
+        std::thread::sleep(Duration::from_secs(4));
+        assert_eq!(remembered(&folder, &memory).expect("readable"), right);
+        let known = fs::read_to_string(&memory).expect("written");
+        fs::write(&memory, known.replace(&right, "as remembered")).expect("written");
+        let said = remembered(&folder, &memory).expect("readable");
+        assert_eq!(said, "as remembered");
+        // Another content of the same length and with the same time of modification.
+        let modified = fs::metadata(&zig)
+            .expect("there")
+            .modified()
+            .expect("known");
+        fs::write(&zig, "Program").expect("written");
+        let times = FileTimes::new().set_modified(modified);
+        let file = File::options().write(true).open(&zig).expect("there");
+        file.set_times(times).expect("set");
+        let changed = remembered(&folder, &memory).expect("readable");
+        assert_eq!(changed, digest(&folder).expect("readable"));
+        assert_ne!(changed, right);
+        assert!(modified <= SystemTime::now());
+    }
 
     #[test]
     fn a_digest_tells_every_change() {
