@@ -1,6 +1,7 @@
 //! Assignment to parts of tensors, accumulation, and operators on tensors.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::arithmetic::Alu;
 use super::operands::{Elementwise, tensor};
@@ -134,7 +135,7 @@ impl Device {
             self.write(&target, &[], None)?;
         }
         let region = self.region(&target);
-        let instruction = &mut self.trace.instructions[position as usize];
+        let instruction = &mut Arc::make_mut(&mut self.trace.instructions)[position as usize];
         match instruction.writes.first_mut() {
             Some(first) => *first = region,
             None => instruction.writes.push(region),
@@ -147,7 +148,7 @@ impl Device {
         }
         let written = instruction.taken();
         let checked = self.check_hazards(&written);
-        self.trace.instructions[position as usize] = written;
+        Arc::make_mut(&mut self.trace.instructions)[position as usize] = written;
         checked.map(|()| true)
     }
 

@@ -8,8 +8,8 @@ use crate::keyed::Keyed;
 use crate::python::value::LoopKind;
 use crate::trace::Instruction;
 
-/// Tensor, block, first partition and first byte of a region.
-type Place = (u32, u32, u16, u64);
+/// Tile, first partition and first byte of a region.
+type Place = (u32, u16, u64);
 /// The iterations of the loops around a write, and whether it accumulates.
 type Written = (Rc<[(u32, u32)]>, bool);
 
@@ -65,18 +65,13 @@ impl Device {
             .map(|r| (r, true))
             .chain(instruction.reads.iter().map(|r| (r, false)))
         {
-            let Some(tensor) = self.trace.tensors.get(region.tensor as usize) else {
+            let Some(tensor) = self.trace.tensors.get(region.tile.tensor as usize) else {
                 continue;
             };
             if !tensor.buffer.on_chip() {
                 continue;
             }
-            let key = (
-                region.tensor,
-                region.block,
-                region.partitions.0,
-                region.span.0,
-            );
+            let key = (region.tile.number, region.partitions.0, region.span.0);
             let accumulate = instruction.features.accumulate;
             if let Some((earlier, accumulated)) = self.hazards.writes.get(&key) {
                 let differing = earlier.iter().zip(path.iter()).position(|(a, b)| a != b);

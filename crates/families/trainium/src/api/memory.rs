@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
@@ -60,7 +61,7 @@ impl Device {
             1
         };
         let bytes = block_elements.checked_div(partitions).unwrap_or(0) * dtype.bytes();
-        self.trace.tensors.push(Tensor {
+        Arc::make_mut(&mut self.trace.tensors).push(Tensor {
             name: name.to_owned(),
             buffer,
             dtype,
@@ -82,6 +83,7 @@ impl Device {
         }
         let storage = Rc::new(Storage {
             id,
+            tile: self.tiles.add(),
             buffer,
             dtype,
             shape,
@@ -110,7 +112,7 @@ impl Device {
         data: &[f32],
     ) -> Outcome<View> {
         let storage = self.allocate(Buffer::Hbm, dtype, shape, 0, 0.0, name)?;
-        if let Some(tensor) = self.trace.tensors.get_mut(storage.id as usize) {
+        if let Some(tensor) = Arc::make_mut(&mut self.trace.tensors).get_mut(storage.id as usize) {
             tensor.input = true;
         }
         let view = View::whole(&storage);
@@ -157,8 +159,7 @@ impl Device {
                 (base as u64, high as u64 + 1)
             };
             return Region {
-                tensor: storage.id,
-                block: 0,
+                tile: self.tiles.of(storage.id, 0, storage.tile),
                 partitions: (0, 1),
                 span,
             };
@@ -183,8 +184,7 @@ impl Device {
             }
         }
         Region {
-            tensor: storage.id,
-            block: block as u32,
+            tile: self.tiles.of(storage.id, block as u32, storage.tile),
             partitions: (first as u16, last as u16 + 1),
             span: (low as u64 * width, (high as u64 + 1) * width),
         }

@@ -170,7 +170,7 @@ impl Device {
         }
         let dtype = view.dtype;
         let copied = self.copied(view, dtype, None)?;
-        if let Some(last) = self.trace.instructions.last_mut() {
+        if let Some(last) = self.trace.last_mut() {
             last.features.inserted = true;
         }
         copied.storage.producer.set(None);

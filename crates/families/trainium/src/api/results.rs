@@ -81,7 +81,7 @@ impl Device {
     pub(super) fn also_write(&mut self, target: &View, values: &[f32]) -> Outcome<()> {
         self.write(target, values, None)?;
         let region = self.region(target);
-        if let Some(last) = self.trace.instructions.last_mut() {
+        if let Some(last) = self.trace.last_mut() {
             last.writes.push(region);
         }
         Ok(())

@@ -5,35 +5,58 @@ use std::ops::{Deref, DerefMut};
 /// A list whose first `N` items need no memory of their own.
 #[derive(Clone)]
 pub(crate) struct Short<T, const N: usize> {
-    length: usize,
     near: [T; N],
-    /// All items as soon as there have been more than `N`; empty before.
-    far: Vec<T>,
+    /// How many of `near` are items.
+    length: u32,
+    /// All items as soon as there have been more than `N`.
+    #[expect(
+        clippy::box_collection,
+        reason = "the list is copied more often than it is long"
+    )]
+    far: Option<Box<Vec<T>>>,
 }
 
 impl<T: Copy + Default, const N: usize> Short<T, N> {
+    #[inline]
     pub(crate) fn new() -> Self {
         Self {
-            length: 0,
             near: [T::default(); N],
-            far: Vec::new(),
+            length: 0,
+            far: None,
         }
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, item: T) {
-        if self.far.is_empty() {
-            if let Some(place) = self.near.get_mut(self.length) {
+        match (&mut self.far, self.near.get_mut(self.length as usize)) {
+            (None, Some(place)) => {
                 *place = item;
                 self.length += 1;
-                return;
             }
-            self.far.extend_from_slice(&self.near);
+            (far, _) => far
+                .get_or_insert_with(|| Box::new(self.near.to_vec()))
+                .push(item),
         }
-        self.far.push(item);
     }
 
     pub(crate) fn extend_from_slice(&mut self, items: &[T]) {
         items.iter().for_each(|item| self.push(*item));
+    }
+
+    /// Keeps the items that `keep` says so of.
+    pub(crate) fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        if let Some(far) = &mut self.far {
+            far.retain(keep);
+            return;
+        }
+        let mut kept = 0;
+        for at in 0..self.length as usize {
+            if keep(&self.near[at]) {
+                self.near[kept] = self.near[at];
+                kept += 1;
+            }
+        }
+        self.length = kept as u32;
     }
 
     /// Changes the list as a vector; for what is done seldom.
@@ -53,24 +76,27 @@ impl<T: Copy + Default, const N: usize> Default for Short<T, N> {
 impl<T, const N: usize> Deref for Short<T, N> {
     type Target = [T];
 
+    #[inline]
     fn deref(&self) -> &[T] {
-        match self.far.is_empty() {
-            true => &self.near[..self.length],
-            false => &self.far,
+        match &self.far {
+            None => &self.near[..self.length as usize],
+            Some(far) => far,
         }
     }
 }
 
 impl<T, const N: usize> DerefMut for Short<T, N> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        match self.far.is_empty() {
-            true => &mut self.near[..self.length],
-            false => &mut self.far,
+        match &mut self.far {
+            None => &mut self.near[..self.length as usize],
+            Some(far) => far,
         }
     }
 }
 
 impl<T: Copy + Default, const N: usize> FromIterator<T> for Short<T, N> {
+    #[inline]
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut list = Self::new();
         items.into_iter().for_each(|item| list.push(item));
@@ -82,6 +108,7 @@ impl<'a, T, const N: usize> IntoIterator for &'a Short<T, N> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
@@ -91,6 +118,7 @@ impl<'a, T, const N: usize> IntoIterator for &'a mut Short<T, N> {
     type Item = &'a mut T;
     type IntoIter = std::slice::IterMut<'a, T>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.iter_mut()
     }
@@ -99,6 +127,14 @@ impl<'a, T, const N: usize> IntoIterator for &'a mut Short<T, N> {
 impl<T: std::fmt::Debug, const N: usize> std::fmt::Debug for Short<T, N> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: Eq, const N: usize> Eq for Short<T, N> {}
+
+impl<T: std::hash::Hash, const N: usize> std::hash::Hash for Short<T, N> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self[..].hash(state);
     }
 }
 
@@ -130,7 +166,14 @@ mod tests {
         list.extend_from_slice(&[7, 8]);
         list.iter_mut().for_each(|item| *item += 1);
         assert_eq!(list, [1, 8, 9].into_iter().collect());
+        list.retain(|item| *item != 8);
+        assert_eq!(list[..], [1, 9]);
         list.edit(Vec::clear);
+        list.push(3);
+        list.push(4);
+        list.retain(|item| *item == 4);
+        assert_eq!(list[..], [4]);
+        list.retain(|_| false);
         assert!(list.is_empty());
     }
 }

@@ -42,6 +42,8 @@ impl Buffer {
 pub(crate) struct Storage {
     /// Position in the trace's table of tensors.
     pub(crate) id: u32,
+    /// Number of its first tile.
+    pub(crate) tile: u32,
     /// Memory.
     pub(crate) buffer: Buffer,
     /// Type of its elements.

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::banks::Banks;
 use super::cost;
+use super::dependences::Waiting;
 use super::machine::Machine;
 use crate::trace::{Engine, Instruction};
 
@@ -42,6 +43,8 @@ pub(super) struct State<'a> {
     pub(super) issued: Vec<bool>,
     pub(super) oldest: usize,
     pub(super) queues: Vec<f64>,
+    /// The queues, least loaded first when the last transfer began.
+    pub(super) by_load: Vec<usize>,
     pub(super) queue_busy: Vec<f64>,
     pub(super) hbm: f64,
     /// When the next descriptors can be made.
@@ -106,7 +109,7 @@ impl State<'_> {
     fn bank_free(&self, which: u32, banks: &Banks) -> bool {
         match banks.opens[which as usize] {
             None => true,
-            Some((_, bytes)) => {
+            Some(bytes) => {
                 banks.order.get(self.next_bank) == Some(&which) && self.psum_free >= bytes as i64
             }
         }
@@ -114,7 +117,7 @@ impl State<'_> {
 
     /// Takes the bank that the instruction opens.
     pub(super) fn take_bank(&mut self, which: u32, banks: &Banks) {
-        if let Some((_, bytes)) = banks.opens[which as usize] {
+        if let Some(bytes) = banks.opens[which as usize] {
             self.psum_free -= bytes as i64;
             self.next_bank += 1;
         }
@@ -177,11 +180,12 @@ impl State<'_> {
         if transfer.transposed > 0 {
             each = each.max(transfer.transposed as f64 / queues as f64 * rates.transpose_ns);
         }
-        let mut order: Vec<usize> = (0..self.queues.len()).collect();
-        order.sort_by(|a, b| self.queues[*a].total_cmp(&self.queues[*b]).then(a.cmp(b)));
+        let loads = &self.queues;
+        self.by_load
+            .sort_unstable_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(a.cmp(b)));
         let mut start = f64::INFINITY;
         let mut end = now;
-        for queue in order.into_iter().take(queues) {
+        for queue in self.by_load.iter().copied().take(queues) {
             let begin = self.queues[queue].max(now);
             self.queues[queue] = begin + each;
             self.queue_busy[queue] += each;
@@ -204,7 +208,7 @@ impl State<'_> {
         which: u32,
         released: f64,
         done: f64,
-        waiting: &[super::dependences::Waiting],
+        waiting: &[Waiting],
         open: &mut [u32],
         ready_at: &mut [f64],
         blockers: &mut [Option<u32>],
@@ -218,16 +222,17 @@ impl State<'_> {
         if banks.closes.contains_key(&which) {
             events.push(Reverse((Time(done), 1, which)));
         }
-        for (next, result) in &waiting[which as usize] {
-            let at = if *result { done } else { released };
-            let slot = &mut ready_at[*next as usize];
+        for one in waiting {
+            let at = if one.result { done } else { released };
+            let next = one.instruction as usize;
+            let slot = &mut ready_at[next];
             if at >= *slot {
                 *slot = at;
-                blockers[*next as usize] = Some(which);
+                blockers[next] = Some(which);
             }
-            open[*next as usize] -= 1;
-            if open[*next as usize] == 0 {
-                events.push(Reverse((Time(ready_at[*next as usize]), 0, *next)));
+            open[next] -= 1;
+            if open[next] == 0 {
+                events.push(Reverse((Time(*slot), 0, one.instruction)));
             }
         }
     }
