@@ -320,7 +320,7 @@ fn output(
         .count() as u64;
     Ok(Array {
         dtype: view.dtype,
-        shape: view.shape(),
+        shape: view.shape().to_vec(),
         data,
     })
 }

@@ -101,7 +101,7 @@ impl Device {
             _ => !(psum && producer.choice == Choice::Fixed(crate::trace::Engine::Gpsimd)),
         };
         let shape = view.shape();
-        let place = if place.shape() == shape {
+        let place = if place.has_shape(&shape) {
             place.clone()
         } else if place.elements() == view.elements() && place.partitions() == view.partitions() {
             match place.reshape(&shape) {
@@ -185,16 +185,11 @@ impl Device {
                 }
             },
         };
-        let shape = place.shape();
-        let (place, spread) = match (&selection, spread.shape() == value.shape()) {
+        let (place, spread) = match (&selection, spread.has_shape(&value.shape())) {
             (Selection::Part(bounds, None), true) => (place.part(bounds), spread.part(bounds)),
             _ => (place, spread),
         };
-        let shape = if place.shape() == shape {
-            shape
-        } else {
-            place.shape()
-        };
+        let shape = place.shape();
         self.elementwise(
             Elementwise {
                 operation: Operation::Copy,

@@ -195,7 +195,7 @@ pub(super) fn memset(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         .finish(
             instruction,
             Output {
-                shape,
+                shape: shape.into(),
                 dtype,
                 buffer: Buffer::Sbuf,
                 selection,

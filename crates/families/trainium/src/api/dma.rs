@@ -216,7 +216,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
         return Ok(tensor(target));
     }
     device
-        .finish_tile(one, vec![f, p], dtype, values, destination)
+        .finish_tile(one, [f, p].into(), dtype, values, destination)
         .map(tensor)
 }
 
@@ -460,7 +460,14 @@ pub(super) fn shared_constant(device: &mut Device, mut bound: Bound) -> Outcome<
         return Err(bound.wrong("value", "a NumPy array", &value));
     };
     let dtype: Dtype = bound.dtype("dtype")?.unwrap_or(array.dtype);
-    let storage = device.allocate(Buffer::Hbm, dtype, array.shape.clone(), 0, 0.0, "constant")?;
+    let storage = device.allocate(
+        Buffer::Hbm,
+        dtype,
+        array.shape[..].into(),
+        0,
+        0.0,
+        "constant",
+    )?;
     let view = View::whole(&storage);
     let data = array.data.clone();
     device.write(&view, &data, None)?;

@@ -204,7 +204,7 @@ impl Device {
                 let shape = broadcast(&a.shape(), &b.shape())
                     .or_else(|| {
                         (a.elements() == b.elements() && a.partitions() == b.partitions())
-                            .then(|| a.shape())
+                            .then(|| a.shape().to_vec())
                     })
                     .ok_or_else(|| {
                         Failure::documented(
@@ -255,7 +255,7 @@ impl Device {
                         },
                         inputs: vec![x, y],
                         streams: if column { 1 } else { 2 },
-                        shape,
+                        shape: shape.into(),
                         dtype,
                         buffer: Buffer::Sbuf,
                         mask,

@@ -243,7 +243,7 @@ impl Device {
         self.finish(
             instruction,
             Output {
-                shape: vec![m, n],
+                shape: [m, n].into(),
                 dtype,
                 buffer: Buffer::Psum,
                 selection,

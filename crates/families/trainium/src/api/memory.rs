@@ -9,7 +9,7 @@ use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::{Buffer, Shared, Storage, poison};
-use crate::tensor::view::View;
+use crate::tensor::view::{Sizes, View};
 use crate::trace::{Region, Tensor};
 
 /// Largest number of partitions of a tile.
@@ -29,7 +29,7 @@ impl Device {
         &mut self,
         buffer: Buffer,
         dtype: Dtype,
-        shape: Vec<usize>,
+        shape: Sizes,
         block_rank: usize,
         fill: f32,
         name: &str,
@@ -111,6 +111,7 @@ impl Device {
         name: &str,
         data: &[f32],
     ) -> Outcome<View> {
+        let shape = shape.into_iter().collect();
         let storage = self.allocate(Buffer::Hbm, dtype, shape, 0, 0.0, name)?;
         if let Some(tensor) = Arc::make_mut(&mut self.trace.tensors).get_mut(storage.id as usize) {
             tensor.input = true;
@@ -132,7 +133,7 @@ impl Device {
 
     /// A tile for the result of an instruction.
     pub(super) fn tile(&mut self, buffer: Buffer, dtype: Dtype, shape: &[usize]) -> Outcome<View> {
-        let mut shape = shape.to_vec();
+        let mut shape: Sizes = shape.iter().copied().collect();
         while shape.len() < 2 {
             shape.push(1);
         }

@@ -120,7 +120,7 @@ impl Grid {
     fn earlier(&mut self, dtype: Dtype, sizes: &[usize]) -> Option<Shared> {
         let found = self.shared.get(self.made)?;
         self.made += 1;
-        (found.dtype == dtype && found.shape == sizes).then(|| Shared::clone(found))
+        (found.dtype == dtype && found.shape[..] == *sizes).then(|| Shared::clone(found))
     }
 
     fn made(&mut self, storage: &Shared) {

@@ -6,13 +6,13 @@ use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
-use crate::tensor::view::View;
+use crate::tensor::view::{Sizes, View};
 use crate::trace::{Features, Instruction, fingerprint};
 
 /// A result on its way to a tile.
 pub(super) struct Output {
     /// Shape of the whole result, before masking.
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: Sizes,
     pub(super) dtype: Dtype,
     pub(super) buffer: Buffer,
     pub(super) selection: Selection,
@@ -62,7 +62,7 @@ impl Device {
     pub(super) fn finish_tile(
         &mut self,
         instruction: Instruction,
-        shape: Vec<usize>,
+        shape: Sizes,
         dtype: Dtype,
         values: Vec<f32>,
         destination: Option<View>,
@@ -102,7 +102,7 @@ impl Device {
     fn destination(&mut self, view: View, shape: &[usize], buffer: Buffer) -> Outcome<View> {
         self.check_scope(&view)?;
         self.check_mutable(&view)?;
-        let mut shape = shape.to_vec();
+        let mut shape: Sizes = shape.iter().copied().collect();
         while shape.len() < 2 {
             shape.push(1);
         }
@@ -129,7 +129,7 @@ impl Device {
             ));
         }
         check_tile(view.buffer(), view.dtype, &shape)?;
-        if view.shape() == shape {
+        if view.has_shape(&shape) {
             return Ok(view);
         }
         view.reshape(&shape).ok_or_else(|| {

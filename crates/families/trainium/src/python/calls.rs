@@ -28,7 +28,10 @@ impl Interpreter {
         frame: &Rc<Frame>,
     ) -> Outcome<Value> {
         let function = self.evaluate(function, frame)?;
-        let mut evaluated = Arguments::default();
+        let mut evaluated = Arguments {
+            positional: Vec::with_capacity(arguments.len()),
+            keywords: Vec::new(),
+        };
         for argument in arguments {
             match argument {
                 Argument::Positional(node) => {

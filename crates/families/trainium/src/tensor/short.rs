@@ -104,6 +104,24 @@ impl<T: Copy + Default, const N: usize> FromIterator<T> for Short<T, N> {
     }
 }
 
+impl<T: Copy + Default, const N: usize> From<&[T]> for Short<T, N> {
+    fn from(items: &[T]) -> Self {
+        items.iter().copied().collect()
+    }
+}
+
+impl<T: Copy + Default, const N: usize> From<Vec<T>> for Short<T, N> {
+    fn from(items: Vec<T>) -> Self {
+        items[..].into()
+    }
+}
+
+impl<T: Copy + Default, const N: usize, const M: usize> From<[T; M]> for Short<T, N> {
+    fn from(items: [T; M]) -> Self {
+        items[..].into()
+    }
+}
+
 impl<'a, T, const N: usize> IntoIterator for &'a Short<T, N> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;

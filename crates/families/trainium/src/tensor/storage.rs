@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::account::Account;
 use super::dtype::{Dtype, POISON};
 use super::index::Selection;
+use super::view::Sizes;
 use crate::diagnostic::Outcome;
 
 /// Memories of the device.
@@ -49,7 +50,7 @@ pub(crate) struct Storage {
     /// Type of its elements.
     pub(crate) dtype: Dtype,
     /// Block dimensions, partition dimension, free dimensions; in main memory all dimensions.
-    pub(crate) shape: Vec<usize>,
+    pub(crate) shape: Sizes,
     /// Number of leading block dimensions.
     pub(crate) block_rank: usize,
     /// Elements of one block.

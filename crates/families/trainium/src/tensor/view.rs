@@ -14,6 +14,9 @@ pub(crate) struct Dimension {
     pub(crate) stride: i64,
 }
 
+/// Sizes of dimensions, outermost first.
+pub(crate) type Sizes = Short<usize, 4>;
+
 /// Dimensions of a view, outermost first.
 pub(crate) type Dimensions = Short<Dimension, 4>;
 
@@ -107,7 +110,7 @@ impl View {
         self.storage.buffer
     }
 
-    pub(crate) fn shape(&self) -> Vec<usize> {
+    pub(crate) fn shape(&self) -> Sizes {
         self.dimensions.iter().map(|d| d.size).collect()
     }
 

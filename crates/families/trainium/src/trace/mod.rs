@@ -282,7 +282,7 @@ pub(crate) struct Instruction {
     /// Columns of the stationary operand of the matrix engine.
     pub(crate) columns: u32,
     pub(crate) features: Features,
-    pub(crate) reads: Short<Region, 3>,
+    pub(crate) reads: Short<Region, 2>,
     pub(crate) writes: Short<Region, 1>,
     /// A fingerprint of the values that it gave; 0 of a run without values.
     pub(crate) values: u64,
