@@ -1,5 +1,6 @@
 //! Assignment to parts of tensors, accumulation, and operators on tensors.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,9 +18,9 @@ use crate::trace::{Choice, Instruction, Operation};
 
 impl Device {
     /// `place[…] = value`.
-    pub(crate) fn assign(&mut self, place: &View, value: Value) -> Outcome<()> {
-        self.check_scope(place)?;
-        self.check_mutable(place)?;
+    pub(crate) fn assign(&mut self, place: View, value: Value) -> Outcome<()> {
+        self.check_scope(&place)?;
+        self.check_mutable(&place)?;
         if !place.buffer().on_chip() {
             return Err(Failure::documented(
                 "err_unsupported_memory",
@@ -31,7 +32,7 @@ impl Device {
                 },
             ));
         }
-        let place = self.operand_of("assignment", "target", place.clone())?;
+        let place = self.operand_of("assignment", "target", place)?;
         match value {
             Value::Tensor(view) => {
                 self.reduce_into(&place, &view)?;
@@ -102,10 +103,10 @@ impl Device {
         };
         let shape = view.shape();
         let place = if place.has_shape(&shape) {
-            place.clone()
+            Cow::Borrowed(place)
         } else if place.elements() == view.elements() && place.partitions() == view.partitions() {
             match place.reshape(&shape) {
-                Some(place) => place,
+                Some(place) => Cow::Owned(place),
                 None => return Ok(false),
             }
         } else {
@@ -114,14 +115,16 @@ impl Device {
         if !fits {
             return Ok(false);
         }
-        let (target, source, flags) = match &selection {
-            Selection::All => (place.clone(), view.clone(), None),
-            Selection::Nothing => return Ok(true),
-            Selection::Part(bounds, flags) => {
-                (place.part(bounds), view.part(bounds), flags.clone())
-            }
-        };
         super::operands::within(&place, None, &selection, &shape)?;
+        let (target, source, flags) = match &selection {
+            Selection::All => (place, Cow::Borrowed(view), None),
+            Selection::Nothing => return Ok(true),
+            Selection::Part(bounds, flags) => (
+                Cow::Owned(place.part(bounds)),
+                Cow::Owned(view.part(bounds)),
+                flags.clone(),
+            ),
+        };
         if self.functional {
             let mut values = self.read_last(&source)?;
             if accumulate {
@@ -292,7 +295,7 @@ impl Device {
             None,
             None,
             Some(place),
-            true,
+            false,
         );
         self.accumulating = false;
         result.map(|_| ())
@@ -313,7 +316,7 @@ impl Device {
                 "use nl.add and the like, or nisa.tensor_tensor and nisa.tensor_scalar with dst=",
             ));
         }
-        self.combine(alu, left, right, None, None, None, true)
+        self.combine(alu, left, right, None, None, None, false)
             .map(tensor)
     }
 
@@ -342,7 +345,7 @@ impl Device {
             None,
             Some(crate::tensor::dtype::Dtype::Uint8),
             None,
-            true,
+            false,
         )
         .map(tensor)
     }

@@ -173,7 +173,8 @@ impl Device {
     }
 
     /// Two operands of any kind: tiles, columns, numbers; what the language's functions and the
-    /// operators lower to.
+    /// operators lower to. One partition is repeated over many where `repeats`, which operators do
+    /// not (the vendor's list of known issues).
     #[expect(
         clippy::too_many_arguments,
         reason = "the arguments of nl's functions, one for one"
@@ -186,7 +187,7 @@ impl Device {
         mask: Option<Mask>,
         dtype: Option<Dtype>,
         destination: Option<View>,
-        sugar: bool,
+        repeats: bool,
     ) -> Outcome<View> {
         let bad = |value: &Value| {
             Failure::python(
@@ -213,8 +214,8 @@ impl Device {
                             "make the shapes equal, or broadcastable along the free dimensions",
                         )
                     })?;
-                let a = self.spread_partitions(a, shape[0], sugar)?;
-                let b = self.spread_partitions(b, shape[0], sugar)?;
+                let a = self.spread_partitions(a, shape[0], repeats)?;
+                let b = self.spread_partitions(b, shape[0], repeats)?;
                 let (a, b) = if a.buffer() == Buffer::Psum && b.buffer() == Buffer::Psum {
                     let b = self.in_sbuf(b)?;
                     (a, b)
@@ -356,7 +357,7 @@ impl Device {
                     "a tile of shape {:?} cannot be spread over {partitions} partitions",
                     view.shape()
                 ),
-                "use broadcast_to, or load it once for each partition",
+                "use nl.add, nl.multiply and the like, which repeat one partition, or broadcast_to; operators and instructions do not",
             ));
         }
         self.broadcast_partitions(view, partitions)
