@@ -122,7 +122,7 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     if selection != Selection::Nothing {
         let part = match &selection {
             Selection::Part(bounds, _) => source.part(bounds),
-            _ => source.clone(),
+            _ => source,
         };
         values = device.read(&part)?;
         let mut one = Instruction::new(Operation::Load, DMA, device.line);
@@ -259,7 +259,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     if own == Selection::Nothing {
         return Ok(Value::None);
     }
-    let source = if value.shape() == shape {
+    let source = if value.has_shape(&shape) {
         Some(value.clone())
     } else if value.elements() == target.elements() {
         value.reshape(&shape)

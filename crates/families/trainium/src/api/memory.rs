@@ -146,7 +146,10 @@ impl Device {
     pub(super) fn region(&self, view: &View) -> Region {
         let storage = &view.storage;
         let elements = view.block_elements().max(1) as i64;
-        let block = (view.offset / elements).max(0);
+        let block = match view.offset {
+            0 => 0,
+            offset => (offset / elements).max(0),
+        };
         let base = view.offset - block * elements;
         let width = view.dtype.bytes() as u64;
         if !storage.buffer.on_chip() {
@@ -172,8 +175,10 @@ impl Device {
             .unwrap_or(1)
             .max(1) as i64;
         let per_partition = (elements / partitions).max(1);
-        let first = base / per_partition;
-        let low = base % per_partition;
+        let (first, low) = match base {
+            0 => (0, 0),
+            base => (base / per_partition, base % per_partition),
+        };
         let mut high = low;
         let mut last = first;
         for (position, dimension) in view.dimensions.iter().enumerate() {

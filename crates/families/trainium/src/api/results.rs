@@ -1,5 +1,7 @@
 //! Results of instructions, on their way to the tiles that they are written to.
 
+use std::borrow::Cow;
+
 use super::Device;
 use super::memory::check_tile;
 use crate::diagnostic::{Failure, Outcome};
@@ -45,8 +47,8 @@ impl Device {
             return Ok(place);
         };
         let (part, flags) = match &output.selection {
-            Selection::Part(bounds, flags) => (place.part(bounds), flags.as_deref()),
-            _ => (place.clone(), None),
+            Selection::Part(bounds, flags) => (Cow::Owned(place.part(bounds)), flags.as_deref()),
+            _ => (Cow::Borrowed(&place), None),
         };
         if self.functional {
             instruction.values = fingerprint(&output.values);
