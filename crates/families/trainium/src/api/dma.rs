@@ -1,5 +1,7 @@
 //! Transfers between main memory and the chip.
 
+use std::sync::Arc;
+
 use super::operands::{select, selected_shape, tensor, within};
 use super::results::{Output, result_type};
 use super::{Bound, Device, Dialect};
@@ -132,7 +134,7 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         if let Some(indirect) = &part.indirect {
             one.reads.push(device.region(&indirect.rows));
         }
-        one.transfer = Some(Box::new(device.transfer(&part, None, &part)));
+        one.transfer = Some(Arc::new(device.transfer(&part, None, &part)));
         instruction = Some(one);
     }
     device
@@ -208,7 +210,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     device.describe(&mut one, std::slice::from_ref(&source), 1);
     let mut transfer = device.transfer(&source, None, &source);
     transfer.transposed = (p * f) as u64;
-    one.transfer = Some(Box::new(transfer));
+    one.transfer = Some(Arc::new(transfer));
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);
@@ -292,7 +294,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     one.partitions = source.partitions() as u16;
     one.free = source.free() as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
-    one.transfer = Some(Box::new(device.transfer(&source, Some(&target), &source)));
+    one.transfer = Some(Arc::new(device.transfer(&source, Some(&target), &source)));
     device.note_write(&mut one, &target);
     device.emit(one)?;
     Ok(Value::None)
@@ -409,7 +411,7 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
             one.reads.push(device.region(&indirect.rows));
         }
     }
-    one.transfer = Some(Box::new(device.transfer(
+    one.transfer = Some(Arc::new(device.transfer(
         &source,
         Some(&target_part),
         rows_of,

@@ -197,6 +197,7 @@ fn part(load: &Instruction, bytes: u64) -> Instruction {
     let mut one = load.clone();
     let whole = load.writes.first().map_or(bytes, |it| it.span.1).max(1);
     if let Some(transfer) = &mut one.transfer {
+        let transfer = Arc::make_mut(transfer);
         transfer.hbm_read = transfer.hbm_read * bytes / whole;
         let run = u64::from(transfer.run_bytes).min(bytes).max(1);
         transfer.run_bytes = run as u32;

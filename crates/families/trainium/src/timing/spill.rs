@@ -72,7 +72,7 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
                             Content::Clean(load) => {
                                 let mut load = load.clone();
                                 if let Some(transfer) = &mut load.transfer {
-                                    transfer.spill = true;
+                                    Arc::make_mut(transfer).spill = true;
                                 }
                                 *load
                             }
@@ -175,7 +175,7 @@ pub(super) fn spilled(
     one.features.inserted = true;
     let total = bytes * u64::from(partitions);
     let load = operation == Operation::Load;
-    one.transfer = Some(Box::new(Transfer {
+    one.transfer = Some(Arc::new(Transfer {
         rows: u32::from(partitions),
         run_bytes: bytes as u32,
         runs: 1,

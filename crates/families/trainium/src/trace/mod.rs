@@ -286,7 +286,7 @@ pub(crate) struct Instruction {
     pub(crate) writes: Short<Region, 1>,
     /// A fingerprint of the values that it gave; 0 of a run without values.
     pub(crate) values: u64,
-    pub(crate) transfer: Option<Box<Transfer>>,
+    pub(crate) transfer: Option<Arc<Transfer>>,
     /// Innermost affine loop, its iteration.
     pub(crate) site: (u32, u32),
     /// Innermost loop that is run in order, its iteration.
