@@ -55,13 +55,8 @@ pub(super) struct State<'a> {
 
 impl State<'_> {
     /// The instruction that an idle engine takes now: the oldest ready one within the window.
-    pub(super) fn candidate(
-        &self,
-        engine: usize,
-        now: f64,
-        banks: &Banks,
-        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
-    ) -> Option<(usize, u32)> {
+    /// Where it waits for another engine, that engine's coming free is an event already.
+    pub(super) fn candidate(&self, engine: usize, now: f64, banks: &Banks) -> Option<(usize, u32)> {
         let heaps: &[usize] = match engine {
             0 => &[0],
             1 => &[1, 4, 5],
@@ -89,14 +84,10 @@ impl State<'_> {
                     + cost::busy(instruction, ENGINES[other], self.machine);
                 let queued = !self.ready[other].is_empty();
                 if there < here && !queued {
-                    // An engine that is free is asked in this very round.
-                    if self.free[other] > now {
-                        events.push(Reverse((Time(self.free[other]), 2, 0)));
-                    }
                     continue;
                 }
             }
-            if !self.bank_free(which, banks) || self.excluded(engine, which, now, events) {
+            if !self.bank_free(which, banks) || self.excluded(engine, which, now) {
                 continue;
             }
             if best.is_none_or(|(_, found)| which < found) {
@@ -124,13 +115,7 @@ impl State<'_> {
     }
 
     /// Whether another engine holds the port that the instruction needs.
-    fn excluded(
-        &self,
-        engine: usize,
-        which: u32,
-        now: f64,
-        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
-    ) -> bool {
+    fn excluded(&self, engine: usize, which: u32, now: f64) -> bool {
         if !self.machine.exclusions {
             return false;
         }
@@ -155,7 +140,6 @@ impl State<'_> {
                 own.touches_sbuf && theirs.touches_sbuf
             };
             if clash {
-                events.push(Reverse((Time(self.free[*other]), 2, 0)));
                 return true;
             }
         }

@@ -99,6 +99,8 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
             events.push(Reverse((Time(0.0), 0, position as u32)));
         }
     }
+    // When full queues were to be looked at again, so that this is an event once.
+    let mut next_look = f64::NEG_INFINITY;
     let mut issued_count = 0;
     let mut stalled = None;
     let mut last = 0.0f64;
@@ -157,7 +159,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                 if state.free[engine] > now {
                     continue;
                 }
-                let Some((heap, which)) = state.candidate(engine, now, &banks, &mut events) else {
+                let Some((heap, which)) = state.candidate(engine, now, &banks) else {
                     continue;
                 };
                 state.ready[heap].pop();
@@ -193,13 +195,16 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
             }
             // Transfers.
             while let Some(Reverse(which)) = state.ready[6].peek().copied() {
-                if which as usize >= state.oldest + 4 * machine.window
-                    || state.queues.iter().all(|q| *q > now + 4000.0)
-                {
-                    if state.queues.iter().all(|q| *q > now + 4000.0) {
-                        let soonest = state.queues.iter().copied().fold(f64::INFINITY, f64::min);
-                        events.push(Reverse((Time(soonest - 3999.0), 2, 0)));
+                let soonest = state.queues.iter().copied().fold(f64::INFINITY, f64::min);
+                if soonest > now + 4000.0 {
+                    let again = soonest - 3999.0;
+                    if again != next_look {
+                        events.push(Reverse((Time(again), 2, 0)));
+                        next_look = again;
                     }
+                    break;
+                }
+                if which as usize >= state.oldest + 4 * machine.window {
                     break;
                 }
                 state.ready[6].pop();
