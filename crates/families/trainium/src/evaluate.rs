@@ -1,6 +1,7 @@
 //! Running a kernel file on inputs.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::api::{Architecture, Device, Dialect, Remark};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
@@ -212,6 +213,7 @@ pub fn evaluate_on_this_thread(
     interpreter.finish();
     let (outputs, unwritten) = result?;
     let device = &mut interpreter.device;
+    device.trace.tiles = device.tiles.count();
     Ok(Evaluation {
         outputs,
         trace: std::mem::take(&mut device.trace),
@@ -303,7 +305,8 @@ fn output(
             "store the result to it",
         ));
     }
-    if let Some(tensor) = device.trace.tensors.get_mut(view.storage.id as usize) {
+    let tensors = Arc::make_mut(&mut device.trace.tensors);
+    if let Some(tensor) = tensors.get_mut(view.storage.id as usize) {
         tensor.output = true;
     }
     let data = if functional {
@@ -317,7 +320,7 @@ fn output(
         .count() as u64;
     Ok(Array {
         dtype: view.dtype,
-        shape: view.shape(),
+        shape: view.shape().to_vec(),
         data,
     })
 }

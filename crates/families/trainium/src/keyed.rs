@@ -20,6 +20,7 @@ const START: u64 = 0x6a09_e667_f3bc_c908;
 pub(crate) struct Mixer(u64);
 
 impl Hasher for Mixer {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
@@ -28,27 +29,33 @@ impl Hasher for Mixer {
         }
     }
 
+    #[inline]
     fn write_u8(&mut self, number: u8) {
         self.write_u64(number.into());
     }
 
+    #[inline]
     fn write_u16(&mut self, number: u16) {
         self.write_u64(number.into());
     }
 
+    #[inline]
     fn write_u32(&mut self, number: u32) {
         self.write_u64(number.into());
     }
 
+    #[inline]
     fn write_u64(&mut self, number: u64) {
         let product = u128::from(self.0 ^ number ^ START) * u128::from(FACTOR);
         self.0 = product as u64 ^ (product >> 64) as u64;
     }
 
+    #[inline]
     fn write_usize(&mut self, number: usize) {
         self.write_u64(number as u64);
     }
 
+    #[inline]
     fn finish(&self) -> u64 {
         self.0
     }

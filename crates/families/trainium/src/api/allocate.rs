@@ -89,7 +89,7 @@ pub(super) fn ndarray(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         if shared && let Some(storage) = device.grid.earlier(dtype, &sizes) {
             return Ok(tensor(View::whole(&storage)));
         }
-        let storage = device.allocate(buffer, dtype, sizes, 0, poison(), &name)?;
+        let storage = device.allocate(buffer, dtype, sizes.into(), 0, poison(), &name)?;
         if shared {
             device.grid.made(&storage);
         }
@@ -139,7 +139,7 @@ pub(super) fn ndarray(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         Some(value) => dtype.store(dtype.round(value)),
         None => poison(),
     };
-    let storage = device.allocate(buffer, dtype, sizes, block_rank, fill, &name)?;
+    let storage = device.allocate(buffer, dtype, sizes.into(), block_rank, fill, &name)?;
     if value.is_some() {
         storage.written.set(!lazy);
     }

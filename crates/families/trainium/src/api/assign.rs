@@ -1,6 +1,8 @@
 //! Assignment to parts of tensors, accumulation, and operators on tensors.
 
+use std::borrow::Cow;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::arithmetic::Alu;
 use super::operands::{Elementwise, tensor};
@@ -16,9 +18,9 @@ use crate::trace::{Choice, Instruction, Operation};
 
 impl Device {
     /// `place[…] = value`.
-    pub(crate) fn assign(&mut self, place: &View, value: Value) -> Outcome<()> {
-        self.check_scope(place)?;
-        self.check_mutable(place)?;
+    pub(crate) fn assign(&mut self, place: View, value: Value) -> Outcome<()> {
+        self.check_scope(&place)?;
+        self.check_mutable(&place)?;
         if !place.buffer().on_chip() {
             return Err(Failure::documented(
                 "err_unsupported_memory",
@@ -30,7 +32,7 @@ impl Device {
                 },
             ));
         }
-        let place = self.operand_of("assignment", "target", place.clone())?;
+        let place = self.operand_of("assignment", "target", place)?;
         match value {
             Value::Tensor(view) => {
                 self.reduce_into(&place, &view)?;
@@ -100,11 +102,11 @@ impl Device {
             _ => !(psum && producer.choice == Choice::Fixed(crate::trace::Engine::Gpsimd)),
         };
         let shape = view.shape();
-        let place = if place.shape() == shape {
-            place.clone()
+        let place = if place.has_shape(&shape) {
+            Cow::Borrowed(place)
         } else if place.elements() == view.elements() && place.partitions() == view.partitions() {
             match place.reshape(&shape) {
-                Some(place) => place,
+                Some(place) => Cow::Owned(place),
                 None => return Ok(false),
             }
         } else {
@@ -113,14 +115,16 @@ impl Device {
         if !fits {
             return Ok(false);
         }
-        let (target, source, flags) = match &selection {
-            Selection::All => (place.clone(), view.clone(), None),
-            Selection::Nothing => return Ok(true),
-            Selection::Part(bounds, flags) => {
-                (place.part(bounds), view.part(bounds), flags.clone())
-            }
-        };
         super::operands::within(&place, None, &selection, &shape)?;
+        let (target, source, flags) = match &selection {
+            Selection::All => (place, Cow::Borrowed(view), None),
+            Selection::Nothing => return Ok(true),
+            Selection::Part(bounds, flags) => (
+                Cow::Owned(place.part(bounds)),
+                Cow::Owned(view.part(bounds)),
+                flags.clone(),
+            ),
+        };
         if self.functional {
             let mut values = self.read_last(&source)?;
             if accumulate {
@@ -134,7 +138,7 @@ impl Device {
             self.write(&target, &[], None)?;
         }
         let region = self.region(&target);
-        let instruction = &mut self.trace.instructions[position as usize];
+        let instruction = &mut Arc::make_mut(&mut self.trace.instructions)[position as usize];
         match instruction.writes.first_mut() {
             Some(first) => *first = region,
             None => instruction.writes.push(region),
@@ -147,7 +151,7 @@ impl Device {
         }
         let written = instruction.taken();
         let checked = self.check_hazards(&written);
-        self.trace.instructions[position as usize] = written;
+        Arc::make_mut(&mut self.trace.instructions)[position as usize] = written;
         checked.map(|()| true)
     }
 
@@ -184,16 +188,11 @@ impl Device {
                 }
             },
         };
-        let shape = place.shape();
-        let (place, spread) = match (&selection, spread.shape() == value.shape()) {
+        let (place, spread) = match (&selection, spread.has_shape(&value.shape())) {
             (Selection::Part(bounds, None), true) => (place.part(bounds), spread.part(bounds)),
             _ => (place, spread),
         };
-        let shape = if place.shape() == shape {
-            shape
-        } else {
-            place.shape()
-        };
+        let shape = place.shape();
         self.elementwise(
             Elementwise {
                 operation: Operation::Copy,
@@ -296,7 +295,7 @@ impl Device {
             None,
             None,
             Some(place),
-            true,
+            false,
         );
         self.accumulating = false;
         result.map(|_| ())
@@ -317,7 +316,7 @@ impl Device {
                 "use nl.add and the like, or nisa.tensor_tensor and nisa.tensor_scalar with dst=",
             ));
         }
-        self.combine(alu, left, right, None, None, None, true)
+        self.combine(alu, left, right, None, None, None, false)
             .map(tensor)
     }
 
@@ -346,7 +345,7 @@ impl Device {
             None,
             Some(crate::tensor::dtype::Dtype::Uint8),
             None,
-            true,
+            false,
         )
         .map(tensor)
     }

@@ -63,7 +63,7 @@ pub(super) fn choose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         choice: VECTOR,
         inputs,
         streams,
-        shape,
+        shape: shape.into(),
         dtype,
         buffer: Buffer::Sbuf,
         mask,

@@ -170,7 +170,7 @@ pub(super) fn memset(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
             ));
         }
         device.fill(&target, value)?;
-        if let (Some(last), Choice::Fixed(_)) = (device.trace.instructions.last_mut(), choice) {
+        if let (Some(last), Choice::Fixed(_)) = (device.trace.last_mut(), choice) {
             last.choice = choice;
         }
         return Ok(tensor(target));
@@ -195,7 +195,7 @@ pub(super) fn memset(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         .finish(
             instruction,
             Output {
-                shape,
+                shape: shape.into(),
                 dtype,
                 buffer: Buffer::Sbuf,
                 selection,

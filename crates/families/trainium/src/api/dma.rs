@@ -1,5 +1,7 @@
 //! Transfers between main memory and the chip.
 
+use std::sync::Arc;
+
 use super::operands::{select, selected_shape, tensor, within};
 use super::results::{Output, result_type};
 use super::{Bound, Device, Dialect};
@@ -122,7 +124,7 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     if selection != Selection::Nothing {
         let part = match &selection {
             Selection::Part(bounds, _) => source.part(bounds),
-            _ => source.clone(),
+            _ => source,
         };
         values = device.read(&part)?;
         let mut one = Instruction::new(Operation::Load, DMA, device.line);
@@ -132,7 +134,7 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         if let Some(indirect) = &part.indirect {
             one.reads.push(device.region(&indirect.rows));
         }
-        one.transfer = Some(Box::new(device.transfer(&part, None, &part)));
+        one.transfer = Some(Arc::new(device.transfer(&part, None, &part)));
         instruction = Some(one);
     }
     device
@@ -208,7 +210,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     device.describe(&mut one, std::slice::from_ref(&source), 1);
     let mut transfer = device.transfer(&source, None, &source);
     transfer.transposed = (p * f) as u64;
-    one.transfer = Some(Box::new(transfer));
+    one.transfer = Some(Arc::new(transfer));
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);
@@ -216,7 +218,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
         return Ok(tensor(target));
     }
     device
-        .finish_tile(one, vec![f, p], dtype, values, destination)
+        .finish_tile(one, [f, p].into(), dtype, values, destination)
         .map(tensor)
 }
 
@@ -259,7 +261,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     if own == Selection::Nothing {
         return Ok(Value::None);
     }
-    let source = if value.shape() == shape {
+    let source = if value.has_shape(&shape) {
         Some(value.clone())
     } else if value.elements() == target.elements() {
         value.reshape(&shape)
@@ -292,7 +294,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     one.partitions = source.partitions() as u16;
     one.free = source.free() as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
-    one.transfer = Some(Box::new(device.transfer(&source, Some(&target), &source)));
+    one.transfer = Some(Arc::new(device.transfer(&source, Some(&target), &source)));
     device.note_write(&mut one, &target);
     device.emit(one)?;
     Ok(Value::None)
@@ -409,7 +411,7 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
             one.reads.push(device.region(&indirect.rows));
         }
     }
-    one.transfer = Some(Box::new(device.transfer(
+    one.transfer = Some(Arc::new(device.transfer(
         &source,
         Some(&target_part),
         rows_of,
@@ -460,7 +462,14 @@ pub(super) fn shared_constant(device: &mut Device, mut bound: Bound) -> Outcome<
         return Err(bound.wrong("value", "a NumPy array", &value));
     };
     let dtype: Dtype = bound.dtype("dtype")?.unwrap_or(array.dtype);
-    let storage = device.allocate(Buffer::Hbm, dtype, array.shape.clone(), 0, 0.0, "constant")?;
+    let storage = device.allocate(
+        Buffer::Hbm,
+        dtype,
+        array.shape[..].into(),
+        0,
+        0.0,
+        "constant",
+    )?;
     let view = View::whole(&storage);
     let data = array.data.clone();
     device.write(&view, &data, None)?;

@@ -173,7 +173,8 @@ impl Device {
     }
 
     /// Two operands of any kind: tiles, columns, numbers; what the language's functions and the
-    /// operators lower to.
+    /// operators lower to. One partition is repeated over many where `repeats`, which operators do
+    /// not (the vendor's list of known issues).
     #[expect(
         clippy::too_many_arguments,
         reason = "the arguments of nl's functions, one for one"
@@ -186,7 +187,7 @@ impl Device {
         mask: Option<Mask>,
         dtype: Option<Dtype>,
         destination: Option<View>,
-        sugar: bool,
+        repeats: bool,
     ) -> Outcome<View> {
         let bad = |value: &Value| {
             Failure::python(
@@ -204,7 +205,7 @@ impl Device {
                 let shape = broadcast(&a.shape(), &b.shape())
                     .or_else(|| {
                         (a.elements() == b.elements() && a.partitions() == b.partitions())
-                            .then(|| a.shape())
+                            .then(|| a.shape().to_vec())
                     })
                     .ok_or_else(|| {
                         Failure::documented(
@@ -213,8 +214,8 @@ impl Device {
                             "make the shapes equal, or broadcastable along the free dimensions",
                         )
                     })?;
-                let a = self.spread_partitions(a, shape[0], sugar)?;
-                let b = self.spread_partitions(b, shape[0], sugar)?;
+                let a = self.spread_partitions(a, shape[0], repeats)?;
+                let b = self.spread_partitions(b, shape[0], repeats)?;
                 let (a, b) = if a.buffer() == Buffer::Psum && b.buffer() == Buffer::Psum {
                     let b = self.in_sbuf(b)?;
                     (a, b)
@@ -255,7 +256,7 @@ impl Device {
                         },
                         inputs: vec![x, y],
                         streams: if column { 1 } else { 2 },
-                        shape,
+                        shape: shape.into(),
                         dtype,
                         buffer: Buffer::Sbuf,
                         mask,
@@ -356,7 +357,7 @@ impl Device {
                     "a tile of shape {:?} cannot be spread over {partitions} partitions",
                     view.shape()
                 ),
-                "use broadcast_to, or load it once for each partition",
+                "use nl.add, nl.multiply and the like, which repeat one partition, or broadcast_to; operators and instructions do not",
             ));
         }
         self.broadcast_partitions(view, partitions)

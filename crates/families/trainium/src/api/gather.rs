@@ -84,7 +84,7 @@ pub(super) fn local_gather(device: &mut Device, mut bound: Bound) -> Outcome<Val
     };
     let shape = match &destination {
         Some(view) if view.elements() == shape.iter().product::<usize>() => view.shape(),
-        _ => shape,
+        _ => shape.into(),
     };
     let mut one = Instruction::new(Operation::Gather, GPSIMD, device.line);
     one.partitions = rows as u16;

@@ -1,24 +1,40 @@
 //! The check that iterations of affine loops do not disturb each other.
 
-use std::rc::Rc;
-
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
-use crate::keyed::Keyed;
 use crate::python::value::LoopKind;
-use crate::trace::Instruction;
+use crate::tensor::short::Short;
+use crate::trace::{Instruction, Region};
 
-/// Tensor, block, first partition and first byte of a region.
-type Place = (u32, u32, u16, u64);
-/// The iterations of the loops around a write, and whether it accumulates.
-type Written = (Rc<[(u32, u32)]>, bool);
+/// A write within running loops.
+#[derive(Clone, Copy, Default)]
+struct Written {
+    /// First partition and first byte of the region.
+    place: (u16, u64),
+    /// Where the iterations of the loops around it begin in the list of paths, and how many loops
+    /// there are.
+    path: (u32, u32),
+    accumulates: bool,
+}
 
-/// Where something was written within running loops: by first element, the loops around it.
+/// The writes to a tile since the outermost of the running loops was entered.
+#[derive(Clone, Default)]
+struct Writes {
+    /// Which loop that was: what was noted before another one is void.
+    entered: u32,
+    all: Short<Written, 1>,
+}
+
+/// Where something was written within running loops.
 #[derive(Default)]
 pub(super) struct Hazards {
-    writes: Keyed<Place, Written>,
-    /// The iterations of the running loops, until one of them goes on.
-    path: Option<Rc<[(u32, u32)]>>,
+    /// By the number of the tile.
+    writes: Vec<Writes>,
+    entered: u32,
+    /// Loops and iterations around writes, one path after the other.
+    paths: Vec<(u32, u32)>,
+    /// The path of the running loops, until one of them goes on.
+    path: Option<(u32, u32)>,
 }
 
 impl Hazards {
@@ -30,14 +46,56 @@ impl Hazards {
     pub(super) fn enter(&mut self, depth: usize) {
         self.moved();
         if depth == 0 {
-            self.writes.clear();
+            self.forget();
         }
     }
 
     pub(super) fn leave(&mut self, depth: usize) {
-        self.moved();
-        if depth == 0 {
+        self.enter(depth);
+    }
+
+    fn forget(&mut self) {
+        self.paths.clear();
+        self.entered = self.entered.wrapping_add(1);
+        if self.entered == 0 {
             self.writes.clear();
+        }
+    }
+
+    fn path(&self, (begin, length): (u32, u32)) -> &[(u32, u32)] {
+        &self.paths[begin as usize..(begin + length) as usize]
+    }
+
+    /// The last write to the place where a region begins.
+    fn last(&self, region: &Region) -> Option<Written> {
+        let writes = self.writes.get(region.tile.at())?;
+        let place = (region.partitions.0, region.span.0);
+        let mut all = writes.all.iter();
+        let found = all.find(|it| it.place == place);
+        found.filter(|_| writes.entered == self.entered).copied()
+    }
+
+    fn note(&mut self, region: &Region, path: (u32, u32), accumulates: bool) {
+        let at = region.tile.at();
+        if self.writes.len() <= at {
+            self.writes.resize(at + 1, Writes::default());
+        }
+        let writes = &mut self.writes[at];
+        if writes.entered != self.entered {
+            *writes = Writes {
+                entered: self.entered,
+                all: Short::new(),
+            };
+        }
+        let new = Written {
+            place: (region.partitions.0, region.span.0),
+            path,
+            accumulates,
+        };
+        let mut all = writes.all.iter_mut();
+        match all.find(|it| it.place == new.place) {
+            Some(known) => *known = new,
+            None => writes.all.push(new),
         }
     }
 }
@@ -50,12 +108,14 @@ impl Device {
         {
             return Ok(());
         }
-        let path = match &self.hazards.path {
-            Some(path) => Rc::clone(path),
+        let path = match self.hazards.path {
+            Some(path) => path,
             None => {
+                let path = (self.hazards.paths.len() as u32, self.running.len() as u32);
                 let running = self.running.iter();
-                let path: Rc<[(u32, u32)]> = running.map(|r| (r.id, r.iteration)).collect();
-                self.hazards.path = Some(Rc::clone(&path));
+                let running = running.map(|r| (r.id, r.iteration));
+                self.hazards.paths.extend(running);
+                self.hazards.path = Some(path);
                 path
             }
         };
@@ -65,23 +125,20 @@ impl Device {
             .map(|r| (r, true))
             .chain(instruction.reads.iter().map(|r| (r, false)))
         {
-            let Some(tensor) = self.trace.tensors.get(region.tensor as usize) else {
+            let Some(tensor) = self.trace.tensors.get(region.tile.tensor as usize) else {
                 continue;
             };
             if !tensor.buffer.on_chip() {
                 continue;
             }
-            let key = (
-                region.tensor,
-                region.block,
-                region.partitions.0,
-                region.span.0,
-            );
             let accumulate = instruction.features.accumulate;
-            if let Some((earlier, accumulated)) = self.hazards.writes.get(&key) {
-                let differing = earlier.iter().zip(path.iter()).position(|(a, b)| a != b);
+            if let Some(earlier) = self.hazards.last(region) {
+                let accumulated = earlier.accumulates;
+                let now = self.hazards.path(path);
+                let before = self.hazards.path(earlier.path);
+                let differing = before.iter().zip(now).position(|(a, b)| a != b);
                 let carried = differing
-                    .filter(|at| earlier[*at].0 == path[*at].0)
+                    .filter(|at| before[*at].0 == now[*at].0)
                     .map(|at| &self.running[at]);
                 if let Some(carrier) = carried.filter(|r| r.kind == LoopKind::Affine) {
                     let line = self
@@ -89,7 +146,7 @@ impl Device {
                         .loops
                         .get(carrier.id as usize - 1)
                         .map_or(0, |l| l.line);
-                    if writing && !(accumulate || *accumulated) {
+                    if writing && !(accumulate || accumulated) {
                         let (name, at) = (tensor.name.clone(), tensor.line);
                         return Err(Failure::documented(
                             "err_unexpected_output_dependencies",
@@ -106,10 +163,7 @@ impl Device {
                 }
             }
             if writing {
-                let _ = self
-                    .hazards
-                    .writes
-                    .insert(key, (Rc::clone(&path), accumulate));
+                self.hazards.note(region, path, accumulate);
             }
         }
         Ok(())

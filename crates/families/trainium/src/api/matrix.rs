@@ -218,7 +218,7 @@ impl Device {
             one.partitions = k as u16;
             one.free = n as u32;
             one.columns = m as u32;
-            self.describe(&mut one, &[stationary.clone(), moving.clone()], 2);
+            self.describe(&mut one, &[stationary, moving], 2);
             one.features.fp32 = slow;
             one.features.onezero = onezero;
             one.features.double_row = double_row;
@@ -243,7 +243,7 @@ impl Device {
         self.finish(
             instruction,
             Output {
-                shape: vec![m, n],
+                shape: [m, n].into(),
                 dtype,
                 buffer: Buffer::Psum,
                 selection,

@@ -2,13 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::{Buffer, Shared, Storage, poison};
-use crate::tensor::view::View;
+use crate::tensor::view::{Sizes, View};
 use crate::trace::{Region, Tensor};
 
 /// Largest number of partitions of a tile.
@@ -28,7 +29,7 @@ impl Device {
         &mut self,
         buffer: Buffer,
         dtype: Dtype,
-        shape: Vec<usize>,
+        shape: Sizes,
         block_rank: usize,
         fill: f32,
         name: &str,
@@ -60,7 +61,7 @@ impl Device {
             1
         };
         let bytes = block_elements.checked_div(partitions).unwrap_or(0) * dtype.bytes();
-        self.trace.tensors.push(Tensor {
+        Arc::make_mut(&mut self.trace.tensors).push(Tensor {
             name: name.to_owned(),
             buffer,
             dtype,
@@ -82,6 +83,7 @@ impl Device {
         }
         let storage = Rc::new(Storage {
             id,
+            tile: self.tiles.add(),
             buffer,
             dtype,
             shape,
@@ -109,8 +111,9 @@ impl Device {
         name: &str,
         data: &[f32],
     ) -> Outcome<View> {
+        let shape = shape.into_iter().collect();
         let storage = self.allocate(Buffer::Hbm, dtype, shape, 0, 0.0, name)?;
-        if let Some(tensor) = self.trace.tensors.get_mut(storage.id as usize) {
+        if let Some(tensor) = Arc::make_mut(&mut self.trace.tensors).get_mut(storage.id as usize) {
             tensor.input = true;
         }
         let view = View::whole(&storage);
@@ -130,7 +133,7 @@ impl Device {
 
     /// A tile for the result of an instruction.
     pub(super) fn tile(&mut self, buffer: Buffer, dtype: Dtype, shape: &[usize]) -> Outcome<View> {
-        let mut shape = shape.to_vec();
+        let mut shape: Sizes = shape.iter().copied().collect();
         while shape.len() < 2 {
             shape.push(1);
         }
@@ -143,7 +146,10 @@ impl Device {
     pub(super) fn region(&self, view: &View) -> Region {
         let storage = &view.storage;
         let elements = view.block_elements().max(1) as i64;
-        let block = (view.offset / elements).max(0);
+        let block = match view.offset {
+            0 => 0,
+            offset => (offset / elements).max(0),
+        };
         let base = view.offset - block * elements;
         let width = view.dtype.bytes() as u64;
         if !storage.buffer.on_chip() {
@@ -157,8 +163,7 @@ impl Device {
                 (base as u64, high as u64 + 1)
             };
             return Region {
-                tensor: storage.id,
-                block: 0,
+                tile: self.tiles.of(storage.id, 0, storage.tile),
                 partitions: (0, 1),
                 span,
             };
@@ -170,8 +175,10 @@ impl Device {
             .unwrap_or(1)
             .max(1) as i64;
         let per_partition = (elements / partitions).max(1);
-        let first = base / per_partition;
-        let low = base % per_partition;
+        let (first, low) = match base {
+            0 => (0, 0),
+            base => (base / per_partition, base % per_partition),
+        };
         let mut high = low;
         let mut last = first;
         for (position, dimension) in view.dimensions.iter().enumerate() {
@@ -183,8 +190,7 @@ impl Device {
             }
         }
         Region {
-            tensor: storage.id,
-            block: block as u32,
+            tile: self.tiles.of(storage.id, block as u32, storage.tile),
             partitions: (first as u16, last as u16 + 1),
             span: (low as u64 * width, (high as u64 + 1) * width),
         }

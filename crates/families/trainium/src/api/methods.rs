@@ -202,7 +202,7 @@ impl Device {
                 }
                 let mut shape = view.shape();
                 let product = shape[from..=to].iter().product();
-                shape.splice(from..=to, [product]);
+                shape.edit(|all| drop(all.splice(from..=to, [product])));
                 out = view.reshape(&shape).ok_or_else(fail)?;
             }
             "select" => {

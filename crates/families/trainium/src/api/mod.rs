@@ -36,6 +36,7 @@ mod transposes;
 mod values;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub(crate) use bound::{Bound, dtype_of, sizes};
 use interfaces::Interfaces;
@@ -48,7 +49,7 @@ use crate::python::value::LoopKind;
 use crate::tensor::account::Account;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Shared;
-use crate::trace::{Instruction, Loop, Region, Trace};
+use crate::trace::{Instruction, Loop, Region, Tiles, Trace};
 
 /// Dialects of NKI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -119,7 +120,7 @@ impl Grid {
     fn earlier(&mut self, dtype: Dtype, sizes: &[usize]) -> Option<Shared> {
         let found = self.shared.get(self.made)?;
         self.made += 1;
-        (found.dtype == dtype && found.shape == sizes).then(|| Shared::clone(found))
+        (found.dtype == dtype && found.shape[..] == *sizes).then(|| Shared::clone(found))
     }
 
     fn made(&mut self, storage: &Shared) {
@@ -161,6 +162,8 @@ pub(crate) struct Device {
     running: Vec<Running>,
     loop_ids: Keyed<(u32, u32), u32>,
     pub(crate) trace: Trace,
+    /// Numbers of the tiles that the trace speaks of.
+    pub(crate) tiles: Tiles,
     pub(crate) account: Rc<Account>,
     /// State of the engines' random numbers.
     random: random::Generator,
@@ -198,6 +201,7 @@ impl Device {
             running: Vec::new(),
             loop_ids: Keyed::default(),
             trace: Trace::default(),
+            tiles: Tiles::default(),
             account: Rc::new(Account::new(byte_limit)),
             random: random::Generator::default(),
             instruction_limit: 5_000_000,
@@ -300,7 +304,7 @@ impl Device {
         self.account
             .hold((size_of::<Instruction>() + regions * size_of::<Region>()) as u64)?;
         let position = self.trace.instructions.len() as u32;
-        self.trace.instructions.push(instruction);
+        Arc::make_mut(&mut self.trace.instructions).push(instruction);
         Ok(position)
     }
 

@@ -11,7 +11,7 @@ use crate::python::value::{EngineName, Value};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Mask, Selection};
 use crate::tensor::storage::Buffer;
-use crate::tensor::view::View;
+use crate::tensor::view::{Sizes, View};
 use crate::trace::{Choice, Engine, Instruction, Operation};
 
 /// An element-wise instruction about to be run.
@@ -21,7 +21,7 @@ pub(super) struct Elementwise {
     /// Operands spread to `shape`; the first `streams` of them are read element by element.
     pub(super) inputs: Vec<View>,
     pub(super) streams: usize,
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: Sizes,
     pub(super) dtype: Dtype,
     pub(super) buffer: Buffer,
     pub(super) mask: Option<Mask>,
@@ -170,7 +170,7 @@ impl Device {
         }
         let dtype = view.dtype;
         let copied = self.copied(view, dtype, None)?;
-        if let Some(last) = self.trace.instructions.last_mut() {
+        if let Some(last) = self.trace.last_mut() {
             last.features.inserted = true;
         }
         copied.storage.producer.set(None);
@@ -196,7 +196,9 @@ impl Device {
         } = request;
         // Operands spread to a shape can be much larger than those that were checked.
         let mut whole = shape.clone();
-        whole.resize(shape.len().max(2), 1);
+        while whole.len() < 2 {
+            whole.push(1);
+        }
         check_tile(Buffer::Sbuf, dtype, &whole)?;
         let selection = select(mask.as_ref(), &shape)?;
         for view in &inputs {
@@ -354,10 +356,10 @@ pub(super) fn within(
 }
 
 /// Shape of the selected box.
-pub(super) fn selected_shape(selection: &Selection, shape: &[usize]) -> Vec<usize> {
+pub(super) fn selected_shape(selection: &Selection, shape: &[usize]) -> Sizes {
     match selection {
         Selection::Part(bounds, _) => bounds.iter().map(|(low, high)| high - low).collect(),
-        _ => shape.to_vec(),
+        _ => shape.iter().copied().collect(),
     }
 }
 

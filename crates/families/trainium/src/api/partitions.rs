@@ -42,7 +42,7 @@ pub(super) fn partition_reduce(device: &mut Device, mut bound: Bound) -> Outcome
     one.free = width as u32;
     device.describe(&mut one, &[data], 1);
     device
-        .finish_tile(one, vec![1, width], dtype, values, destination)
+        .finish_tile(one, [1, width].into(), dtype, values, destination)
         .map(tensor)
 }
 

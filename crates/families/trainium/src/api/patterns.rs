@@ -113,7 +113,7 @@ pub(super) fn affine_select(device: &mut Device, mut bound: Bound) -> Outcome<Va
             }
         };
         if let Some(Some(first)) = conditions.first() {
-            shape.clone_from(&first.shape);
+            shape = first.shape[..].into();
         }
         Mask {
             conditions: conditions.into_iter().flatten().collect(),
@@ -244,6 +244,6 @@ pub(super) fn iota(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     one.partitions = shape[0] as u16;
     one.free = shape[1..].iter().product::<usize>() as u32;
     device
-        .finish_tile(one, shape, dtype, values, destination)
+        .finish_tile(one, shape.into(), dtype, values, destination)
         .map(tensor)
 }

@@ -8,7 +8,7 @@ use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
-use crate::tensor::view::View;
+use crate::tensor::view::{Sizes, View};
 use crate::trace::{Instruction, Operation};
 
 /// Words of a generator's state, and bits in each, so that tiles hold them exactly.
@@ -48,13 +48,15 @@ impl Device {
     /// Fills a tile with what `value` makes of random bits.
     fn draw(
         &mut self,
-        shape: Vec<usize>,
+        shape: Sizes,
         dtype: Dtype,
         destination: Option<View>,
         value: impl Fn(u32) -> f32,
     ) -> Outcome<Value> {
         let mut whole = shape.clone();
-        whole.resize(shape.len().max(2), 1);
+        while whole.len() < 2 {
+            whole.push(1);
+        }
         super::memory::check_tile(Buffer::Sbuf, dtype, &whole)?;
         let count: usize = shape.iter().product();
         let mut values = Vec::new();
@@ -75,7 +77,7 @@ impl Device {
 pub(super) fn rand(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     let shape = bound.sizes("shape")?;
     let dtype = bound.dtype("dtype")?.unwrap_or(Dtype::Float32);
-    device.draw(shape, dtype, None, |bits| {
+    device.draw(shape.into(), dtype, None, |bits| {
         (bits >> 8) as f32 / (1u32 << 24) as f32
     })
 }

@@ -131,7 +131,7 @@ impl Device {
         self.finish(
             instruction,
             Output {
-                shape: out_shape,
+                shape: out_shape.into(),
                 dtype,
                 buffer: Buffer::Sbuf,
                 selection,

@@ -1,18 +1,20 @@
 //! Results of instructions, on their way to the tiles that they are written to.
 
+use std::borrow::Cow;
+
 use super::Device;
 use super::memory::check_tile;
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
-use crate::tensor::view::View;
+use crate::tensor::view::{Sizes, View};
 use crate::trace::{Features, Instruction, fingerprint};
 
 /// A result on its way to a tile.
 pub(super) struct Output {
     /// Shape of the whole result, before masking.
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: Sizes,
     pub(super) dtype: Dtype,
     pub(super) buffer: Buffer,
     pub(super) selection: Selection,
@@ -45,8 +47,8 @@ impl Device {
             return Ok(place);
         };
         let (part, flags) = match &output.selection {
-            Selection::Part(bounds, flags) => (place.part(bounds), flags.as_deref()),
-            _ => (place.clone(), None),
+            Selection::Part(bounds, flags) => (Cow::Owned(place.part(bounds)), flags.as_deref()),
+            _ => (Cow::Borrowed(&place), None),
         };
         if self.functional {
             instruction.values = fingerprint(&output.values);
@@ -62,7 +64,7 @@ impl Device {
     pub(super) fn finish_tile(
         &mut self,
         instruction: Instruction,
-        shape: Vec<usize>,
+        shape: Sizes,
         dtype: Dtype,
         values: Vec<f32>,
         destination: Option<View>,
@@ -81,7 +83,7 @@ impl Device {
     pub(super) fn also_write(&mut self, target: &View, values: &[f32]) -> Outcome<()> {
         self.write(target, values, None)?;
         let region = self.region(target);
-        if let Some(last) = self.trace.instructions.last_mut() {
+        if let Some(last) = self.trace.last_mut() {
             last.writes.push(region);
         }
         Ok(())
@@ -102,7 +104,7 @@ impl Device {
     fn destination(&mut self, view: View, shape: &[usize], buffer: Buffer) -> Outcome<View> {
         self.check_scope(&view)?;
         self.check_mutable(&view)?;
-        let mut shape = shape.to_vec();
+        let mut shape: Sizes = shape.iter().copied().collect();
         while shape.len() < 2 {
             shape.push(1);
         }
@@ -129,7 +131,7 @@ impl Device {
             ));
         }
         check_tile(view.buffer(), view.dtype, &shape)?;
-        if view.shape() == shape {
+        if view.has_shape(&shape) {
             return Ok(view);
         }
         view.reshape(&shape).ok_or_else(|| {

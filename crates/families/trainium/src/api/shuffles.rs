@@ -174,6 +174,6 @@ pub(super) fn max_eight(device: &mut Device, mut bound: Bound) -> Outcome<Value>
     let shape = vec![data.partitions(), 8];
     device.describe(&mut one, &[data], 1);
     device
-        .finish_tile(one, shape, dtype, values, destination)
+        .finish_tile(one, shape.into(), dtype, values, destination)
         .map(tensor)
 }

@@ -131,7 +131,7 @@ fn by_rows<const N: usize>(
     one.free = width as u32;
     device.describe(&mut one, &[data], 1);
     device
-        .finish_tile(one, vec![rows, N], dtype, values, destination)
+        .finish_tile(one, [rows, N].into(), dtype, values, destination)
         .map(tensor)
 }
 

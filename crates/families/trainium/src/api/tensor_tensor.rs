@@ -126,10 +126,10 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
             "tensor_scalar runs on the scalar engine from trn2 on",
         );
     }
-    let partitions = data.partitions();
-    let shape = data.shape();
-    let mut inputs = vec![data.clone()];
-    let mut numbers = Vec::new();
+    let (partitions, shape) = (data.partitions(), data.shape());
+    let dtype = result_type(destination.as_ref(), dtype, data.dtype);
+    let mut inputs = vec![data];
+    let mut numbers = Vec::with_capacity(2);
     for (name, value) in [("operand0", Some(operand0)), ("operand1", operand1)] {
         let Some(value) = value else { continue };
         match device.scalar_operand(&bound, name, value, partitions)? {
@@ -152,7 +152,6 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
     if op1.is_some() && numbers.len() < 2 {
         return Err(bound.missing("operand1"));
     }
-    let dtype = result_type(destination.as_ref(), dtype, data.dtype);
     let request = Elementwise {
         operation: Operation::TensorScalar,
         choice,

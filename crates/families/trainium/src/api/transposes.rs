@@ -72,7 +72,7 @@ impl Device {
         self.finish(
             instruction,
             Output {
-                shape: vec![f, p],
+                shape: [f, p].into(),
                 dtype,
                 buffer: Buffer::Psum,
                 selection,
@@ -181,7 +181,7 @@ pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Val
     device.describe(&mut one, &[flat], 1);
     let dtype = dtype.unwrap_or(data.dtype);
     device
-        .finish_tile(one, vec![f, p], dtype, values, destination)
+        .finish_tile(one, [f, p].into(), dtype, values, destination)
         .map(tensor)
 }
 

@@ -49,7 +49,7 @@ impl Device {
     /// The values of a view whose tensor nobody needs any more: what is stored is taken, where the
     /// view is all of it.
     pub(super) fn read_last(&mut self, view: &View) -> Outcome<Vec<f32>> {
-        let whole = view.whole_block().filter(|_| self.functional);
+        let whole = self.functional.then(|| view.whole_block()).flatten();
         match whole.and_then(|block| view.storage.take_block(block)) {
             Some(mut values) => {
                 let dtype = view.dtype;
@@ -157,8 +157,8 @@ impl Device {
         flags: Option<&[bool]>,
     ) -> Outcome<()> {
         let is_all = flags.is_none() && values.len() == view.storage.block_elements;
-        let whole = view.whole_block().filter(|_| self.functional && is_all);
-        let Some(block) = whole else {
+        let whole = (self.functional && is_all).then(|| view.whole_block());
+        let Some(block) = whole.flatten() else {
             return self.write(view, &values, flags);
         };
         view.storage.written.set(true);

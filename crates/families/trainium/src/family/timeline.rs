@@ -23,7 +23,7 @@ pub(super) fn timeline(schedule: &timing::Timeline, source: &str) -> Timeline {
     let nanoseconds = |time: f64| time.max(0.0).round() as u64;
     let mut activities = Vec::with_capacity(schedule.slots.len());
     let mut changes: BTreeMap<u64, i64> = BTreeMap::new();
-    for (slot, instruction) in schedule.slots.iter().zip(&schedule.instructions) {
+    for (slot, instruction) in schedule.slots.iter().zip(schedule.instructions.iter()) {
         let (start, end) = (nanoseconds(slot.start), nanoseconds(slot.released));
         let name = instruction.operation.name();
         let mut one = Activity::new(track(slot.engine), name, start, end.saturating_sub(start));

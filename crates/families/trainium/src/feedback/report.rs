@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::critical::Step;
 use crate::timing::{Machine, Timeline};
-use crate::trace::{Engine, Operation, Trace};
+use crate::trace::{Engine, Operation, Tile, Trace};
 
 /// What an engine did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -135,19 +135,19 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                 for region in &instruction.reads {
                     if timeline
                         .tensors
-                        .get(region.tensor as usize)
+                        .get(region.tile.tensor as usize)
                         .is_some_and(|t| !t.buffer.on_chip())
                     {
-                        per_tensor.entry(region.tensor).or_default().0 += transfer.hbm_read;
+                        per_tensor.entry(region.tile.tensor).or_default().0 += transfer.hbm_read;
                     }
                 }
                 for region in &instruction.writes {
                     if timeline
                         .tensors
-                        .get(region.tensor as usize)
+                        .get(region.tile.tensor as usize)
                         .is_some_and(|t| !t.buffer.on_chip())
                     {
-                        per_tensor.entry(region.tensor).or_default().1 += transfer.hbm_written;
+                        per_tensor.entry(region.tile.tensor).or_default().1 += transfer.hbm_written;
                     }
                 }
                 let bytes = (transfer.hbm_read + transfer.hbm_written) as f64;
@@ -296,25 +296,23 @@ impl PartialOrd for Operation0 {
 /// last reader.
 fn memory(timeline: &Timeline, total: f64) -> Vec<MemorySample> {
     const SAMPLES: usize = 32;
-    let mut lives: HashMap<(u32, u32), (f64, f64)> = HashMap::new();
+    let mut lives: HashMap<Tile, (f64, f64)> = HashMap::new();
     for (instruction, slot) in timeline.instructions.iter().zip(&timeline.slots) {
         for region in instruction.reads.iter().chain(&instruction.writes) {
             if timeline
                 .tensors
-                .get(region.tensor as usize)
+                .get(region.tile.tensor as usize)
                 .is_some_and(|t| t.buffer.on_chip())
             {
-                let life = lives
-                    .entry((region.tensor, region.block))
-                    .or_insert((slot.start, slot.done));
+                let life = lives.entry(region.tile).or_insert((slot.start, slot.done));
                 life.0 = life.0.min(slot.start);
                 life.1 = life.1.max(slot.done);
             }
         }
     }
     let mut changes = vec![[0i64; 2]; SAMPLES + 1];
-    for ((tensor, _), (from, to)) in lives {
-        let Some(tensor) = timeline.tensors.get(tensor as usize) else {
+    for (tile, (from, to)) in lives {
+        let Some(tensor) = timeline.tensors.get(tile.tensor as usize) else {
             continue;
         };
         let kind = usize::from(tensor.buffer == crate::tensor::storage::Buffer::Psum);

@@ -28,7 +28,10 @@ impl Interpreter {
         frame: &Rc<Frame>,
     ) -> Outcome<Value> {
         let function = self.evaluate(function, frame)?;
-        let mut evaluated = Arguments::default();
+        let mut evaluated = Arguments {
+            positional: Vec::with_capacity(arguments.len()),
+            keywords: Vec::new(),
+        };
         for argument in arguments {
             match argument {
                 Argument::Positional(node) => {
@@ -359,7 +362,6 @@ fn bind(
 ) -> Outcome<Bound> {
     let Signature { names, positions } = signature;
     let positions = *positions;
-    let mut values: Vec<Option<Value>> = vec![None; names.len()];
     let given = arguments.positional.len();
     let full = || api.full_name();
     if given > positions
@@ -374,9 +376,8 @@ fn bind(
             format!("its parameters are: {}", api.parameters),
         ));
     }
-    for (slot, value) in values.iter_mut().zip(arguments.positional) {
-        *slot = Some(value);
-    }
+    let mut values: Vec<_> = arguments.positional.into_iter().map(Some).collect();
+    values.resize(names.len(), None);
     for (name, value) in arguments.keywords {
         match names.iter().position(|known| *known == &*name) {
             Some(at) if values[at].is_none() => values[at] = Some(value),

@@ -31,6 +31,13 @@ impl Interpreter {
                 self.read(&at, *slot, line, None)
             }
             Expression::Global(slot) => {
+                let slots = self.globals.slots.borrow();
+                match slots.0.get(*slot as usize) {
+                    Some(value) if !matches!(value, Value::Unbound | Value::Broken(_)) => {
+                        return Ok(value.clone());
+                    }
+                    _ => drop(slots),
+                }
                 let globals = Rc::clone(&self.globals);
                 let module = Rc::clone(&self.module);
                 let name = module.names.get(*slot as usize).map_or("?", |n| n);

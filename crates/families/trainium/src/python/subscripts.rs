@@ -240,7 +240,7 @@ impl Interpreter {
             Value::Tensor(view) => {
                 let place = self.device.subscript(view, index)?;
                 match place {
-                    Value::Tensor(place) => self.device.assign(&place, value),
+                    Value::Tensor(place) => self.device.assign(Rc::unwrap_or_clone(place), value),
                     other => Err(type_error(&format!(
                         "cannot assign to a {}",
                         other.type_name()

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::account::Account;
 use super::dtype::{Dtype, POISON};
 use super::index::Selection;
+use super::view::Sizes;
 use crate::diagnostic::Outcome;
 
 /// Memories of the device.
@@ -42,12 +43,14 @@ impl Buffer {
 pub(crate) struct Storage {
     /// Position in the trace's table of tensors.
     pub(crate) id: u32,
+    /// Number of its first tile.
+    pub(crate) tile: u32,
     /// Memory.
     pub(crate) buffer: Buffer,
     /// Type of its elements.
     pub(crate) dtype: Dtype,
     /// Block dimensions, partition dimension, free dimensions; in main memory all dimensions.
-    pub(crate) shape: Vec<usize>,
+    pub(crate) shape: Sizes,
     /// Number of leading block dimensions.
     pub(crate) block_rank: usize,
     /// Elements of one block.

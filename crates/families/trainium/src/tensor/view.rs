@@ -14,6 +14,9 @@ pub(crate) struct Dimension {
     pub(crate) stride: i64,
 }
 
+/// Sizes of dimensions, outermost first.
+pub(crate) type Sizes = Short<usize, 4>;
+
 /// Dimensions of a view, outermost first.
 pub(crate) type Dimensions = Short<Dimension, 4>;
 
@@ -69,6 +72,7 @@ impl View {
     }
 
     /// Elements of one block of the tensor, counted in those that this view sees.
+    #[inline]
     pub(crate) fn block_elements(&self) -> usize {
         self.storage.block_elements * self.storage.dtype.bytes() / self.dtype.bytes()
     }
@@ -101,32 +105,37 @@ impl View {
         (bytes % new == 0 && self.indirect.is_none() && self.limits.is_none()).then_some(view)
     }
 
+    #[inline]
     pub(crate) fn buffer(&self) -> Buffer {
         self.storage.buffer
     }
 
-    pub(crate) fn shape(&self) -> Vec<usize> {
+    pub(crate) fn shape(&self) -> Sizes {
         self.dimensions.iter().map(|d| d.size).collect()
     }
 
     /// Number of elements; at most the largest number there is.
+    #[inline]
     pub(crate) fn elements(&self) -> usize {
         let sizes = self.dimensions.iter().map(|d| d.size);
         sizes.fold(1, usize::saturating_mul)
     }
 
     /// Size of the partition dimension, which is the first.
+    #[inline]
     pub(crate) fn partitions(&self) -> usize {
         self.dimensions.first().map_or(1, |d| d.size)
     }
 
     /// Elements in each partition.
+    #[inline]
     pub(crate) fn free(&self) -> usize {
         let sizes = self.dimensions.iter().skip(1).map(|d| d.size);
         sizes.fold(1, usize::saturating_mul)
     }
 
     /// The same elements from the same place on, seen with other dimensions.
+    #[inline]
     pub(crate) fn with(&self, dimensions: Dimensions) -> Self {
         Self {
             storage: Rc::clone(&self.storage),
@@ -141,6 +150,7 @@ impl View {
     }
 
     /// Whether the view has this shape.
+    #[inline]
     pub(crate) fn has_shape(&self, shape: &[usize]) -> bool {
         self.dimensions.iter().map(|it| &it.size).eq(shape)
     }
@@ -262,6 +272,7 @@ impl View {
     }
 
     /// Whether the elements lie one after the other.
+    #[inline]
     pub(crate) fn is_contiguous(&self) -> bool {
         let mut expected = 1i64;
         for dimension in self.dimensions.iter().rev() {

@@ -1,121 +1,138 @@
 //! What goes to the accumulators, and what has no room there.
 
+use std::sync::Arc;
+
 use super::machine::Machine;
-use super::memory::{Plan, spans};
+use super::memory::{Plan, Span, peak};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Features, Instruction, Operation, Region};
+use crate::trace::{Choice, Engine, Features, Instruction, Operation, Region, Tile};
 
 /// Results that only one operation of the vector engine reads go to the accumulators if they fit
 /// a bank, which lets that operation stream both operands at once.
 pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
-    let mut writers: Keyed<(u32, u32), (u32, bool)> = Keyed::default();
-    let mut readers: Keyed<(u32, u32), (u32, usize)> = Keyed::default();
-    for (position, instruction) in plan.instructions.iter().enumerate() {
+    // How many write each tile, and whether the scalar engine can run all of them; how many read
+    // it, and which does first.
+    let mut writers = plan.table((0u32, true));
+    let mut readers = plan.table((0u32, 0u32));
+    for (position, instruction) in (0u32..).zip(plan.instructions.iter()) {
         let scalar = matches!(
             instruction.choice,
-            Choice::VectorOrScalar | Choice::Fixed(crate::trace::Engine::Scalar)
+            Choice::VectorOrScalar | Choice::Fixed(Engine::Scalar)
         );
         for region in &instruction.writes {
-            let entry = writers
-                .entry((region.tensor, region.block))
-                .or_insert((0, scalar));
-            entry.0 += 1;
-            entry.1 &= scalar;
+            let (count, all) = &mut writers[region.tile.at()];
+            *count += 1;
+            *all &= scalar;
         }
         for region in &instruction.reads {
-            let entry = readers
-                .entry((region.tensor, region.block))
-                .or_insert((0, position));
-            entry.0 += 1;
+            let (count, first) = &mut readers[region.tile.at()];
+            if *count == 0 {
+                *first = position;
+            }
+            *count += 1;
         }
     }
-    for (key, (count, position)) in readers {
-        let Some(tensor) = plan.tensors.get(key.0 as usize) else {
-            continue;
+    let fits = |region: &Region| {
+        let tensor = plan.tensors.get(region.tile.tensor as usize);
+        tensor.is_some_and(|it| it.buffer == Buffer::Sbuf && it.bytes * 8 <= machine.psum_bytes)
+    };
+    let mut found = Vec::new();
+    for (position, instruction) in (0u32..).zip(plan.instructions.iter()) {
+        let alone = |region: &Region| {
+            let at = region.tile.at();
+            readers[at] == (1, position) && writers[at] == (1, true) && fits(region)
         };
-        let fits = tensor.buffer == Buffer::Sbuf && tensor.bytes * 8 <= machine.psum_bytes;
-        if count != 1 || !fits || writers.get(&key) != Some(&(1, true)) {
-            continue;
+        if instruction.operation == Operation::TensorTensor
+            && instruction.features.psum_inputs == 0
+            && instruction.reads.iter().any(alone)
+        {
+            found.push(position as usize);
         }
-        let reader = &mut plan.instructions[position];
-        if reader.operation == Operation::TensorTensor && reader.features.psum_inputs == 0 {
-            reader.features.psum_inputs = 1;
+    }
+    if !found.is_empty() {
+        let instructions = Arc::make_mut(&mut plan.instructions);
+        for position in found {
+            instructions[position].features.psum_inputs = 1;
         }
     }
 }
 
 /// Where more accumulators live at once than there are, those needed latest move to the on-chip
-/// memory: one more copy each.
-pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
-    let spans = spans(plan, Buffer::Psum);
+/// memory: one more copy each. Whether any does.
+pub(super) fn move_accumulators(
+    plan: &mut Plan,
+    spans: &[Option<Span>],
+    machine: &Machine,
+) -> bool {
     let total: u64 = machine.psum_bytes;
-    let mut starts: Keyed<usize, Vec<(u32, u32)>> = Keyed::default();
-    for (key, (first, _)) in &spans {
-        starts.entry(*first).or_default().push(*key);
+    if peak(plan, spans, Buffer::Psum).0 <= total {
+        return false;
     }
-    let mut live: Vec<((u32, u32), usize)> = Vec::new();
+    let bytes = |plan: &Plan, span: &Span| plan.tensors[span.tile.tensor as usize].bytes;
+    let mut starts: Keyed<u32, Vec<Span>> = Keyed::default();
+    for span in spans.iter().flatten() {
+        let tensor = plan.tensors.get(span.tile.tensor as usize);
+        if tensor.is_some_and(|it| it.buffer == Buffer::Psum) {
+            starts.entry(span.first).or_default().push(*span);
+        }
+    }
+    let mut live: Vec<Span> = Vec::new();
     let mut level = 0u64;
-    // Tiles to move, with the position of their last write before that.
-    let mut moved: Vec<(u32, u32)> = Vec::new();
-    for position in 0..plan.instructions.len() {
-        live.retain(|(key, last)| {
-            let stays = *last >= position;
+    let mut moved: Vec<Tile> = Vec::new();
+    for position in 0..plan.instructions.len() as u32 {
+        live.retain(|span| {
+            let stays = span.last >= position;
             if !stays {
-                level -= plan.tensors[key.0 as usize].bytes;
+                level -= bytes(plan, span);
             }
             stays
         });
-        for key in starts.get(&position).into_iter().flatten() {
-            level += plan.tensors[key.0 as usize].bytes;
-            live.push((*key, spans[key].1));
+        for span in starts.get(&position).into_iter().flatten() {
+            level += bytes(plan, span);
+            live.push(*span);
         }
         while level > total && live.len() > 1 {
             let Some(at) = live
                 .iter()
                 .enumerate()
-                .filter(|(_, (key, _))| spans[key].0 < position)
-                .max_by_key(|(_, (key, last))| (*last, *key))
+                .filter(|(_, span)| span.first < position)
+                .max_by_key(|(_, span)| (span.last, span.tile))
                 .map(|(at, _)| at)
             else {
                 break;
             };
-            let (key, _) = live.swap_remove(at);
-            level -= plan.tensors[key.0 as usize].bytes;
-            moved.push(key);
+            let span = live.swap_remove(at);
+            level -= bytes(plan, &span);
+            moved.push(span.tile);
         }
     }
     if moved.is_empty() {
-        return;
+        return false;
     }
-    let mut homes: Keyed<(u32, u32), u32> = Keyed::default();
-    for key in moved {
-        let mut tensor = plan.tensors[key.0 as usize].clone();
+    let mut homes: Keyed<Tile, Tile> = Keyed::default();
+    for tile in moved {
+        let mut tensor = plan.tensors[tile.tensor as usize].clone();
         tensor.buffer = Buffer::Sbuf;
-        homes.insert(key, plan.tensors.len() as u32);
-        plan.tensors.push(tensor);
+        homes.insert(tile, plan.add_tensor(tensor));
     }
     // The copy follows the last write; reads after it go to the copy.
-    let mut last_write: Keyed<(u32, u32), usize> = Keyed::default();
+    let mut last_write: Keyed<Tile, usize> = Keyed::default();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in &instruction.writes {
-            if homes.contains_key(&(region.tensor, region.block)) {
-                last_write.insert((region.tensor, region.block), position);
+            if homes.contains_key(&region.tile) {
+                last_write.insert(region.tile, position);
             }
         }
     }
     let mut out = Vec::with_capacity(plan.instructions.len() + homes.len());
-    for (position, mut instruction) in std::mem::take(&mut plan.instructions)
-        .into_iter()
-        .enumerate()
-    {
+    for (position, mut instruction) in plan.take_instructions().into_iter().enumerate() {
         for region in &mut instruction.reads {
-            let key = (region.tensor, region.block);
-            if let (Some(home), Some(write)) = (homes.get(&key), last_write.get(&key))
+            let tile = region.tile;
+            if let (Some(home), Some(write)) = (homes.get(&tile), last_write.get(&tile))
                 && *write < position
             {
-                region.tensor = *home;
-                region.block = 0;
+                region.tile = *home;
                 instruction.features.psum_inputs =
                     instruction.features.psum_inputs.saturating_sub(1);
             }
@@ -124,13 +141,13 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
         let (line, partitions) = (instruction.line, instruction.partitions);
         out.push(instruction);
         for region in &writes {
-            let key = (region.tensor, region.block);
-            if last_write.get(&key) == Some(&position) {
-                let home = homes[&key];
-                let bytes = plan.tensors[home as usize].bytes;
+            if last_write.get(&region.tile) == Some(&position) {
+                let home = homes[&region.tile];
+                let tensor = &plan.tensors[home.tensor as usize];
+                let bytes = tensor.bytes;
                 let mut copy = Instruction::new(Operation::Copy, Choice::VectorOrScalar, line);
                 copy.partitions = partitions;
-                copy.free = (bytes / plan.tensors[home as usize].dtype.bytes() as u64) as u32;
+                copy.free = (bytes / tensor.dtype.bytes() as u64) as u32;
                 copy.features = Features {
                     psum_inputs: 1,
                     touches_psum: true,
@@ -145,13 +162,13 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
                 };
                 copy.reads.push(whole);
                 copy.writes.push(Region {
-                    tensor: home,
-                    block: 0,
+                    tile: home,
                     ..whole
                 });
                 out.push(copy);
             }
         }
     }
-    plan.instructions = out;
+    plan.instructions = Arc::new(out);
+    true
 }

@@ -4,55 +4,44 @@ use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Tensor};
 
-/// Accumulator banks in program order: which tile an instruction opens, and which it closes.
+/// Accumulator banks in program order: bytes that an instruction opens, and that it closes.
 pub(super) struct Banks {
-    pub(super) opens: Vec<Option<(u32, u64)>>,
-    pub(super) closes: Keyed<u32, Vec<(u32, u64)>>,
+    pub(super) opens: Vec<Option<u64>>,
+    pub(super) closes: Keyed<u32, u64>,
+    /// The instructions that open any.
     pub(super) order: Vec<u32>,
 }
 
-/// The banks that instructions open and close.
-pub(super) fn banks(instructions: &[Instruction], tensors: &[Tensor]) -> Banks {
-    let mut first: Keyed<(u32, u32), (u32, u32)> = Keyed::default();
-    let mut keys = Vec::new();
-    for (position, instruction) in instructions.iter().enumerate() {
+/// The banks that instructions open and close; there are `tiles` tiles.
+pub(super) fn banks(instructions: &[Instruction], tensors: &[Tensor], tiles: u32) -> Banks {
+    // Bytes and last use of those in the accumulators.
+    let mut lives: Vec<Option<(u64, u32)>> = vec![None; tiles as usize];
+    let mut opens = vec![None; instructions.len()];
+    for (position, instruction) in (0u32..).zip(instructions) {
         for region in instruction.writes.iter().chain(&instruction.reads) {
-            if tensors
-                .get(region.tensor as usize)
-                .is_some_and(|t| t.buffer == Buffer::Psum)
-            {
-                let key = (region.tensor, region.block);
-                first
-                    .entry(key)
-                    .and_modify(|(_, last)| *last = position as u32)
-                    .or_insert_with(|| {
-                        keys.push(key);
-                        (position as u32, position as u32)
-                    });
+            let tensor = tensors.get(region.tile.tensor as usize);
+            let Some(tensor) = tensor.filter(|it| it.buffer == Buffer::Psum) else {
+                continue;
+            };
+            match &mut lives[region.tile.at()] {
+                Some((_, last)) => *last = position,
+                fresh => {
+                    *fresh = Some((tensor.bytes, position));
+                    // An instruction that opens two tiles opens them together.
+                    *opens[position as usize].get_or_insert(0) += tensor.bytes;
+                }
             }
         }
     }
-    let mut banks = Banks {
-        opens: vec![None; instructions.len()],
-        closes: Keyed::default(),
-        order: Vec::new(),
-    };
-    for (number, key) in keys.iter().enumerate() {
-        let (open, close) = first[key];
-        let bytes = tensors.get(key.0 as usize).map_or(0, |t| t.bytes);
-        // An instruction that opens two tiles opens them together.
-        match &mut banks.opens[open as usize] {
-            Some((_, total)) => *total += bytes,
-            slot => {
-                *slot = Some((number as u32, bytes));
-                banks.order.push(open);
-            }
-        }
-        banks
-            .closes
-            .entry(close)
-            .or_default()
-            .push((number as u32, bytes));
+    let mut closes: Keyed<u32, u64> = Keyed::default();
+    for (bytes, last) in lives.into_iter().flatten() {
+        *closes.entry(last).or_default() += bytes;
     }
-    banks
+    let order = (0u32..).zip(&opens);
+    let order = order.filter(|(_, opened)| opened.is_some());
+    Banks {
+        order: order.map(|(position, _)| position).collect(),
+        opens,
+        closes,
+    }
 }

@@ -1,26 +1,65 @@
 //! Which instruction waits for which.
 
-use crate::keyed::Keyed;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Instruction, Operation, Region, Tensor};
 
-/// Instructions that wait for another, and whether for its result.
-pub(super) type Waiting = Short<(u32, bool), 3>;
+/// An instruction that waits for another.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Waiting {
+    pub(super) instruction: u32,
+    /// Whether it waits for the result; otherwise for the engine to have read or streamed.
+    pub(super) result: bool,
+}
 
 /// Edges of the dependence graph.
 pub(super) struct Graph {
-    /// For each instruction: those that wait for it, and whether they wait for its result
-    /// (otherwise for the engine to have read or streamed).
-    pub(super) waiting: Vec<Waiting>,
+    /// Those that wait, ordered by what they wait for.
+    waiting: Vec<Waiting>,
+    /// Where those that wait for each instruction begin; one more for the end.
+    begins: Vec<u32>,
     /// How many instructions each waits for.
     pub(super) open: Vec<u32>,
 }
 
-#[derive(Default)]
-struct Tile {
-    writes: Vec<(Region, u32)>,
-    reads: Vec<(Region, u32)>,
+impl Graph {
+    /// Those that wait for an instruction.
+    pub(super) fn waiting(&self, instruction: u32) -> &[Waiting] {
+        let at = instruction as usize;
+        &self.waiting[self.begins[at] as usize..self.begins[at + 1] as usize]
+    }
+
+    /// Orders edges from an instruction to one that waits for it.
+    fn new(edges: &[(u32, Waiting)], open: Vec<u32>) -> Self {
+        let mut begins = vec![0u32; open.len() + 1];
+        for (before, _) in edges {
+            begins[*before as usize] += 1;
+        }
+        // Each is where the next one begins, until its own edges are filled in from behind.
+        let mut sum = 0;
+        for begin in &mut begins {
+            sum += *begin;
+            *begin = sum;
+        }
+        let mut waiting = vec![Waiting::default(); edges.len()];
+        for (before, one) in edges.iter().rev() {
+            let place = &mut begins[*before as usize];
+            *place -= 1;
+            waiting[*place as usize] = *one;
+        }
+        Self {
+            waiting,
+            begins,
+            open,
+        }
+    }
+}
+
+/// What was done to a tile: the parts, and by which instruction.
+#[derive(Clone, Default)]
+struct Uses {
+    writes: Short<(Region, u32), 1>,
+    reads: Short<(Region, u32), 2>,
 }
 
 /// Loops that are run in order: the loads of an iteration wait for the work of the last one.
@@ -59,25 +98,28 @@ impl Rolled {
     }
 }
 
-/// The dependences between instructions, in program order.
-pub(super) fn graph(instructions: &[Instruction], tensors: &[Tensor], rolled_loops: bool) -> Graph {
-    let mut graph = Graph {
-        waiting: vec![Waiting::new(); instructions.len()],
-        open: vec![0; instructions.len()],
-    };
-    let mut tiles: Keyed<(u32, u32), Tile> = Keyed::default();
+/// The dependences between instructions on `tiles` tiles, in program order.
+pub(super) fn graph(
+    instructions: &[Instruction],
+    tensors: &[Tensor],
+    tiles: u32,
+    rolled_loops: bool,
+) -> Graph {
+    let mut edges: Vec<(u32, Waiting)> = Vec::with_capacity(2 * instructions.len());
+    let mut open = vec![0; instructions.len()];
+    let mut tiles = vec![Uses::default(); tiles as usize];
     let mut rolled = Rolled::default();
     let mut before: Vec<(u32, bool)> = Vec::new();
     for (position, instruction) in instructions.iter().enumerate() {
         let own = position as u32;
         for region in &instruction.reads {
-            let Some(tensor) = tensors.get(region.tensor as usize) else {
+            let Some(tensor) = tensors.get(region.tile.tensor as usize) else {
                 continue;
             };
             if tensor.input {
                 continue;
             }
-            let tile = tiles.entry((region.tensor, region.block)).or_default();
+            let tile = &mut tiles[region.tile.at()];
             for (other, writer) in tile.writes.iter().rev() {
                 if other.overlaps(region) {
                     before.push((*writer, true));
@@ -89,11 +131,11 @@ pub(super) fn graph(instructions: &[Instruction], tensors: &[Tensor], rolled_loo
             tile.reads.push((*region, own));
         }
         for region in &instruction.writes {
-            let Some(tensor) = tensors.get(region.tensor as usize) else {
+            let Some(tensor) = tensors.get(region.tile.tensor as usize) else {
                 continue;
             };
             let main = !tensor.buffer.on_chip();
-            let tile = tiles.entry((region.tensor, region.block)).or_default();
+            let tile = &mut tiles[region.tile.at()];
             for (other, reader) in &tile.reads {
                 if *reader != own && other.overlaps(region) {
                     before.push((*reader, false));
@@ -123,10 +165,17 @@ pub(super) fn graph(instructions: &[Instruction], tensors: &[Tensor], rolled_loo
         before.dedup_by_key(|(index, _)| *index);
         for (index, result) in before.drain(..) {
             if index != own {
-                graph.waiting[index as usize].push((own, result));
-                graph.open[position] += 1;
+                let instruction = own;
+                edges.push((
+                    index,
+                    Waiting {
+                        instruction,
+                        result,
+                    },
+                ));
+                open[position] += 1;
             }
         }
     }
-    graph
+    Graph::new(&edges, open)
 }

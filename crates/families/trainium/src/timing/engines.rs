@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::banks::Banks;
 use super::cost;
+use super::dependences::Waiting;
 use super::machine::Machine;
 use crate::trace::{Engine, Instruction};
 
@@ -42,6 +43,8 @@ pub(super) struct State<'a> {
     pub(super) issued: Vec<bool>,
     pub(super) oldest: usize,
     pub(super) queues: Vec<f64>,
+    /// The queues, least loaded first when the last transfer began.
+    pub(super) by_load: Vec<usize>,
     pub(super) queue_busy: Vec<f64>,
     pub(super) hbm: f64,
     /// When the next descriptors can be made.
@@ -52,13 +55,8 @@ pub(super) struct State<'a> {
 
 impl State<'_> {
     /// The instruction that an idle engine takes now: the oldest ready one within the window.
-    pub(super) fn candidate(
-        &self,
-        engine: usize,
-        now: f64,
-        banks: &Banks,
-        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
-    ) -> Option<(usize, u32)> {
+    /// Where it waits for another engine, that engine's coming free is an event already.
+    pub(super) fn candidate(&self, engine: usize, now: f64, banks: &Banks) -> Option<(usize, u32)> {
         let heaps: &[usize] = match engine {
             0 => &[0],
             1 => &[1, 4, 5],
@@ -86,14 +84,10 @@ impl State<'_> {
                     + cost::busy(instruction, ENGINES[other], self.machine);
                 let queued = !self.ready[other].is_empty();
                 if there < here && !queued {
-                    // An engine that is free is asked in this very round.
-                    if self.free[other] > now {
-                        events.push(Reverse((Time(self.free[other]), 2, 0)));
-                    }
                     continue;
                 }
             }
-            if !self.bank_free(which, banks) || self.excluded(engine, which, now, events) {
+            if !self.bank_free(which, banks) || self.excluded(engine, which, now) {
                 continue;
             }
             if best.is_none_or(|(_, found)| which < found) {
@@ -106,7 +100,7 @@ impl State<'_> {
     fn bank_free(&self, which: u32, banks: &Banks) -> bool {
         match banks.opens[which as usize] {
             None => true,
-            Some((_, bytes)) => {
+            Some(bytes) => {
                 banks.order.get(self.next_bank) == Some(&which) && self.psum_free >= bytes as i64
             }
         }
@@ -114,20 +108,14 @@ impl State<'_> {
 
     /// Takes the bank that the instruction opens.
     pub(super) fn take_bank(&mut self, which: u32, banks: &Banks) {
-        if let Some((_, bytes)) = banks.opens[which as usize] {
+        if let Some(bytes) = banks.opens[which as usize] {
             self.psum_free -= bytes as i64;
             self.next_bank += 1;
         }
     }
 
     /// Whether another engine holds the port that the instruction needs.
-    fn excluded(
-        &self,
-        engine: usize,
-        which: u32,
-        now: f64,
-        events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
-    ) -> bool {
+    fn excluded(&self, engine: usize, which: u32, now: f64) -> bool {
         if !self.machine.exclusions {
             return false;
         }
@@ -152,7 +140,6 @@ impl State<'_> {
                 own.touches_sbuf && theirs.touches_sbuf
             };
             if clash {
-                events.push(Reverse((Time(self.free[*other]), 2, 0)));
                 return true;
             }
         }
@@ -177,11 +164,12 @@ impl State<'_> {
         if transfer.transposed > 0 {
             each = each.max(transfer.transposed as f64 / queues as f64 * rates.transpose_ns);
         }
-        let mut order: Vec<usize> = (0..self.queues.len()).collect();
-        order.sort_by(|a, b| self.queues[*a].total_cmp(&self.queues[*b]).then(a.cmp(b)));
+        let loads = &self.queues;
+        self.by_load
+            .sort_unstable_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(a.cmp(b)));
         let mut start = f64::INFINITY;
         let mut end = now;
-        for queue in order.into_iter().take(queues) {
+        for queue in self.by_load.iter().copied().take(queues) {
             let begin = self.queues[queue].max(now);
             self.queues[queue] = begin + each;
             self.queue_busy[queue] += each;
@@ -204,7 +192,7 @@ impl State<'_> {
         which: u32,
         released: f64,
         done: f64,
-        waiting: &[super::dependences::Waiting],
+        waiting: &[Waiting],
         open: &mut [u32],
         ready_at: &mut [f64],
         blockers: &mut [Option<u32>],
@@ -218,16 +206,17 @@ impl State<'_> {
         if banks.closes.contains_key(&which) {
             events.push(Reverse((Time(done), 1, which)));
         }
-        for (next, result) in &waiting[which as usize] {
-            let at = if *result { done } else { released };
-            let slot = &mut ready_at[*next as usize];
+        for one in waiting {
+            let at = if one.result { done } else { released };
+            let next = one.instruction as usize;
+            let slot = &mut ready_at[next];
             if at >= *slot {
                 *slot = at;
-                blockers[*next as usize] = Some(which);
+                blockers[next] = Some(which);
             }
-            open[*next as usize] -= 1;
-            if open[*next as usize] == 0 {
-                events.push(Reverse((Time(ready_at[*next as usize]), 0, *next)));
+            open[next] -= 1;
+            if open[next] == 0 {
+                events.push(Reverse((Time(*slot), 0, one.instruction)));
             }
         }
     }

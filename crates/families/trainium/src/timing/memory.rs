@@ -1,56 +1,104 @@
 //! What the compiler does before anything runs: loads that are done once, neighbours that become
 //! one instruction, accumulators that move to the on-chip memory, spills.
 
+use std::sync::Arc;
+
 use super::accumulators;
 use super::machine::{Machine, Passes};
-use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Instruction, Tensor, Trace};
+use crate::trace::{Instruction, Region, Tensor, Tile, Trace};
 
 /// What is scheduled.
 pub(super) struct Plan {
-    pub(super) instructions: Vec<Instruction>,
-    pub(super) tensors: Vec<Tensor>,
+    /// Those of the trace itself until a pass changes one.
+    pub(super) instructions: Arc<Vec<Instruction>>,
+    pub(super) tensors: Arc<Vec<Tensor>>,
+    /// How many tiles there are.
+    pub(super) tiles: u32,
     pub(super) cached_loads: u64,
     pub(super) spill_bytes: u64,
     pub(super) peak_sbuf: u64,
     pub(super) merged: u64,
 }
 
+impl Plan {
+    /// Whether a region lies in this memory.
+    #[inline]
+    pub(super) fn lies_in(&self, region: &Region, buffer: Buffer) -> bool {
+        let tensor = self.tensors.get(region.tile.tensor as usize);
+        tensor.is_some_and(|tensor| tensor.buffer == buffer)
+    }
+
+    /// Adds a tensor; its first tile.
+    pub(super) fn add_tensor(&mut self, tensor: Tensor) -> Tile {
+        let tile = self.add_tile(self.tensors.len() as u32, 0);
+        Arc::make_mut(&mut self.tensors).push(tensor);
+        tile
+    }
+
+    /// A tile that the trace has not spoken of.
+    pub(super) fn add_tile(&mut self, tensor: u32, block: u32) -> Tile {
+        self.tiles += 1;
+        Tile {
+            tensor,
+            block,
+            number: self.tiles - 1,
+        }
+    }
+
+    /// The instructions, out of the plan, to be changed.
+    pub(super) fn take_instructions(&mut self) -> Vec<Instruction> {
+        Arc::unwrap_or_clone(std::mem::take(&mut self.instructions))
+    }
+
+    /// A table with an entry for each tile.
+    pub(super) fn table<T: Clone>(&self, empty: T) -> Vec<T> {
+        vec![empty; self.tiles as usize]
+    }
+}
+
 /// Applies the passes.
 pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     let mut plan = Plan {
-        instructions: trace.instructions.clone(),
-        tensors: trace.tensors.clone(),
+        instructions: Arc::clone(&trace.instructions),
+        tensors: Arc::clone(&trace.tensors),
+        tiles: trace.tiles,
         cached_loads: 0,
         spill_bytes: 0,
         peak_sbuf: 0,
         merged: 0,
     };
     if 0.0 < machine.dma.dynamic_ns && passes.dynamic_loops {
-        for instruction in &mut plan.instructions {
+        let is_long = |instruction: &Instruction| {
             let number = (instruction.site.0 as usize).wrapping_sub(1);
-            let long = trace.loops.get(number);
-            instruction.features.dynamic =
-                long.is_some_and(|it| machine.dma.unrolled_trips < it.trips);
+            let found = trace.loops.get(number);
+            found.is_some_and(|it| machine.dma.unrolled_trips < it.trips)
+        };
+        if plan.instructions.iter().any(is_long) {
+            for instruction in Arc::make_mut(&mut plan.instructions) {
+                instruction.features.dynamic = is_long(instruction);
+            }
         }
     }
     if passes.load_cache {
         super::loads::cache_loads(&mut plan, machine);
     }
     if passes.simplify {
-        super::simplify::hoist(&mut plan.instructions, &plan.tensors);
-        super::simplify::first_sums(&mut plan.instructions, &plan.tensors);
+        super::simplify::hoist(&mut plan);
+        super::simplify::first_sums(&mut plan);
     }
     if passes.vectorise {
-        plan.merged = super::vectorise::merge(&mut plan.instructions, &plan.tensors, &trace.loops);
+        super::vectorise::merge(&mut plan, &trace.loops);
     }
     if passes.accumulator_operands {
         accumulators::operands_in_accumulators(&mut plan, machine);
     }
-    accumulators::move_accumulators(&mut plan, machine);
-    plan.peak_sbuf = peak(&plan).0;
-    if passes.spill {
+    let mut spans = spans(&plan);
+    if accumulators::move_accumulators(&mut plan, &spans, machine) {
+        spans = self::spans(&plan);
+    }
+    plan.peak_sbuf = peak(&plan, &spans, Buffer::Sbuf).0;
+    if passes.spill && machine.sbuf_bytes < plan.peak_sbuf {
         if passes.simplify {
             super::sink::sink(&mut plan, machine);
         }
@@ -59,33 +107,41 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     plan
 }
 
-/// First and last use of every tile of a memory.
-pub(super) fn spans(plan: &Plan, buffer: Buffer) -> Keyed<(u32, u32), (usize, usize)> {
-    let mut spans: Keyed<(u32, u32), (usize, usize)> = Keyed::default();
-    for (position, instruction) in plan.instructions.iter().enumerate() {
+/// First and last use of a tile.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    pub(super) tile: Tile,
+    pub(super) first: u32,
+    pub(super) last: u32,
+}
+
+/// The spans of all tiles that are used, by the numbers of the tiles.
+pub(super) fn spans(plan: &Plan) -> Vec<Option<Span>> {
+    let mut spans = plan.table(None);
+    for (position, instruction) in (0u32..).zip(plan.instructions.iter()) {
         for region in instruction.reads.iter().chain(&instruction.writes) {
-            if plan
-                .tensors
-                .get(region.tensor as usize)
-                .is_some_and(|t| t.buffer == buffer)
-            {
-                spans
-                    .entry((region.tensor, region.block))
-                    .and_modify(|s| s.1 = position)
-                    .or_insert((position, position));
-            }
+            let new = Span {
+                tile: region.tile,
+                first: position,
+                last: position,
+            };
+            spans[region.tile.at()].get_or_insert(new).last = position;
         }
     }
     spans
 }
 
-/// Most bytes of on-chip memory in each partition, in program order, and where.
-pub(super) fn peak(plan: &Plan) -> (u64, usize) {
+/// Most bytes of a memory in each partition, in program order, and where.
+pub(super) fn peak(plan: &Plan, spans: &[Option<Span>], buffer: Buffer) -> (u64, usize) {
     let mut changes = vec![0i64; plan.instructions.len() + 1];
-    for ((tensor, _), (first, last)) in spans(plan, Buffer::Sbuf) {
-        let bytes = plan.tensors[tensor as usize].bytes as i64;
-        changes[first] += bytes;
-        changes[last + 1] -= bytes;
+    for span in spans.iter().flatten() {
+        let Some(tensor) = plan.tensors.get(span.tile.tensor as usize) else {
+            continue;
+        };
+        if tensor.buffer == buffer {
+            changes[span.first as usize] += tensor.bytes as i64;
+            changes[span.last as usize + 1] -= tensor.bytes as i64;
+        }
     }
     let mut level = 0i64;
     let mut peak = (0i64, 0);

@@ -3,10 +3,11 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use super::banks::banks;
 use super::cost;
-use super::dependences::{Graph, graph};
+use super::dependences::graph;
 use super::engines::{ENGINES, State, Time};
 use super::machine::Machine;
 use super::memory::Plan;
@@ -31,9 +32,9 @@ pub struct Slot {
 #[derive(Debug)]
 pub struct Timeline {
     /// Instructions after the compiler's passes.
-    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) instructions: Arc<Vec<Instruction>>,
     /// Tensors after the compiler's passes.
-    pub(crate) tensors: Vec<Tensor>,
+    pub(crate) tensors: Arc<Vec<Tensor>>,
     /// One slot for each instruction.
     pub slots: Vec<Slot>,
     /// Latency in nanoseconds, launch included.
@@ -55,14 +56,16 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
     let Plan {
         instructions,
         tensors,
+        tiles,
         cached_loads,
         spill_bytes,
         peak_sbuf,
         merged,
     } = plan;
     let count = instructions.len();
-    let Graph { waiting, mut open } = graph(&instructions, &tensors, rolled_loops);
-    let banks = banks(&instructions, &tensors);
+    let mut graph = graph(&instructions, &tensors, tiles, rolled_loops);
+    let mut open = std::mem::take(&mut graph.open);
+    let banks = banks(&instructions, &tensors, tiles);
     let empty = Slot {
         engine: Engine::Dma,
         start: 0.0,
@@ -82,6 +85,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         issued: vec![false; count],
         oldest: 0,
         queues: vec![0.0; machine.dma.queues],
+        by_load: (0..machine.dma.queues).collect(),
         queue_busy: vec![0.0; machine.dma.queues],
         hbm: 0.0,
         trigger: 0.0,
@@ -95,6 +99,8 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
             events.push(Reverse((Time(0.0), 0, position as u32)));
         }
     }
+    // When full queues were to be looked at again, so that this is an event once.
+    let mut next_look = f64::NEG_INFINITY;
     let mut issued_count = 0;
     let mut stalled = None;
     let mut last = 0.0f64;
@@ -132,9 +138,8 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                 state.ready[heap].push(Reverse(which));
             }
             1 => {
-                for (_, bytes) in banks.closes.get(&which).into_iter().flatten() {
-                    state.psum_free += *bytes as i64;
-                }
+                let bytes = banks.closes.get(&which).copied();
+                state.psum_free += bytes.unwrap_or_default() as i64;
             }
             _ => {}
         };
@@ -154,7 +159,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                 if state.free[engine] > now {
                     continue;
                 }
-                let Some((heap, which)) = state.candidate(engine, now, &banks, &mut events) else {
+                let Some((heap, which)) = state.candidate(engine, now, &banks) else {
                     continue;
                 };
                 state.ready[heap].pop();
@@ -177,7 +182,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                     which,
                     released,
                     done,
-                    &waiting,
+                    graph.waiting(which),
                     &mut open,
                     &mut ready_at,
                     &mut blockers,
@@ -190,13 +195,16 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
             }
             // Transfers.
             while let Some(Reverse(which)) = state.ready[6].peek().copied() {
-                if which as usize >= state.oldest + 4 * machine.window
-                    || state.queues.iter().all(|q| *q > now + 4000.0)
-                {
-                    if state.queues.iter().all(|q| *q > now + 4000.0) {
-                        let soonest = state.queues.iter().copied().fold(f64::INFINITY, f64::min);
-                        events.push(Reverse((Time(soonest - 3999.0), 2, 0)));
+                let soonest = state.queues.iter().copied().fold(f64::INFINITY, f64::min);
+                if soonest > now + 4000.0 {
+                    let again = soonest - 3999.0;
+                    if again != next_look {
+                        events.push(Reverse((Time(again), 2, 0)));
+                        next_look = again;
                     }
+                    break;
+                }
+                if which as usize >= state.oldest + 4 * machine.window {
                     break;
                 }
                 state.ready[6].pop();
@@ -219,7 +227,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                     which,
                     released,
                     done,
-                    &waiting,
+                    graph.waiting(which),
                     &mut open,
                     &mut ready_at,
                     &mut blockers,

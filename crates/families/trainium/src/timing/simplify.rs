@@ -1,33 +1,30 @@
 //! What the compiler of the first dialect takes out of a kernel: operations that give the same in
 //! every iteration of a loop, and first sums into accumulators that hold zeros.
 
+use std::sync::Arc;
+
+use super::memory::Plan;
 use crate::keyed::Keyed;
+use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Operation, Region, Tensor};
-
-/// Tensor and block of a tile.
-type Key = (u32, u32);
-
-fn key(region: &Region) -> Key {
-    (region.tensor, region.block)
-}
+use crate::trace::{Choice, Engine, Operation, Region, Tile};
 
 /// How many instructions write each tile, and how many read it.
-fn uses(instructions: &[Instruction]) -> (Keyed<Key, u32>, Keyed<Key, u32>) {
-    let (mut writers, mut readers) = (Keyed::<Key, u32>::default(), Keyed::<Key, u32>::default());
-    for instruction in instructions {
+fn uses(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
+    let (mut writers, mut readers) = (plan.table(0), plan.table(0));
+    for instruction in plan.instructions.iter() {
         for region in &instruction.writes {
-            *writers.entry(key(region)).or_default() += 1;
+            writers[region.tile.at()] += 1;
         }
         for region in &instruction.reads {
-            *readers.entry(key(region)).or_default() += 1;
+            readers[region.tile.at()] += 1;
         }
     }
     (writers, readers)
 }
 
 /// What operations have in common that may be one: line, operation, elements, what is read.
-type Name = (u32, Operation, u32, Vec<(Key, (u64, u64))>);
+type Name = (u32, Operation, u32, Short<(Tile, (u64, u64)), 3>);
 
 /// Where an operation has been before.
 struct Seen {
@@ -35,29 +32,39 @@ struct Seen {
     instance: u32,
     iteration: u32,
     position: usize,
-    home: Key,
+    home: Tile,
     values: u64,
 }
 
 /// Takes operations of an affine loop out that read what they read in an earlier iteration: they
-/// are done once. How many went.
+/// are done once.
 ///
 /// Numbers among the operands are no part of the trace: operations are equal if they gave equal
 /// values, too. In a run without values those that differ in a number only count as equal.
-pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> u64 {
-    let (writers, _) = uses(instructions);
+pub(super) fn hoist(plan: &mut Plan) {
+    let is_plain = |operation| {
+        matches!(
+            operation,
+            Operation::TensorTensor
+                | Operation::TensorScalar
+                | Operation::ScalarTensorTensor
+                | Operation::Activation
+                | Operation::Reciprocal
+                | Operation::Reduce
+        )
+    };
+    let mut instructions = plan.instructions.iter();
+    if !instructions.any(|it| it.site.0 != 0 && is_plain(it.operation)) {
+        return;
+    }
+    let (writers, _) = uses(plan);
     let mut instances: Keyed<u32, (u32, u32)> = Keyed::default();
-    let mut last_write: Keyed<Key, usize> = Keyed::default();
+    let mut last_write: Vec<Option<usize>> = plan.table(None);
     let mut seen: Keyed<Name, Seen> = Keyed::default();
-    let mut renamed: Keyed<Key, Key> = Keyed::default();
-    let mut hoisted = 0;
-    let mut kept = Vec::with_capacity(instructions.len());
-    for (position, mut instruction) in std::mem::take(instructions).into_iter().enumerate() {
-        for region in &mut instruction.reads {
-            if let Some((tensor, block)) = renamed.get(&key(region)) {
-                (region.tensor, region.block) = (*tensor, *block);
-            }
-        }
+    let mut renamed: Vec<Option<Tile>> = plan.table(None);
+    // Those that go, with the tile that each wrote and the one to be read instead.
+    let mut gone: Vec<(usize, Tile, Tile)> = Vec::new();
+    for (position, instruction) in plan.instructions.iter().enumerate() {
         let (number, iteration) = instruction.site;
         let (instance, latest) = instances.entry(number).or_insert((0, iteration));
         if iteration < *latest {
@@ -65,32 +72,25 @@ pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> 
         }
         *latest = iteration;
         let instance = *instance;
-        let plain = matches!(
-            instruction.operation,
-            Operation::TensorTensor
-                | Operation::TensorScalar
-                | Operation::ScalarTensorTensor
-                | Operation::Activation
-                | Operation::Reciprocal
-                | Operation::Reduce
-        );
         let own = match &instruction.writes[..] {
-            [only] if writers.get(&key(only)) == Some(&1) => Some(key(only)),
+            [only] if writers[only.tile.at()] == 1 => Some(only),
             _ => None,
         };
-        let chip = |at: &Key| {
-            let tensor = tensors.get(at.0 as usize);
-            tensor.is_some_and(|tensor| tensor.buffer == Buffer::Sbuf)
-        };
-        if let (Some(home), true, true) = (own.filter(chip), plain, number != 0)
-            && !instruction.features.accumulate
+        if let (Some(home), true, true) = (
+            own.filter(|region| plan.lies_in(region, Buffer::Sbuf)),
+            is_plain(instruction.operation),
+            number != 0,
+        ) && !instruction.features.accumulate
             && !instruction.reads.is_empty()
         {
+            let home = home.tile;
             let reads = instruction.reads.iter();
-            let reads: Vec<_> = reads.map(|region| (key(region), region.span)).collect();
+            let reads: Short<_, 3> = reads
+                .map(|it| (renamed[it.tile.at()].unwrap_or(it.tile), it.span))
+                .collect();
             let fresh = |since: usize| {
                 let mut reads = reads.iter();
-                reads.all(|(at, _)| last_write.get(at).is_none_or(|write| *write < since))
+                reads.all(|(tile, _)| last_write[tile.at()].is_none_or(|write| write < since))
             };
             let name = (
                 instruction.line,
@@ -105,8 +105,8 @@ pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> 
                         && before.values == instruction.values
                         && fresh(before.position) =>
                 {
-                    renamed.insert(home, before.home);
-                    hoisted += 1;
+                    renamed[home.at()] = Some(before.home);
+                    gone.push((position, home, before.home));
                     continue;
                 }
                 _ => {
@@ -122,59 +122,94 @@ pub(super) fn hoist(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> 
             }
         }
         for region in &instruction.writes {
-            last_write.insert(key(region), position);
+            last_write[region.tile.at()] = Some(position);
         }
-        kept.push(instruction);
     }
-    *instructions = kept;
-    hoisted
+    if gone.is_empty() {
+        return;
+    }
+    renamed.fill(None);
+    let mut gone = gone.into_iter().peekable();
+    let mut position = 0;
+    Arc::make_mut(&mut plan.instructions).retain_mut(|instruction| {
+        let at = position;
+        position += 1;
+        if let Some((_, home, instead)) = gone.next_if(|(place, ..)| *place == at) {
+            renamed[home.at()] = Some(instead);
+            return false;
+        }
+        for region in &mut instruction.reads {
+            if let Some(instead) = renamed[region.tile.at()] {
+                region.tile = instead;
+            }
+        }
+        true
+    });
 }
 
 /// A sum into an accumulator that nothing was written to is the value itself: its producer
-/// writes there, and the sum goes. How many went.
-pub(super) fn first_sums(instructions: &mut Vec<Instruction>, tensors: &[Tensor]) -> u64 {
-    let (writers, readers) = uses(instructions);
-    let mut written: Keyed<Key, Vec<Region>> = Keyed::default();
-    let mut producers: Keyed<Key, usize> = Keyed::default();
-    let mut out: Vec<Instruction> = Vec::with_capacity(instructions.len());
-    let mut gone = 0;
-    for instruction in std::mem::take(instructions) {
-        let target = instruction.writes.first().copied();
-        let psum = target.filter(|region| {
-            let tensor = tensors.get(region.tensor as usize);
-            tensor.is_some_and(|tensor| tensor.buffer == Buffer::Psum)
-        });
-        let adds = instruction.operation == Operation::TensorTensor
+/// writes there, and the sum goes.
+pub(super) fn first_sums(plan: &mut Plan) {
+    let adds = |at: usize| {
+        let instruction = &plan.instructions[at];
+        instruction.operation == Operation::TensorTensor
             && instruction.features.accumulate
-            && instruction.reads.len() == 2;
-        let mut merged = false;
-        if let (Some(target), true) = (psum, adds) {
-            let zero = written
-                .get(&key(&target))
-                .is_none_or(|regions| !regions.iter().any(|region| region.overlaps(&target)));
+            && instruction.reads.len() == 2
+    };
+    if !(0..plan.instructions.len()).any(adds) {
+        return;
+    }
+    let (writers, readers) = uses(plan);
+    // What was written of each accumulator.
+    let mut written: Vec<Short<Region, 1>> = plan.table(Short::new());
+    let mut producers: Vec<Option<usize>> = plan.table(None);
+    // Sums that go, with the producer of the value and its new target.
+    let mut gone: Vec<(usize, usize, Region)> = Vec::new();
+    for (position, instruction) in plan.instructions.iter().enumerate() {
+        let target = instruction.writes.first().copied();
+        let psum = target.filter(|region| plan.lies_in(region, Buffer::Psum));
+        let mut producer = position;
+        if let (Some(target), true) = (psum, adds(position)) {
+            let mut before = written[target.tile.at()].iter();
+            let zero = !before.any(|region| region.overlaps(&target));
             let mut others = instruction.reads.iter();
-            let value = others.find(|region| key(region) != key(&target)).map(key);
-            let alone =
-                value.filter(|at| writers.get(at) == Some(&1) && readers.get(at) == Some(&1));
-            let producer = alone.and_then(|at| producers.get(&at)).copied();
-            if let (true, Some(at)) = (zero, producer) {
-                let able = !matches!(out[at].choice, Choice::Fixed(Engine::Gpsimd | Engine::Dma));
-                if able {
-                    out[at].writes = [target].into_iter().collect();
-                    out[at].features.touches_psum = true;
-                    merged = true;
-                    gone += 1;
-                }
+            let value = others.find(|region| region.tile != target.tile);
+            let alone = value
+                .map(|region| region.tile.at())
+                .filter(|at| writers[*at] == 1 && readers[*at] == 1);
+            let able = |at: &usize| {
+                let choice = plan.instructions[*at].choice;
+                !matches!(choice, Choice::Fixed(Engine::Gpsimd | Engine::Dma))
+            };
+            let found = alone.and_then(|at| producers[at]).filter(able);
+            if let (true, Some(at)) = (zero, found) {
+                gone.push((position, at, target));
+                producer = at;
             }
         }
         for region in &instruction.writes {
-            written.entry(key(region)).or_default().push(*region);
-            producers.insert(key(region), out.len());
-        }
-        if !merged {
-            out.push(instruction);
+            let at = region.tile.at();
+            producers[at] = Some(producer);
+            let known = written[at].iter().any(|before| before.covers(region));
+            if !known && plan.lies_in(region, Buffer::Psum) {
+                written[at].push(*region);
+            }
         }
     }
-    *instructions = out;
-    gone
+    if gone.is_empty() {
+        return;
+    }
+    let instructions = Arc::make_mut(&mut plan.instructions);
+    for (_, producer, target) in &gone {
+        let producer = &mut instructions[*producer];
+        producer.writes = [*target].into_iter().collect();
+        producer.features.touches_psum = true;
+    }
+    let mut gone = gone.into_iter().peekable();
+    let mut position = 0;
+    instructions.retain(|_| {
+        let at = position;
+        position += 1;
+        gone.next_if(|(place, ..)| *place == at).is_none()
+    });
 }

@@ -10,9 +10,10 @@
 //! [`spill`]: super::spill::spill
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::machine::Machine;
-use super::memory::{Plan, spans};
+use super::memory::{Plan, peak, spans};
 use super::spill::spilled;
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
@@ -46,29 +47,21 @@ pub(super) fn sink(plan: &mut Plan, machine: &Machine) {
 /// The tensor with most bytes where the memory is fullest, if it has many tiles there; none if
 /// what is not in `done` fits.
 fn largest(plan: &Plan, machine: &Machine, done: &BTreeSet<u32>) -> Option<u32> {
-    let mut spans = spans(plan, Buffer::Sbuf);
-    spans.retain(|(tensor, _), _| !done.contains(tensor));
-    let mut changes = vec![0i64; plan.instructions.len() + 1];
-    for ((tensor, _), (first, last)) in &spans {
-        let bytes = plan.tensors[*tensor as usize].bytes as i64;
-        changes[*first] += bytes;
-        changes[*last + 1] -= bytes;
-    }
-    let (mut level, mut peak) = (0, (0, 0));
-    for (position, change) in changes.into_iter().enumerate() {
-        level += change;
-        if peak.0 < level {
-            peak = (level, position);
-        }
-    }
-    if peak.0 as u64 <= machine.sbuf_bytes {
+    let mut spans = spans(plan);
+    spans.retain(|span| span.is_some_and(|span| !done.contains(&span.tile.tensor)));
+    let (bytes, place) = peak(plan, &spans, Buffer::Sbuf);
+    if bytes <= machine.sbuf_bytes {
         return None;
     }
     let mut live: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
-    for ((tensor, _), (first, last)) in spans {
-        if (first..=last).contains(&peak.1) {
-            let (bytes, tiles) = live.entry(tensor).or_default();
-            *bytes += plan.tensors[tensor as usize].bytes;
+    for span in spans.iter().flatten() {
+        let Some(tensor) = plan.tensors.get(span.tile.tensor as usize) else {
+            continue;
+        };
+        let lives = (span.first as usize..=span.last as usize).contains(&place);
+        if lives && tensor.buffer == Buffer::Sbuf {
+            let (bytes, tiles) = live.entry(span.tile.tensor).or_default();
+            *bytes += tensor.bytes;
             *tiles += 1;
         }
     }
@@ -81,10 +74,10 @@ fn content(plan: &Plan, tensor: u32) -> Option<Holds> {
     let whole = (0, plan.tensors[tensor as usize].bytes);
     let mut written: Keyed<u32, u32> = Keyed::default();
     let (mut loaded, mut sums) = (true, false);
-    for instruction in &plan.instructions {
+    for instruction in plan.instructions.iter() {
         for region in &instruction.writes {
-            if region.tensor == tensor {
-                let times = written.entry(region.block).or_default();
+            if region.tile.tensor == tensor {
+                let times = written.entry(region.tile.block).or_default();
                 *times += 1;
                 loaded &= *times == 1 && region.span == whole && is_load(plan, instruction);
                 sums |= 1 < *times && instruction.features.accumulate;
@@ -103,7 +96,7 @@ fn is_load(plan: &Plan, instruction: &Instruction) -> bool {
     let [source] = &instruction.reads[..] else {
         return false;
     };
-    let from = plan.tensors.get(source.tensor as usize);
+    let from = plan.tensors.get(source.tile.tensor as usize);
     let transfer = instruction.transfer.as_ref();
     instruction.operation == Operation::Load
         && from.is_some_and(|from| from.input)
@@ -112,19 +105,19 @@ fn is_load(plan: &Plan, instruction: &Instruction) -> bool {
 
 /// Puts a tensor out. What is read twice in a row is loaded once: one tile of room is left.
 fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
-    let home = plan.tensors.len() as u32;
-    plan.tensors.push(plan.tensors[tensor as usize].clone());
+    let whole = plan.tensors[tensor as usize].clone();
+    // Room for parts, the newest of which lies in this tile.
+    let mut tile = plan.add_tensor(whole);
     let mut loads: Keyed<u32, Instruction> = Keyed::default();
     // Block and span that the newest tile holds.
     let mut latest: Option<(u32, (u64, u64))> = None;
     let mut stored: BTreeSet<u32> = BTreeSet::new();
-    let mut tiles = 0;
     let mut out = Vec::with_capacity(plan.instructions.len());
-    for mut instruction in std::mem::take(&mut plan.instructions) {
-        let is_own = |region: &Region| region.tensor == tensor;
+    for mut instruction in plan.take_instructions() {
+        let is_own = |region: &Region| region.tile.tensor == tensor;
         let target = instruction.writes.iter().copied().find(is_own);
         if let (Some(target), Holds::Inputs) = (target, holds) {
-            loads.insert(target.block, instruction);
+            loads.insert(target.tile.block, instruction);
             continue;
         }
         if target.is_some() && instruction.operation == Operation::Memset {
@@ -134,38 +127,36 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
         let adds = instruction.features.accumulate;
         let mut read: Vec<Region> = instruction.reads.iter().copied().filter(is_own).collect();
         // The place that is added to is read, too.
-        read.extend(target.filter(|it| adds && stored.contains(&it.block)));
+        read.extend(target.filter(|it| adds && stored.contains(&it.tile.block)));
         for region in read {
             let bytes = region.span.1 - region.span.0;
-            if latest == Some((region.block, region.span)) {
+            if latest == Some((region.tile.block, region.span)) {
                 continue;
             }
-            let place = Region {
-                tensor: home,
-                block: tiles + 1,
-                span: (0, bytes),
-                ..region
-            };
-            let mut load = match (holds, loads.get(&region.block)) {
+            let mut load = match (holds, loads.get(&region.tile.block)) {
                 (Holds::Inputs, Some(load)) => part(load, bytes),
-                (Holds::Sums, _) if stored.contains(&region.block) => {
+                (Holds::Sums, _) if stored.contains(&region.tile.block) => {
                     let rows = region.partitions.1 - region.partitions.0;
-                    let key = (home, place.block);
-                    let load = spilled(Operation::Load, key, bytes, rows, &instruction);
+                    let load = spilled(Operation::Load, tile, bytes, rows, &instruction);
                     plan.spill_bytes += bytes * u64::from(rows);
                     load
                 }
                 _ => continue,
             };
             (load.site, load.step) = (instruction.site, instruction.step);
+            tile = plan.add_tile(tile.tensor, tile.block + 1);
+            let place = Region {
+                tile,
+                span: (0, bytes),
+                ..region
+            };
             load.writes = [place].into_iter().collect();
             out.push(load);
-            latest = Some((region.block, region.span));
-            tiles += 1;
+            latest = Some((region.tile.block, region.span));
         }
         for region in &mut instruction.reads {
-            if region.tensor == tensor && latest == Some((region.block, region.span)) {
-                (region.tensor, region.block) = (home, tiles);
+            if region.tile.tensor == tensor && latest == Some((region.tile.block, region.span)) {
+                region.tile = tile;
                 region.span = (0, region.span.1 - region.span.0);
             }
         }
@@ -175,31 +166,30 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
         };
         // A sum: where it was loaded to, or a tile of its own, and from there to main memory.
         let bytes = target.span.1 - target.span.0;
-        if latest != Some((target.block, target.span)) {
-            latest = Some((target.block, target.span));
-            tiles += 1;
+        if latest != Some((target.tile.block, target.span)) {
+            latest = Some((target.tile.block, target.span));
+            tile = plan.add_tile(tile.tensor, tile.block + 1);
         }
         let place = Region {
-            tensor: home,
-            block: tiles,
+            tile,
             span: (0, bytes),
             ..target
         };
         for region in &mut instruction.writes {
-            if region.tensor == tensor {
+            if region.tile.tensor == tensor {
                 *region = place;
             }
         }
         let rows = target.partitions.1 - target.partitions.0;
-        let mut store = spilled(Operation::Store, (home, tiles), bytes, rows, &instruction);
+        let mut store = spilled(Operation::Store, tile, bytes, rows, &instruction);
         (store.site, store.step) = (instruction.site, instruction.step);
         store.reads = [place].into_iter().collect();
         plan.spill_bytes += bytes * u64::from(rows);
         out.push(instruction);
         out.push(store);
-        stored.insert(target.block);
+        stored.insert(target.tile.block);
     }
-    plan.instructions = out;
+    plan.instructions = Arc::new(out);
 }
 
 /// A load of `bytes` in each partition instead of the whole tile.
@@ -207,6 +197,7 @@ fn part(load: &Instruction, bytes: u64) -> Instruction {
     let mut one = load.clone();
     let whole = load.writes.first().map_or(bytes, |it| it.span.1).max(1);
     if let Some(transfer) = &mut one.transfer {
+        let transfer = Arc::make_mut(transfer);
         transfer.hbm_read = transfer.hbm_read * bytes / whole;
         let run = u64::from(transfer.run_bytes).min(bytes).max(1);
         transfer.run_bytes = run as u32;

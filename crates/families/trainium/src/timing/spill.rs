@@ -1,15 +1,13 @@
 //! What does not fit the on-chip memory: put out and loaded again.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::machine::Machine;
-use super::memory::Plan;
+use super::memory::{Plan, peak, spans};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Instruction, Operation, Region, Transfer};
-
-/// Tensor and block of a tile.
-type Key = (u32, u32);
+use crate::trace::{Choice, Instruction, Operation, Region, Tile, Transfer};
 
 /// What a tile holds when it is put out.
 #[derive(Clone)]
@@ -23,44 +21,37 @@ enum Content {
 /// Keeps the on-chip memory within its size: tiles needed latest are put out, results are saved
 /// and re-loaded, unchanged loads are loaded again.
 pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
-    if super::memory::peak(plan).0 <= machine.sbuf_bytes {
+    if peak(plan, &spans(plan), Buffer::Sbuf).0 <= machine.sbuf_bytes {
         return;
     }
-    let mut uses: Keyed<(u32, u32), Vec<u32>> = Keyed::default();
+    let mut uses: Keyed<Tile, Vec<u32>> = Keyed::default();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in instruction.reads.iter().chain(&instruction.writes) {
-            if plan
-                .tensors
-                .get(region.tensor as usize)
-                .is_some_and(|t| t.buffer == Buffer::Sbuf)
-            {
-                let list = uses.entry((region.tensor, region.block)).or_default();
+            if plan.lies_in(region, Buffer::Sbuf) {
+                let list = uses.entry(region.tile).or_default();
                 if list.last() != Some(&(position as u32)) {
                     list.push(position as u32);
                 }
             }
         }
     }
-    let mut cursor: Keyed<(u32, u32), usize> = Keyed::default();
+    let mut cursor: Keyed<Tile, usize> = Keyed::default();
     // By next use.
-    let mut resident: BTreeMap<(u32, Key), (u64, Content, u16)> = BTreeMap::new();
-    let mut place: Keyed<(u32, u32), u32> = Keyed::default();
-    let mut away: Keyed<(u32, u32), (Content, u16)> = Keyed::default();
+    let mut resident: BTreeMap<(u32, Tile), (u64, Content, u16)> = BTreeMap::new();
+    let mut place: Keyed<Tile, u32> = Keyed::default();
+    let mut away: Keyed<Tile, (Content, u16)> = Keyed::default();
     let mut level = 0u64;
     let mut out = Vec::with_capacity(plan.instructions.len());
-    for (position, instruction) in std::mem::take(&mut plan.instructions)
-        .into_iter()
-        .enumerate()
-    {
-        let mut needed: Vec<(u32, u32)> = Vec::new();
+    for (position, instruction) in plan.take_instructions().into_iter().enumerate() {
+        let mut needed: Vec<Tile> = Vec::new();
         for region in instruction.reads.iter().chain(&instruction.writes) {
-            let key = (region.tensor, region.block);
+            let key = region.tile;
             if uses.contains_key(&key) && !needed.contains(&key) {
                 needed.push(key);
             }
         }
         for key in &needed {
-            let bytes = plan.tensors[key.0 as usize].bytes;
+            let bytes = plan.tensors[key.tensor as usize].bytes;
             // Pin: its next use is now.
             let mut entry = None;
             if let Some(next) = place.remove(key) {
@@ -71,20 +62,17 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
                 (Some((_, content, partitions)), _) => (content, partitions),
                 (None, Some((content, partitions))) => {
                     // Overwritten as a whole it need not come back.
-                    let replaced = !instruction
-                        .reads
-                        .iter()
-                        .any(|r| (r.tensor, r.block) == *key)
+                    let replaced = !instruction.reads.iter().any(|r| r.tile == *key)
                         && instruction
                             .writes
                             .iter()
-                            .any(|r| (r.tensor, r.block) == *key && r.span == (0, bytes));
+                            .any(|r| r.tile == *key && r.span == (0, bytes));
                     if !replaced {
                         let load = match &content {
                             Content::Clean(load) => {
                                 let mut load = load.clone();
                                 if let Some(transfer) = &mut load.transfer {
-                                    transfer.spill = true;
+                                    Arc::make_mut(transfer).spill = true;
                                 }
                                 *load
                             }
@@ -139,21 +127,18 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
             let Some((bytes, mut content, partitions)) = resident.remove(&(now, *key)) else {
                 continue;
             };
-            if instruction
-                .writes
-                .iter()
-                .any(|r| (r.tensor, r.block) == *key)
-            {
+            if instruction.writes.iter().any(|r| r.tile == *key) {
                 let whole = instruction.operation == Operation::Load
                     && instruction.reads.len() == 1
                     && instruction
                         .writes
                         .first()
                         .is_some_and(|r| r.span == (0, bytes));
-                let input = instruction
-                    .reads
-                    .first()
-                    .is_some_and(|r| plan.tensors.get(r.tensor as usize).is_some_and(|t| t.input));
+                let input = instruction.reads.first().is_some_and(|r| {
+                    plan.tensors
+                        .get(r.tile.tensor as usize)
+                        .is_some_and(|t| t.input)
+                });
                 content = if whole && input {
                     Content::Clean(Box::new(instruction.clone()))
                 } else {
@@ -175,12 +160,12 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
         }
         out.push(instruction);
     }
-    plan.instructions = out;
+    plan.instructions = Arc::new(out);
 }
 
 pub(super) fn spilled(
     operation: Operation,
-    key: (u32, u32),
+    tile: Tile,
     bytes: u64,
     partitions: u16,
     at: &Instruction,
@@ -190,7 +175,7 @@ pub(super) fn spilled(
     one.features.inserted = true;
     let total = bytes * u64::from(partitions);
     let load = operation == Operation::Load;
-    one.transfer = Some(Box::new(Transfer {
+    one.transfer = Some(Arc::new(Transfer {
         rows: u32::from(partitions),
         run_bytes: bytes as u32,
         runs: 1,
@@ -201,8 +186,7 @@ pub(super) fn spilled(
         spill: true,
     }));
     let region = Region {
-        tensor: key.0,
-        block: key.1,
+        tile,
         partitions: (0, partitions),
         span: (0, bytes),
     };

@@ -11,7 +11,7 @@ pub(crate) fn totals(trace: &Trace, machine: &Machine, passes: Passes) -> [f64; 
     let plan = memory::plan(trace, machine, passes);
     let mut busy = [0.0; 5];
     let slot = |engine: Engine| Engine::ALL.iter().position(|it| *it == engine).unwrap_or(0);
-    for instruction in &plan.instructions {
+    for instruction in plan.instructions.iter() {
         let engines: &[Engine] = match instruction.choice {
             Choice::Fixed(Engine::Dma) => {
                 if let Some(transfer) = &instruction.transfer {

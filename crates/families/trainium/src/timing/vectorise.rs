@@ -1,6 +1,10 @@
 //! The compiler of the first dialect turns short affine loops of small vector operations into
 //! single instructions with one more dimension in their access pattern.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::memory::Plan;
 use crate::python::value::LoopKind;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Instruction, Loop, Tensor};
@@ -11,16 +15,17 @@ const TRIPS: u64 = 128;
 const ELEMENTS: u32 = 2048;
 const ACCUMULATOR_ELEMENTS: u32 = 512;
 
-/// Merges equal instructions of consecutive iterations; how many went into others.
-pub(super) fn merge(
-    instructions: &mut Vec<Instruction>,
-    tensors: &[Tensor],
-    loops: &[Loop],
-) -> u64 {
-    let mut out: Vec<Instruction> = Vec::with_capacity(instructions.len());
-    let mut merged = 0;
+/// Instructions of a loop and what they become.
+struct Widened {
+    run: Range<usize>,
+    wide: Vec<Instruction>,
+}
+
+/// Merges equal instructions of consecutive iterations.
+pub(super) fn merge(plan: &mut Plan, loops: &[Loop]) {
+    let mut found: Vec<Widened> = Vec::new();
     let mut at = 0;
-    let mut all = std::mem::take(instructions);
+    let all = &plan.instructions[..];
     while at < all.len() {
         let site = all[at].site.0;
         let mut end = at;
@@ -39,15 +44,27 @@ pub(super) fn merge(
             .take_while(|i| i.site.1 == all[at].site.1)
             .count();
         let alike = short && (end - at) / body >= 2 && uniform(&all[at..end], body);
-        let widened = alike.then(|| widen(&all[at..end], body, tensors, &mut out));
-        match widened.flatten() {
-            Some(gone) => merged += gone,
-            None => out.extend(all[at..end].iter_mut().map(Instruction::taken)),
+        let wide = alike.then(|| widen(&all[at..end], body, &plan.tensors));
+        if let Some(wide) = wide.flatten() {
+            found.push(Widened { run: at..end, wide });
         }
         at = end;
     }
-    *instructions = out;
-    merged
+    if found.is_empty() {
+        return;
+    }
+    let mut all = plan.take_instructions().into_iter();
+    let mut out = Vec::with_capacity(all.len());
+    let mut at = 0;
+    for Widened { run, wide } in found {
+        plan.merged += (run.len() - wide.len()) as u64;
+        out.extend(all.by_ref().take(run.start - at));
+        all.by_ref().take(run.len()).for_each(drop);
+        out.extend(wide);
+        at = run.end;
+    }
+    out.extend(all);
+    plan.instructions = Arc::new(out);
 }
 
 /// Whether every iteration runs the same vector operations, none of them fed by an earlier
@@ -71,19 +88,13 @@ fn uniform(run: &[Instruction], body: usize) -> bool {
     })
 }
 
-/// Appends the widened instructions and returns how many went into others; nothing where they
-/// are too long to be widened.
-fn widen(
-    run: &[Instruction],
-    body: usize,
-    tensors: &[Tensor],
-    out: &mut Vec<Instruction>,
-) -> Option<u64> {
+/// The widened instructions; none where they are too long to be widened.
+fn widen(run: &[Instruction], body: usize, tensors: &[Tensor]) -> Option<Vec<Instruction>> {
     let trips = run.len() / body;
     let psum = |i: &Instruction| {
         i.reads.iter().chain(&i.writes).any(|r| {
             tensors
-                .get(r.tensor as usize)
+                .get(r.tile.tensor as usize)
                 .is_some_and(|t| t.buffer == Buffer::Psum)
         })
     };
@@ -102,7 +113,7 @@ fn widen(
     if together < 2 {
         return None;
     }
-    let mut merged = 0;
+    let mut out = Vec::new();
     let mut first = 0;
     while first < trips {
         let count = together.min(trips - first);
@@ -114,13 +125,11 @@ fn widen(
                 wide.reads.extend_from_slice(&next.reads);
                 wide.writes.extend_from_slice(&next.writes);
             }
-            wide.reads
-                .sort_by_key(|r| (r.tensor, r.block, r.partitions, r.span));
+            wide.reads.sort_by_key(|r| (r.tile, r.partitions, r.span));
             wide.reads.edit(Vec::dedup);
-            merged += count as u64 - 1;
             out.push(wide);
         }
         first += count;
     }
-    Some(merged)
+    Some(out)
 }

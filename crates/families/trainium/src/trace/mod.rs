@@ -1,5 +1,9 @@
 //! The instruction and DMA trace of a run.
 
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use crate::keyed::Keyed;
 use crate::python::value::LoopKind;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::short::Short;
@@ -125,17 +129,72 @@ impl Operation {
     }
 }
 
+/// A block of a tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Tile {
+    pub(crate) tensor: u32,
+    pub(crate) block: u32,
+    /// Its place in tables with an entry for each tile of a trace.
+    pub(crate) number: u32,
+}
+
+impl Tile {
+    /// The entry of this tile.
+    #[inline]
+    pub(crate) const fn at(self) -> usize {
+        self.number as usize
+    }
+}
+
+/// Numbers for tiles, in the order in which they are first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Tiles {
+    count: Cell<u32>,
+    /// Those of blocks behind the first of their tensor.
+    blocks: RefCell<Keyed<(u32, u32), u32>>,
+}
+
+impl Tiles {
+    /// A number for the first block of a new tensor.
+    pub(crate) fn add(&self) -> u32 {
+        let number = self.count.get();
+        self.count.set(number + 1);
+        number
+    }
+
+    /// The tile of a block of a tensor whose first one has the number `first`.
+    pub(crate) fn of(&self, tensor: u32, block: u32, first: u32) -> Tile {
+        let number = match block {
+            0 => first,
+            _ => *self
+                .blocks
+                .borrow_mut()
+                .entry((tensor, block))
+                .or_insert_with(|| self.add()),
+        };
+        Tile {
+            tensor,
+            block,
+            number,
+        }
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.count.get()
+    }
+}
+
 /// A part of one block of a tensor: partitions and a span of bytes in each (on chip), or a span
 /// of elements (main memory).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
-    pub(crate) tensor: u32,
-    pub(crate) block: u32,
+    pub(crate) tile: Tile,
     pub(crate) partitions: (u16, u16),
     pub(crate) span: (u64, u64),
 }
 
 impl Region {
+    #[inline]
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.partitions.0 < other.partitions.1
             && other.partitions.0 < self.partitions.1
@@ -143,6 +202,7 @@ impl Region {
             && other.span.0 < self.span.1
     }
 
+    #[inline]
     pub(crate) fn covers(&self, other: &Self) -> bool {
         self.partitions.0 <= other.partitions.0
             && self.partitions.1 >= other.partitions.1
@@ -222,11 +282,11 @@ pub(crate) struct Instruction {
     /// Columns of the stationary operand of the matrix engine.
     pub(crate) columns: u32,
     pub(crate) features: Features,
-    pub(crate) reads: Short<Region, 3>,
+    pub(crate) reads: Short<Region, 2>,
     pub(crate) writes: Short<Region, 1>,
     /// A fingerprint of the values that it gave; 0 of a run without values.
     pub(crate) values: u64,
-    pub(crate) transfer: Option<Box<Transfer>>,
+    pub(crate) transfer: Option<Arc<Transfer>>,
     /// Innermost affine loop, its iteration.
     pub(crate) site: (u32, u32),
     /// Innermost loop that is run in order, its iteration.
@@ -286,8 +346,11 @@ pub(crate) struct Loop {
 /// Everything that a run did on the device.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    pub(crate) instructions: Vec<Instruction>,
-    pub(crate) tensors: Vec<Tensor>,
+    /// Shared with the schedules of those whom no pass changes.
+    pub(crate) instructions: Arc<Vec<Instruction>>,
+    pub(crate) tensors: Arc<Vec<Tensor>>,
+    /// How many tiles there are.
+    pub(crate) tiles: u32,
     pub(crate) loops: Vec<Loop>,
     /// Floating-point operations of the matrix engine.
     pub(crate) matrix_flops: u64,
@@ -296,6 +359,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// The last instruction.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Instruction> {
+        Arc::make_mut(&mut self.instructions).last_mut()
+    }
+
     /// Number of instructions and transfers.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -34,6 +34,22 @@ fn documented_limits_of_the_first_dialect() {
             "num-partition-exceed-arch-limit",
             6,
         ),
+        // Functions repeat one partition, operators do not.
+        (
+            "x = nl.load(a[0:128, :])\ny = nl.load(a[0:1, :])\nz = nl.add(x, y)\nz = x + y",
+            "num-partition-mismatch",
+            9,
+        ),
+        (
+            "x = nl.load(a[0:128, :])\ny = nl.load(a[0:1, :])\nz = y < x",
+            "num-partition-mismatch",
+            8,
+        ),
+        (
+            "x = nl.load(a[0:128, :])\nx += nl.load(a[0:1, :])",
+            "num-partition-mismatch",
+            7,
+        ),
         (
             "x = nl.ndarray((128,), dtype=nl.float32, buffer=nl.sbuf)",
             "insufficient-rank",

@@ -20,6 +20,13 @@ fn a_list_is_the_same_near_and_far() {
     list.extend_from_slice(&[7, 8]);
     list.iter_mut().for_each(|item| *item += 1);
     assert_eq!(list, [1, 8, 9].into_iter().collect());
+    list.retain(|item| *item != 8);
+    assert_eq!(list[..], [1, 9]);
     list.edit(Vec::clear);
+    list.push(3);
+    list.push(4);
+    list.retain(|item| *item == 4);
+    assert_eq!(list[..], [4]);
+    list.retain(|_| false);
     assert!(list.is_empty());
 }
