@@ -263,7 +263,7 @@ fn commanded(
         between: kept,
         after,
         suffix: source[program.inside.end..].to_owned(),
-        hardware_loop: machine.hardware_loop,
+        hardware_loop: machine.hardware_loop(),
         memories: program.memories,
     };
     turned::turn_inputs(&mut lifted);

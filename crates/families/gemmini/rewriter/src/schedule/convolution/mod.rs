@@ -1,6 +1,7 @@
 //! Schedules of convolutions on the hardware's loop for them.
 
 mod bound;
+mod regions;
 mod write;
 
 use super::address::counted;
@@ -8,6 +9,7 @@ use super::{Machine, blocks_of};
 use crate::lift::{Convolution, Lifted, Operand, Operation, Work};
 
 pub(super) use bound::traffic;
+use regions::{Edge, Lead};
 pub(super) use write::write;
 
 /// How a convolution is scheduled.
@@ -17,23 +19,69 @@ pub(super) struct Tiling {
     pub(super) sizes: [i64; 5],
     /// The outermost loop goes over output channels.
     pub(super) by_channels: bool,
+    /// What of the first block comes first.
+    lead: Option<Lead>,
+    /// Blocks of the last columns, if they have sizes of their own.
+    edge: Option<Edge>,
 }
 
-/// Numbers that describe a schedule in a plan.
-pub(super) const PARAMETERS: usize = 6;
+/// What the last of the numbers that every schedule has adds up from.
+const BY_CHANNELS: i64 = 1;
+/// A lead's two numbers follow.
+const LEAD: i64 = 2;
+/// An edge's three numbers follow.
+const EDGE: i64 = 4;
 
 impl Tiling {
+    /// Returns the numbers that describe a schedule in a plan.
     pub(super) fn parameters(&self) -> Vec<i64> {
         let mut parameters = self.sizes.to_vec();
-        parameters.push(i64::from(self.by_channels));
+        let flag = |is_set, flag| if is_set { flag } else { 0 };
+        parameters.push(
+            flag(self.by_channels, BY_CHANNELS)
+                + flag(self.lead.is_some(), LEAD)
+                + flag(self.edge.is_some(), EDGE),
+        );
+        if let Some(Lead { extent, channels }) = self.lead {
+            parameters.extend([extent, channels]);
+        }
+        if let Some(Edge {
+            columns,
+            images,
+            rows,
+        }) = self.edge
+        {
+            parameters.extend([columns, images, rows]);
+        }
         parameters
     }
 
-    pub(super) fn of(parameters: &[i64]) -> Option<Self> {
-        let [a, b, c, d, e, by_channels] = *parameters.first_chunk::<6>()?;
+    /// Takes a schedule off the front of `parameters`.
+    pub(super) fn take(parameters: &mut &[i64]) -> Option<Self> {
+        let sizes = *parameters.split_off(..5)?.first_chunk()?;
+        let flags = *parameters.split_off_first()?;
+        if !(0..BY_CHANNELS + LEAD + EDGE + 1).contains(&flags) {
+            return None;
+        }
+        let mut lead = None;
+        if flags & LEAD != 0 {
+            let [extent, channels] = *parameters.split_off(..2)?.first_chunk()?;
+            lead = Some(Lead { extent, channels });
+        }
+        let mut edge = None;
+        if flags & EDGE != 0 {
+            let [columns, images, rows] = *parameters.split_off(..3)?.first_chunk()?;
+            edge = Some(Edge {
+                columns,
+                images,
+                rows,
+            });
+        }
         Some(Self {
-            sizes: [a, b, c, d, e],
-            by_channels: by_channels != 0,
+            sizes,
+            by_channels: flags & BY_CHANNELS != 0,
+            lead,
+            edge,
         })
     }
 }
@@ -95,10 +143,11 @@ fn side_by_side(parts: &Parts, depth: i64, machine: &Machine) -> i64 {
 
 /// Returns whether a schedule fits the machine.
 pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bool {
-    let Some(Parts { sizes, input, .. }) = parts(work) else {
+    let Some(parts) = parts(work) else {
         return false;
     };
-    let [_, rows, columns, channels, depth] = tiling.sizes;
+    let sizes = &parts.sizes;
+    let [images, rows, _, channels, depth] = tiling.sizes;
     let whole = [
         sizes.batch,
         sizes.out_rows,
@@ -117,22 +166,21 @@ pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bo
     if sizes.is_grouped && (channels != machine.dim || depth != sizes.depth) {
         return false;
     }
-    // Only the first block may begin before the image, and only the last one end behind it.
-    let [start_row, start_column] = start(&input, &sizes);
-    let [high, wide] = sizes.window();
-    let is_inside = |all: i64, size: i64, window: i64, start: i64, end: i64| {
-        let last = (blocks_of(all, size) - 1) * size;
-        last == 0
-            || 0 <= start + size * sizes.stride && start + reach(last, sizes.stride, window) <= end
-    };
-    if !is_inside(sizes.out_rows, rows, high, start_row, sizes.in_rows)
-        || !is_inside(
-            sizes.out_columns,
-            columns,
-            wide,
-            start_column,
-            sizes.in_columns,
-        )
+    if let Some(lead) = tiling.lead {
+        let all = [images, rows][tiling.lead_along()];
+        let is_channels = if sizes.is_grouped {
+            lead.channels == channels
+        } else {
+            lead.channels == work.columns
+                || lead.channels % machine.dim == 0 && (1..work.columns).contains(&lead.channels)
+        };
+        if tiling.by_channels || !is_channels || !(1..all).contains(&lead.extent) {
+            return false;
+        }
+    }
+    if tiling
+        .edge
+        .is_some_and(|edge| !(1..sizes.out_columns).contains(&edge.columns))
     {
         return false;
     }
@@ -140,7 +188,10 @@ pub(super) fn is_possible(work: &Work, tiling: &Tiling, machine: &Machine) -> bo
     let is_whole = |size: i64, all: i64| size == all || size % machine.dim == 0;
     is_whole(channels, work.columns)
         && is_whole(depth, sizes.depth)
-        && fits(work, &sizes, tiling.sizes, machine)
+        && tiling
+            .regions(&parts, machine)
+            .iter()
+            .all(|region| regions::is_possible(work, &parts, region, machine))
         && [
             work.columns,
             sizes.in_channels,
@@ -205,12 +256,52 @@ pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Tiling> {
                             let tiling = Tiling {
                                 sizes: [images, rows, columns, *channels, *depth],
                                 by_channels,
+                                lead: None,
+                                edge: None,
                             };
                             if is_possible(work, &tiling, machine) {
                                 found.push(tiling);
                             }
                         }
                     }
+                }
+            }
+        }
+    }
+    let more = with_leads(work, &found, machine, &in_tiles(work.columns));
+    found.extend(more);
+    found
+}
+
+/// Schedules that are tried with leads, the most promising ones.
+const LED: usize = 60;
+
+/// Returns the best schedules of all with each of the leads that they can have.
+fn with_leads(work: &Work, all: &[Tiling], machine: &Machine, channels: &[i64]) -> Vec<Tiling> {
+    let cycles = |tiling: &Tiling| {
+        traffic(work, tiling, machine).map_or(f64::MAX, |traffic| traffic.cycles())
+    };
+    let mut best: Vec<(f64, Tiling)> = all
+        .iter()
+        .filter(|tiling| !tiling.by_channels)
+        .map(|tiling| (cycles(tiling), *tiling))
+        .collect();
+    best.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let mut found = Vec::new();
+    for (_, tiling) in best.into_iter().take(LED) {
+        let whole = tiling.sizes[tiling.lead_along()];
+        for extent in cuts(whole, 8) {
+            for channels in channels {
+                let lead = Lead {
+                    extent,
+                    channels: *channels,
+                };
+                let led = Tiling {
+                    lead: Some(lead),
+                    ..tiling
+                };
+                if is_possible(work, &led, machine) {
+                    found.push(led);
                 }
             }
         }
@@ -230,7 +321,7 @@ pub(super) fn text(lifted: &Lifted, work: &Work, tiling: &Tiling) -> String {
     };
     let name = |operand: Operand| &lifted.memories[operand.array].name;
     let [images, rows, columns, channels, depth] = tiling.sizes;
-    format!(
+    let mut text = format!(
         "Convolve {} with {} by the hardware's convolution loop: {}, {rows}x{columns} pixels, {} and {} per call, {} outermost.",
         name(input),
         name(weights),
@@ -246,5 +337,23 @@ pub(super) fn text(lifted: &Lifted, work: &Work, tiling: &Tiling) -> String {
         } else {
             "pixels"
         },
-    )
+    );
+    if let Some(lead) = tiling.lead {
+        let noun = ["image", "row"][tiling.lead_along()];
+        text.push_str(&format!(
+            " {} of the first block {}, {} per call and input channels from one tile on, so that less is waited for.",
+            counted(lead.extent, noun),
+            if lead.extent == 1 { "comes first" } else { "come first" },
+            counted(lead.channels, "output channel"),
+        ));
+    }
+    if let Some(edge) = tiling.edge {
+        text.push_str(&format!(
+            " The last {} by themselves, {} and {} per call.",
+            counted(edge.columns, "column"),
+            counted(edge.images, "image"),
+            counted(edge.rows, "row"),
+        ));
+    }
+    text
 }

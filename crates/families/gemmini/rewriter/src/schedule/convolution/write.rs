@@ -1,5 +1,6 @@
 //! Writes schedules of convolutions as C.
 
+use super::regions::{Region, doubled};
 use super::{Parts, Tiling, parts, reach, side_by_side, start};
 use crate::lift::{Bias, Lifted, Work};
 use crate::schedule::Machine;
@@ -14,79 +15,205 @@ pub(in crate::schedule) fn write(
     code: &mut Code,
 ) -> Option<()> {
     let parts = parts(work)?;
+    for region in tiling.regions(&parts, machine) {
+        calls(lifted, work, &parts, tiling, &region, machine, code)?;
+    }
+    Some(())
+}
+
+/// Images, rows or columns of a region in blocks.
+struct Axis<'name> {
+    blocks: Blocks<'name>,
+    /// How many there are in the whole operation.
+    whole: i64,
+    /// How many of the block are there already, as C.
+    done: Option<String>,
+}
+
+impl Axis<'_> {
+    /// Returns the first one of a call.
+    fn at(&self) -> String {
+        match (&self.done, self.blocks.at()) {
+            (None, at) => at,
+            (Some(done), at) if at == "0" => done.clone(),
+            (Some(done), at) => format!("{at} + {done}"),
+        }
+    }
+
+    /// Returns how many a call takes.
+    fn size(&self) -> String {
+        let size = self.blocks.tiles();
+        match &self.done {
+            None => size,
+            Some(done) => match (size.parse::<i64>(), done.parse::<i64>()) {
+                (Ok(size), Ok(done)) => (size - done).to_string(),
+                (Ok(size), Err(_)) => format!("{size} - {done}"),
+                _ => format!("({size}) - {done}"),
+            },
+        }
+    }
+
+    /// Returns the zeros of a call before the first one, of which the whole operation has
+    /// `count`.
+    fn before(&self, count: i64) -> String {
+        if count == 0 || 0 < self.blocks.from {
+            return "0".to_owned();
+        }
+        match &self.done {
+            None => self.blocks.in_first(count),
+            Some(done) if done.parse::<i64>().is_ok() => "0".to_owned(),
+            Some(done) => {
+                let first = self.blocks.is_first();
+                let first = first.map_or_else(String::new, |it| format!("{it} && "));
+                format!("{first}{done} == 0 ? {count} : 0")
+            }
+        }
+    }
+
+    /// Returns what a call takes behind the last one, of which the whole operation has
+    /// `count`.
+    fn behind(&self, count: i64) -> String {
+        if self.blocks.from + self.blocks.extent < self.whole {
+            "0".to_owned()
+        } else {
+            self.blocks.in_last(count)
+        }
+    }
+
+    /// Returns where a call's input begins, as a part of its address: `padding` pixels
+    /// before that of its first output, without the `outside` ones that lie before the
+    /// image.
+    fn first_input(&self, stride: i64, padding: i64, outside: &str, bytes: i64) -> Part {
+        let at = self.at();
+        if padding == 0 || at == "0" {
+            return (at, stride * bytes);
+        }
+        if let Ok(at) = at.parse::<i64>() {
+            return ((at * stride - padding).to_string(), bytes);
+        }
+        let mut text = match stride {
+            1 => at,
+            _ if at.contains(' ') => format!("({at}) * {stride}"),
+            _ => format!("{at} * {stride}"),
+        };
+        text.push_str(&format!(" - {padding}"));
+        if outside != "0" {
+            text.push_str(&format!(" + {outside}"));
+        }
+        (text, bytes)
+    }
+}
+
+/// Writes the calls of one region.
+fn calls(
+    lifted: &Lifted,
+    work: &Work,
+    parts: &Parts,
+    tiling: &Tiling,
+    region: &Region,
+    machine: &Machine,
+    code: &mut Code,
+) -> Option<()> {
     let Parts {
         input,
         weights,
         sizes,
     } = parts;
-    let pixels = side_by_side(&parts, tiling.sizes[4], machine);
+    let pixels = side_by_side(parts, region.sizes[4], machine);
     let e = machine.element;
-    let of = |variable, extent, size, tile| Blocks {
+    let [images, rows, columns, channels, depth] = region.sizes;
+    let whole = [sizes.batch, sizes.out_rows, sizes.out_columns];
+    let names = ["b", "y", "x"];
+    let mut axes = [0, 1, 2].map(|at| Axis {
+        blocks: Blocks {
+            variable: names[at],
+            from: region.from[at],
+            extent: region.extent[at],
+            size: [images, rows, columns][at],
+            tile: 1,
+        },
+        whole: whole[at],
+        done: None,
+    });
+    let of = |variable, extent, size| Blocks {
         variable,
+        from: 0,
         extent,
         size,
-        tile,
+        tile: 1,
     };
-    let [images, rows, columns, channels, depth] = tiling.sizes;
-    let image = of("b", sizes.batch, images, 1);
-    let row = of("y", sizes.out_rows, rows, 1);
-    let column = of("x", sizes.out_columns, columns, 1);
-    let channel = of("o", work.columns, channels, 1);
-    let slice = of("c", sizes.depth, depth, 1);
+    let channel = of("o", work.columns, channels);
+    let slice = Slice {
+        blocks: of("c", sizes.depth, depth),
+        doubles: region.doubles && depth < sizes.depth,
+    };
+    let places = axes.each_ref().map(|axis| axis.blocks);
     if tiling.by_channels {
-        code.open(&[channel, image, row, column, slice]);
+        code.open(&[channel]);
+        code.open(&places);
     } else {
-        code.open(&[image, row, column, channel, slice]);
+        code.open(&places);
+        if let Some((along, count)) = region.done {
+            axes[along].done = Some(done(&places, count, code));
+        }
+        code.open(&[channel]);
     }
+    slice.open(code);
+    let [image, row, column] = axes;
     // Rows and columns that a call takes beyond the input's end, beside what it needs.
     let pixel = input.pitch;
     let line = pixel * sizes.in_columns;
     // Zeros above and left of an image are no part of it: only first blocks have some.
     let [above, beside] = sizes.padding;
-    let [start_row, start_column] = start(&input, &sizes);
+    let [start_row, start_column] = start(input, sizes);
     let beyond =
         |outputs: i64, kernel: i64, end: i64| (reach(outputs, sizes.stride, kernel) - end).max(0);
     let [high, wide] = sizes.window();
-    let below = beyond(sizes.out_rows, high, sizes.in_rows - start_row);
-    let right = beyond(sizes.out_columns, wide, sizes.in_columns - start_column);
-    let (below, right) = (row.in_last(below), column.in_last(right));
-    let (up, left) = (row.in_first(above), column.in_first(beside));
+    let below = row.behind(beyond(sizes.out_rows, high, sizes.in_rows - start_row));
+    let right = column.behind(beyond(
+        sizes.out_columns,
+        wide,
+        sizes.in_columns - start_column,
+    ));
+    let (up, left) = (row.before(above), column.before(beside));
     let mut named = |name: &str, value: String| {
-        if value.contains('?') {
+        if value.contains(' ') {
             code.line(&format!("int {name} = {value};"));
             name.to_owned()
         } else {
             value
         }
     };
-    let images = named("images", image.tiles());
-    let rows = named("rows", row.tiles());
-    let columns = named("columns", column.tiles());
+    let images = named("images", image.size());
+    let rows = named("rows", row.size());
+    let columns = named("columns", column.size());
     let channels = named("channels", channel.tiles());
-    let depth = named("depth", slice.tiles());
+    let depth = named("depth", slice.size());
     let below = named("below", below);
     let right = named("right", right);
     let up = named("above", up);
     let left = named("left", left);
-    let (s, inside) = (
-        sizes.stride,
-        if sizes.is_grouped { &channel } else { &slice },
-    );
+    let s = sizes.stride;
+    let inside = if sizes.is_grouped {
+        channel.at()
+    } else {
+        slice.blocks.at()
+    };
     let from = address(
         lifted,
-        input,
+        *input,
         &[
             (image.at(), sizes.in_rows * line),
-            first_input(&row, s, above, &up, line),
-            first_input(&column, s, beside, &left, pixel),
-            (inside.at(), e),
+            row.first_input(s, above, &up, line),
+            column.first_input(s, beside, &left, pixel),
+            (inside.clone(), e),
         ],
     );
     let taps = address(
         lifted,
-        weights,
+        *weights,
         &[
-            (inside.at(), weights.pitch),
+            (inside, weights.pitch),
             (
                 if sizes.is_grouped {
                     "0".to_owned()
@@ -175,18 +302,77 @@ pub(in crate::schedule) fn write(
     Some(())
 }
 
-/// Returns where a block's input begins, as a part of its address: `padding` pixels before
-/// that of its first output, without those of them that lie before the image.
-fn first_input(block: &Blocks<'_>, stride: i64, padding: i64, outside: &str, bytes: i64) -> Part {
-    if padding == 0 || block.count() == 1 {
-        return (block.at(), stride * bytes);
+/// Writes how many of a block are there already: those of the first one.
+fn done(places: &[Blocks<'_>; 3], count: i64, code: &mut Code) -> String {
+    let first: Vec<String> = places.iter().filter_map(Blocks::is_first).collect();
+    if first.is_empty() {
+        return count.to_string();
     }
-    let times = match stride {
-        1 => String::new(),
-        _ => format!(" * {stride}"),
-    };
-    (
-        format!("{}{times} - {padding} + {outside}", block.at()),
-        bytes,
-    )
+    code.line(&format!("int done = {} ? {count} : 0;", first.join(" && ")));
+    "done".to_owned()
+}
+
+/// Input channels of a region in slices.
+struct Slice<'name> {
+    blocks: Blocks<'name>,
+    /// Each takes as many as all before it.
+    doubles: bool,
+}
+
+impl Slice<'_> {
+    fn open(&self, code: &mut Code) {
+        let Blocks {
+            variable: name,
+            extent,
+            size,
+            ..
+        } = self.blocks;
+        if self.doubles {
+            code.line(&format!(
+                "for (int {name} = 0; {name} < {extent}; {name} = {name} == 0 ? {size} : 2 * {name}) {{"
+            ));
+        } else {
+            code.open(&[self.blocks]);
+        }
+    }
+
+    /// Returns the input channels of a call.
+    fn size(&self) -> String {
+        let Blocks {
+            variable: name,
+            extent,
+            size,
+            ..
+        } = self.blocks;
+        if !self.doubles {
+            return self.blocks.tiles();
+        }
+        let is_even = doubled(extent, size).iter().sum::<i64>() == extent
+            && doubled(extent, size).last() == Some(&(extent / 2));
+        if is_even {
+            format!("{name} == 0 ? {size} : {name}")
+        } else {
+            format!("{name} == 0 ? {size} : 2 * {name} < {extent} ? {name} : {extent} - {name}")
+        }
+    }
+
+    fn is_first(&self) -> Option<String> {
+        self.blocks.is_first()
+    }
+
+    /// Returns a condition that holds in the last slice; nothing if always.
+    fn is_last(&self) -> Option<String> {
+        let Blocks {
+            variable: name,
+            extent,
+            size,
+            ..
+        } = self.blocks;
+        if self.doubles {
+            let last = extent - doubled(extent, size).last()?;
+            Some(format!("{name} == {last}"))
+        } else {
+            self.blocks.is_last()
+        }
+    }
 }
