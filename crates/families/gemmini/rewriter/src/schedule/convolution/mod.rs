@@ -1,6 +1,7 @@
 //! Schedules of convolutions on the hardware's loop for them.
 
 mod bound;
+mod candidates;
 mod regions;
 mod write;
 
@@ -9,6 +10,7 @@ use super::{Machine, blocks_of};
 use crate::lift::{Convolution, Lifted, Operand, Operation, Work};
 
 pub(super) use bound::traffic;
+pub(super) use candidates::schedules;
 use regions::{Edge, Lead};
 pub(super) use write::write;
 
@@ -215,98 +217,6 @@ fn fits(work: &Work, sizes: &Convolution, call: [i64; 5], machine: &Machine) -> 
     let weights = tiles(channels.min(work.columns)) * window * depth;
     tiles(channels) * images * rows * columns <= machine.accumulator_rows / 2
         && input + weights <= machine.scratchpad_rows / 2
-}
-
-/// Returns sizes of blocks that divide an extent evenly, or nearly so.
-fn cuts(extent: i64, most: i64) -> Vec<i64> {
-    let mut sizes: Vec<i64> = (1..=most.min(extent))
-        .map(|count| blocks_of(extent, count))
-        .collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
-/// Returns all schedules of a convolution that are sensible.
-pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Tiling> {
-    let Some(Parts { sizes, .. }) = parts(work) else {
-        return Vec::new();
-    };
-    let dim = machine.dim;
-    let in_tiles = |extent: i64| -> Vec<i64> {
-        let mut sizes: Vec<i64> = cuts(blocks_of(extent, dim), 16)
-            .into_iter()
-            .map(|tiles| (tiles * dim).min(extent))
-            .collect();
-        sizes.dedup();
-        sizes
-    };
-    let (channels, depths) = if sizes.is_grouped {
-        (vec![dim], vec![sizes.depth])
-    } else {
-        (in_tiles(work.columns), in_tiles(sizes.depth))
-    };
-    let mut found = Vec::new();
-    for images in cuts(sizes.batch, 8) {
-        for rows in cuts(sizes.out_rows, 64) {
-            for columns in cuts(sizes.out_columns, 8) {
-                for channels in &channels {
-                    for depth in &depths {
-                        for by_channels in [false, true] {
-                            let tiling = Tiling {
-                                sizes: [images, rows, columns, *channels, *depth],
-                                by_channels,
-                                lead: None,
-                                edge: None,
-                            };
-                            if is_possible(work, &tiling, machine) {
-                                found.push(tiling);
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-    let more = with_leads(work, &found, machine, &in_tiles(work.columns));
-    found.extend(more);
-    found
-}
-
-/// Schedules that are tried with leads, the most promising ones.
-const LED: usize = 60;
-
-/// Returns the best schedules of all with each of the leads that they can have.
-fn with_leads(work: &Work, all: &[Tiling], machine: &Machine, channels: &[i64]) -> Vec<Tiling> {
-    let cycles = |tiling: &Tiling| {
-        traffic(work, tiling, machine).map_or(f64::MAX, |traffic| traffic.cycles())
-    };
-    let mut best: Vec<(f64, Tiling)> = all
-        .iter()
-        .filter(|tiling| !tiling.by_channels)
-        .map(|tiling| (cycles(tiling), *tiling))
-        .collect();
-    best.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let mut found = Vec::new();
-    for (_, tiling) in best.into_iter().take(LED) {
-        let whole = tiling.sizes[tiling.lead_along()];
-        for extent in cuts(whole, 8) {
-            for channels in channels {
-                let lead = Lead {
-                    extent,
-                    channels: *channels,
-                };
-                let led = Tiling {
-                    lead: Some(lead),
-                    ..tiling
-                };
-                if is_possible(work, &led, machine) {
-                    found.push(led);
-                }
-            }
-        }
-    }
-    found
 }
 
 /// Returns the schedule in words.
