@@ -40,7 +40,7 @@ pub(in crate::schedule) fn schedules(work: &Work, machine: &Machine) -> Vec<Tili
     let columns = cuts(sizes.out_columns, 8);
     let mut found = combined(work, machine, [&columns, &channels, &depths], None);
     if let Some(columns) = edge_columns(&parts, machine) {
-        // Edges of single rows stand for all until the best schedules are known.
+        // An edge of single rows fits wherever others do.
         let edge = Edge {
             columns,
             images: 1,
@@ -48,8 +48,14 @@ pub(in crate::schedule) fn schedules(work: &Work, machine: &Machine) -> Vec<Tili
         };
         let inside = in_tiles(sizes.out_columns - columns, dim);
         let all = combined(work, machine, [&inside, &channels, &depths], Some(edge));
-        let best = best(work, all, machine);
-        found.extend(best.filter_map(|tiling| with_edge(work, &parts, tiling, machine)));
+        let edges = edges(&parts, columns);
+        for tiling in all.into_iter().filter(|tiling| !tiling.by_channels) {
+            let mut all = edges.iter().map(|edge| Tiling {
+                edge: Some(*edge),
+                ..tiling
+            });
+            found.extend(all.find(|tiling| is_possible(work, tiling, machine)));
+        }
     }
     let led = with_leads(work, &found, machine, &channels);
     found.extend(led);
@@ -113,30 +119,25 @@ fn edge_columns(parts: &Parts, machine: &Machine) -> Option<i64> {
     (dim < all && dim / 2 < columns).then_some(columns)
 }
 
-/// Returns a schedule with the blocks of its edge that take the fewest calls.
-fn with_edge(work: &Work, parts: &Parts, tiling: Tiling, machine: &Machine) -> Option<Tiling> {
-    let columns = tiling.edge?.columns;
+/// Returns blocks of so many last columns, those that take the fewest calls first.
+fn edges(parts: &Parts, columns: i64) -> Vec<Edge> {
     let sizes = &parts.sizes;
-    let mut blocks = Vec::new();
+    let mut edges = Vec::new();
     for images in cuts(sizes.batch, 8) {
         for rows in cuts(sizes.out_rows, 64) {
-            let calls = blocks_of(sizes.batch, images) * blocks_of(sizes.out_rows, rows);
-            blocks.push((calls, images, rows));
-        }
-    }
-    // Of as many calls those of more rows, which share more of the input.
-    blocks.sort_by_key(|(calls, images, rows)| (*calls, *images, -rows));
-    blocks
-        .into_iter()
-        .map(|(_, images, rows)| Tiling {
-            edge: Some(Edge {
+            edges.push(Edge {
                 columns,
                 images,
                 rows,
-            }),
-            ..tiling
-        })
-        .find(|tiling| is_possible(work, tiling, machine))
+            });
+        }
+    }
+    // Of as many calls those of fewer images and more rows, which share more of the input.
+    edges.sort_by_key(|Edge { images, rows, .. }| {
+        let calls = blocks_of(sizes.batch, *images) * blocks_of(sizes.out_rows, *rows);
+        (calls, *images, -rows)
+    });
+    edges
 }
 
 /// Returns the best schedules of all with each of the leads that they can have.
