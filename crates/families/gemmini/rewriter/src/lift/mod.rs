@@ -30,6 +30,7 @@ mod statements;
 mod trace;
 mod traced;
 mod turned;
+mod uses;
 mod values;
 mod walk;
 mod windows;
