@@ -39,7 +39,10 @@ pub(super) fn distributed(source: &str, name: &str) -> Option<String> {
 }
 
 /// Returns the values of macros that may name arrays, by their names.
-fn macros<'source>(root: Node<'_>, source: &'source str) -> BTreeMap<&'source str, &'source str> {
+pub(super) fn macros<'source>(
+    root: Node<'_>,
+    source: &'source str,
+) -> BTreeMap<&'source str, &'source str> {
     let named = children(root).into_iter().filter_map(|node| {
         let [name, value] = ["name", "value"].map(|field| node.child_by_field_name(field));
         let [name, value] = [name?, value?].map(|it| &source[it.byte_range()]);
@@ -51,7 +54,7 @@ fn macros<'source>(root: Node<'_>, source: &'source str) -> BTreeMap<&'source st
 
 /// Returns whether a function other than the entry uses what the file declares: then calls in
 /// steps do not show what they use.
-fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
+pub(super) fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
     let all = Loops {
         source,
         macros: BTreeMap::new(),

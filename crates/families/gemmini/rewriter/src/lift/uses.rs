@@ -1,6 +1,6 @@
 //! How loops of a kernel's text use names.
 
-use crate::syntax::children;
+use crate::syntax::{breaks, children, jumps};
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
 
@@ -115,21 +115,11 @@ impl<'source> Loops<'source> {
 
 /// Returns whether a part of a step may end the step, or the loop.
 pub(super) fn leaves(part: Node<'_>) -> bool {
-    let mut waiting = vec![(part, false)];
-    while let Some((node, is_inside)) = waiting.pop() {
-        match node.kind() {
-            "return_statement" | "goto_statement" | "labeled_statement" => return true,
-            "continue_statement" | "break_statement" if !is_inside => return true,
-            _ => {}
-        }
-        let is_loop = matches!(
-            node.kind(),
-            "for_statement" | "while_statement" | "do_statement"
-        );
-        let inner = children(node).into_iter();
-        waiting.extend(inner.map(|it| (it, is_inside || is_loop)));
-    }
-    false
+    jumps(part, true) || breaks(part) || has_label(part)
+}
+
+fn has_label(node: Node<'_>) -> bool {
+    node.kind() == "labeled_statement" || children(node).into_iter().any(has_label)
 }
 
 /// Returns the name that a declarator gives.
