@@ -72,3 +72,27 @@ pub fn assigned_names(node: Node<'_>, source: &str) -> BTreeSet<String> {
     }
     names
 }
+
+/// Returns whether the statement jumps: leaves the function or, if
+/// `iterations` count too, goes on with the next iteration of a loop outside.
+pub fn jumps(node: Node<'_>, iterations: bool) -> bool {
+    match node.kind() {
+        "return_statement" | "goto_statement" => true,
+        "continue_statement" => iterations,
+        "for_statement" | "while_statement" | "do_statement" => {
+            children(node).into_iter().any(|child| jumps(child, false))
+        }
+        _ => children(node)
+            .into_iter()
+            .any(|child| jumps(child, iterations)),
+    }
+}
+
+/// Returns whether a loop's body leaves the loop early.
+pub fn breaks(node: Node<'_>) -> bool {
+    match node.kind() {
+        "break_statement" => true,
+        "for_statement" | "while_statement" | "do_statement" | "switch_statement" => false,
+        _ => children(node).into_iter().any(breaks),
+    }
+}

@@ -6,6 +6,7 @@
 //! one of the new loops writes and another one uses are named with the loop's counter as their
 //! first index everywhere, or belong to one step, and are made to have a place for each.
 
+use super::uses::{Loops, Use, leaves};
 use crate::syntax::{children, entry, syntax_tree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -38,7 +39,10 @@ pub(super) fn distributed(source: &str, name: &str) -> Option<String> {
 }
 
 /// Returns the values of macros that may name arrays, by their names.
-fn macros<'source>(root: Node<'_>, source: &'source str) -> BTreeMap<&'source str, &'source str> {
+pub(super) fn macros<'source>(
+    root: Node<'_>,
+    source: &'source str,
+) -> BTreeMap<&'source str, &'source str> {
     let named = children(root).into_iter().filter_map(|node| {
         let [name, value] = ["name", "value"].map(|field| node.child_by_field_name(field));
         let [name, value] = [name?, value?].map(|it| &source[it.byte_range()]);
@@ -50,7 +54,7 @@ fn macros<'source>(root: Node<'_>, source: &'source str) -> BTreeMap<&'source st
 
 /// Returns whether a function other than the entry uses what the file declares: then calls in
 /// steps do not show what they use.
-fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
+pub(super) fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
     let all = Loops {
         source,
         macros: BTreeMap::new(),
@@ -72,12 +76,6 @@ fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
     })
 }
 
-struct Loops<'source> {
-    source: &'source str,
-    /// Values of macros that have more than numbers in them, by name.
-    macros: BTreeMap<&'source str, &'source str>,
-}
-
 /// What is done in a step.
 #[derive(Default)]
 struct Step<'tree> {
@@ -88,11 +86,7 @@ struct Step<'tree> {
     parts: Vec<Node<'tree>>,
 }
 
-impl<'source> Loops<'source> {
-    fn text(&self, node: Node<'_>) -> &'source str {
-        &self.source[node.byte_range()]
-    }
-
+impl Loops<'_> {
     fn split(&self, outermost: Node<'_>) -> Option<String> {
         let mut heads = String::new();
         // Counters of the loops, and how many steps each has.
@@ -145,27 +139,6 @@ impl<'source> Loops<'source> {
             let _ = writeln!(text, "  {heads}{{\n{own}    {}\n  }}", self.text(*part));
         }
         Some(text)
-    }
-
-    /// Returns a loop's counter and how many steps it has, if it counts from 0 by ones.
-    fn counter(&self, node: Node<'_>) -> Option<[&'source str; 2]> {
-        let field = |name: &str| node.child_by_field_name(name);
-        let declarator = field("initializer")?.child_by_field_name("declarator")?;
-        let name = self.text(declarator.child_by_field_name("declarator")?);
-        let condition = field("condition")?;
-        let left = condition.child_by_field_name("left")?;
-        let step: String = self.text(field("update")?).split_whitespace().collect();
-        let is_counted = self.text(declarator.child_by_field_name("value")?) == "0"
-            && self.text(condition.child_by_field_name("operator")?) == "<"
-            && self.text(left) == name
-            && [
-                format!("{name}++"),
-                format!("++{name}"),
-                format!("{name}+=1"),
-            ]
-            .contains(&step);
-        let count = self.text(condition.child_by_field_name("right")?);
-        is_counted.then_some([name, count])
     }
 
     fn step<'tree>(&self, body: &[Node<'tree>]) -> Option<Step<'tree>> {
@@ -303,132 +276,8 @@ impl<'source> Loops<'source> {
         let is_declared = |node: &Node<'_>| self.text(*node).contains(&format!("*{name}"));
         step.shared.iter().any(is_declared) && !step.parts.iter().any(is_changed)
     }
-
-    /// Returns the names that a declaration gives, and how others are used in their values.
-    fn declared<'tree>(
-        &self,
-        node: Node<'tree>,
-        first: &str,
-    ) -> Vec<(&'source str, BTreeMap<&'source str, Use>)> {
-        let mut cursor = node.walk();
-        let declarators = node.children_by_field_name("declarator", &mut cursor);
-        let of = |declarator: Node<'tree>| {
-            let value = declarator.child_by_field_name("value");
-            let bases = value.map_or_else(BTreeMap::new, |value| self.uses(value, first));
-            (self.text(named(declarator)), bases)
-        };
-        declarators.map(of).collect()
-    }
-
-    /// Returns how the names in a part are used.
-    fn uses(&self, part: Node<'_>, first: &str) -> BTreeMap<&'source str, Use> {
-        let mut found: BTreeMap<&str, Use> = BTreeMap::new();
-        let mut own: BTreeSet<&str> = BTreeSet::new();
-        let mut waiting = vec![(part, false)];
-        while let Some((node, is_written)) = waiting.pop() {
-            match node.kind() {
-                "identifier" => {
-                    let name = self.text(node);
-                    let behind: String = self.source[node.end_byte()..]
-                        .chars()
-                        .filter(|letter| !letter.is_whitespace())
-                        .take(first.len())
-                        .collect();
-                    let known = found.get(name).copied();
-                    let before = known.unwrap_or(Use {
-                        is_indexed: true,
-                        is_set_first: is_plain_target(node),
-                        ..Use::default()
-                    });
-                    found.insert(
-                        name,
-                        Use {
-                            is_used: true,
-                            is_written: before.is_written || is_written,
-                            is_indexed: before.is_indexed && behind == first,
-                            is_set_first: before.is_set_first,
-                        },
-                    );
-                    continue;
-                }
-                "declaration" => {
-                    let mut cursor = node.walk();
-                    let declarators = node.children_by_field_name("declarator", &mut cursor);
-                    own.extend(declarators.map(|it| self.text(named(it))));
-                }
-                _ => {}
-            }
-            let target = ["left", "argument"].map(|field| node.child_by_field_name(field));
-            let assigns = node.kind() == "assignment_expression";
-            let counts = node.kind() == "update_expression";
-            let function = node.child_by_field_name("function");
-            // In the order of the text.
-            for child in children(node).into_iter().rev() {
-                let is_target = assigns && Some(child) == target[0]
-                    || counts && Some(child) == target[1]
-                    || child.kind() == "argument_list"
-                    || node.kind() == "pointer_expression" && self.text(node).starts_with('&');
-                let is_index = node.kind() == "subscript_expression"
-                    && Some(child) == node.child_by_field_name("index");
-                if Some(child) != function {
-                    waiting.push((child, (is_written || is_target) && !is_index));
-                }
-            }
-        }
-        found.retain(|name, _| !own.contains(name));
-        found
-    }
-}
-
-/// Returns whether a part of a step may end the step, or the loop.
-fn leaves(part: Node<'_>) -> bool {
-    let mut waiting = vec![(part, false)];
-    while let Some((node, is_inside)) = waiting.pop() {
-        match node.kind() {
-            "return_statement" | "goto_statement" | "labeled_statement" => return true,
-            "continue_statement" | "break_statement" if !is_inside => return true,
-            _ => {}
-        }
-        let is_loop = matches!(
-            node.kind(),
-            "for_statement" | "while_statement" | "do_statement"
-        );
-        let inner = children(node).into_iter();
-        waiting.extend(inner.map(|it| (it, is_inside || is_loop)));
-    }
-    false
-}
-
-/// Returns the name that a declarator gives.
-fn named(mut declarator: Node<'_>) -> Node<'_> {
-    while let Some(inner) = declarator.child_by_field_name("declarator") {
-        declarator = inner;
-    }
-    declarator
 }
 
 fn is_counter(name: &str, counters: &[[&str; 2]]) -> bool {
     counters.iter().any(|it| it[0] == name)
-}
-
-/// Returns whether a name stands left of an assignment that does not ask for its old value.
-fn is_plain_target(node: Node<'_>) -> bool {
-    node.parent().is_some_and(|parent| {
-        parent.kind() == "assignment_expression"
-            && parent.child_by_field_name("left") == Some(node)
-            && parent
-                .child_by_field_name("operator")
-                .is_some_and(|operator| operator.kind() == "=")
-    })
-}
-
-/// How a name is used in a part of a step.
-#[derive(Clone, Copy, Debug, Default)]
-struct Use {
-    is_used: bool,
-    is_written: bool,
-    /// With the counters as its first indices, everywhere.
-    is_indexed: bool,
-    /// It is given another value before it is used.
-    is_set_first: bool,
 }

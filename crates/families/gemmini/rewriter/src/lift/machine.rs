@@ -59,8 +59,11 @@ pub(crate) struct Machine<'config> {
     pub(crate) writing: std::collections::BTreeSet<(usize, usize)>,
     /// Statements of the entry function by which the core reads memory, with the arrays.
     pub(crate) reading: std::collections::BTreeSet<(usize, usize)>,
-    /// The first of the hardware's loops that it calls.
-    pub(crate) hardware_loop: Option<HardwareLoop>,
+    /// The first of the hardware's loops for products that it calls.
+    first_product: Option<HardwareLoop>,
+    /// The sizes of the hardware's loops for convolutions that it calls, how often, and
+    /// since when.
+    convolutions: BTreeMap<[u16; 5], (usize, std::cmp::Reverse<usize>)>,
     /// Whether the last command was a fence.
     pub(crate) is_fenced: bool,
     /// Statements of the entry function by which the core may change everything in memory.
@@ -111,7 +114,8 @@ impl<'config> Machine<'config> {
             issuing: std::collections::BTreeSet::new(),
             writing: std::collections::BTreeSet::new(),
             reading: std::collections::BTreeSet::new(),
-            hardware_loop: None,
+            first_product: None,
+            convolutions: BTreeMap::new(),
             is_fenced: true,
             cuts: std::collections::BTreeSet::new(),
             was_cut_unfenced: false,
@@ -182,7 +186,7 @@ impl<'config> Machine<'config> {
                 let (now, [slot, half]) = self.matmul.start(|now| now.dram[3] != 0);
                 let plan = MatmulLoop::place(self.config, run, now, slot, half);
                 plan.check(self.config).map_err(|(_, text)| text)?;
-                self.hardware_loop
+                self.first_product
                     .get_or_insert(HardwareLoop::Matmul(now.bounds));
                 let config = self.config;
                 plan.expand(config, &mut |instruction| self.apply(instruction))
@@ -196,13 +200,21 @@ impl<'config> Machine<'config> {
                 let plan = ConvLoop::place(self.config, run, now, slot, half);
                 plan.check(self.config).map_err(|(_, text)| text)?;
                 let sizes = [now.batches, now.orows, now.ocols, now.pochs, now.kchs];
-                self.hardware_loop
-                    .get_or_insert(HardwareLoop::Convolution(sizes));
+                let since = std::cmp::Reverse(self.convolutions.len());
+                self.convolutions.entry(sizes).or_insert((0, since)).0 += 1;
                 let config = self.config;
                 plan.expand(config, &mut |instruction| self.apply(instruction))
             }
             _ => Err("a command that is not followed".to_owned()),
         }
+    }
+
+    /// Returns the hardware's loop that stands for what the kernel does: the first for
+    /// products, the most frequent for convolutions, of which the first calls may be small.
+    pub(crate) fn hardware_loop(&self) -> Option<HardwareLoop> {
+        let most = self.convolutions.iter().max_by_key(|(_, often)| **often);
+        let convolution = most.map(|(sizes, _)| HardwareLoop::Convolution(*sizes));
+        self.first_product.or(convolution)
     }
 
     fn configure_execute(&mut self, new: ConfigEx) -> Done {

@@ -27,9 +27,11 @@ mod recognize;
 mod run;
 mod sends;
 mod statements;
+mod sums;
 mod trace;
 mod traced;
 mod turned;
+mod uses;
 pub(crate) mod values;
 mod walk;
 mod windows;
@@ -169,11 +171,19 @@ fn lift_text(
         // A loop that does several things may be understood when each has a loop of its own.
         let split = distribute::distributed(source, &vocabulary.entry)
             .and_then(|text| lift_text(&text, config, vocabulary).ok());
-        return match (found, split) {
+        let found = match (found, split) {
             (Ok(found), Some(split)) if found.products() < split.products() => Ok(split),
             (Err(_), Some(split)) => Ok(split),
             (found, _) => found,
         };
+        // So may sums that a loop does something with in each step.
+        return found.or_else(|why| {
+            let taken_out = sums::taken_out(source, &vocabulary.entry);
+            let mut lifted = taken_out
+                .iter()
+                .filter_map(|text| lift_text(text, config, vocabulary).ok());
+            lifted.next().ok_or(why)
+        });
     }
     let whole = commanded(source, program.clone(), &habits, false, config);
     whole.or_else(|why| commanded(source, program, &habits, true, config).map_err(|_| why))
@@ -263,7 +273,7 @@ fn commanded(
         between: kept,
         after,
         suffix: source[program.inside.end..].to_owned(),
-        hardware_loop: machine.hardware_loop,
+        hardware_loop: machine.hardware_loop(),
         memories: program.memories,
     };
     turned::turn_inputs(&mut lifted);

@@ -10,10 +10,11 @@ mod trips;
 
 use super::Reader;
 use super::scope::{Binding, Obstacle, Quantity, Range, Read};
-use super::statements::{Flow, breaks, jumps};
+use super::statements::Flow;
 use crate::affine::Affine;
 use crate::condition::{Condition, Relation};
 use crate::kernel::{Guard, Loop, Statement};
+use crate::syntax::{breaks, jumps};
 use course::{Changing, Course, Index};
 use std::collections::VecDeque;
 use tree_sitter::Node;

@@ -5,7 +5,7 @@ use super::loops::append;
 use super::scope::{Binding, Entry, Obstacle, Quantity, Read};
 use crate::condition::Condition;
 use crate::kernel::{Guard, Statement};
-use crate::syntax::{assigned_names, children};
+use crate::syntax::{assigned_names, children, jumps};
 use crate::value::Value;
 use tree_sitter::Node;
 
@@ -414,28 +414,4 @@ impl<'tree> Reader<'tree> {
 /// Returns whether something below `node` may call a function.
 pub(super) fn calls(node: Node<'_>) -> bool {
     node.kind() == "call_expression" || children(node).into_iter().any(calls)
-}
-
-/// Returns whether the statement jumps: leaves the function or, if
-/// `iterations` count too, goes on with the next iteration of a loop outside.
-pub(super) fn jumps(node: Node<'_>, iterations: bool) -> bool {
-    match node.kind() {
-        "return_statement" | "goto_statement" => true,
-        "continue_statement" => iterations,
-        "for_statement" | "while_statement" | "do_statement" => {
-            children(node).into_iter().any(|child| jumps(child, false))
-        }
-        _ => children(node)
-            .into_iter()
-            .any(|child| jumps(child, iterations)),
-    }
-}
-
-/// Returns whether a loop's body leaves the loop early.
-pub(super) fn breaks(node: Node<'_>) -> bool {
-    match node.kind() {
-        "break_statement" => true,
-        "for_statement" | "while_statement" | "do_statement" | "switch_statement" => false,
-        _ => children(node).into_iter().any(breaks),
-    }
 }

@@ -33,6 +33,7 @@ impl Strips {
 fn blocks(work: &Work, strips: &Strips, machine: &Machine) -> [Blocks<'static>; 2] {
     let of = |variable, extent, tiles: i64| Blocks {
         variable,
+        from: 0,
         extent,
         size: tiles * machine.dim,
         tile: machine.dim,

@@ -87,6 +87,8 @@ pub(super) fn counted(count: i64, noun: &str) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Blocks<'name> {
     pub(super) variable: &'name str,
+    /// The first element.
+    pub(super) from: i64,
     /// Elements in all.
     pub(super) extent: i64,
     /// Elements of a block.
@@ -111,31 +113,36 @@ impl Blocks<'_> {
         blocks_of(self.size, self.tile)
     }
 
-    /// Returns the tiles in all, which the loop's variable stays below.
+    /// Returns the number of the first tile, at which the loop's variable starts.
+    fn start(&self) -> i64 {
+        self.from / self.tile
+    }
+
+    /// Returns the number behind the last tile, which the loop's variable stays below.
     pub(super) fn end(&self) -> i64 {
-        blocks_of(self.extent, self.tile)
+        self.start() + blocks_of(self.extent, self.tile)
     }
 
     /// Returns the loop's header, or nothing if there is one block only.
     pub(super) fn header(&self) -> Option<String> {
-        let (name, end) = (self.variable, self.end());
+        let (name, start, end) = (self.variable, self.start(), self.end());
         let step = match self.step() {
             1 => format!("{name}++"),
             step => format!("{name} += {step}"),
         };
-        (1 < self.count()).then(|| format!("for (int {name} = 0; {name} < {end}; {step}) {{"))
+        (1 < self.count()).then(|| format!("for (int {name} = {start}; {name} < {end}; {step}) {{"))
     }
 
-    /// Returns the first element of a block, or 0 if there is one block only.
+    /// Returns the first element of a block.
     pub(super) fn at(&self) -> String {
         match (self.count(), self.tile) {
-            (1, _) => "0".to_owned(),
+            (1, _) => self.from.to_string(),
             (_, 1) => self.variable.to_owned(),
             (_, tile) => format!("{} * {tile}", self.variable),
         }
     }
 
-    /// Returns the number of a block, or 0 if there is one block only.
+    /// Returns the number of a block that begins with element 0, or 0 if there is one block only.
     pub(super) fn number(&self) -> String {
         match (self.count(), self.step()) {
             (1, _) => "0".to_owned(),
@@ -181,12 +188,12 @@ impl Blocks<'_> {
 
     /// Returns a condition that holds in the first block; nothing if always.
     pub(super) fn is_first(&self) -> Option<String> {
-        (1 < self.count()).then(|| format!("{} == 0", self.variable))
+        (1 < self.count()).then(|| format!("{} == {}", self.variable, self.start()))
     }
 
     /// Returns a condition that holds in the last block; nothing if always.
     pub(super) fn is_last(&self) -> Option<String> {
-        let start = (self.count() - 1) * self.step();
+        let start = self.start() + (self.count() - 1) * self.step();
         (1 < self.count()).then(|| format!("{} == {start}", self.variable))
     }
 }

@@ -97,11 +97,15 @@ const CACHE: f64 = 524_288.0;
 const LOST: f64 = 0.2;
 
 impl Traffic {
+    /// Returns whether the L2 holds everything.
+    fn is_cached(&self) -> bool {
+        self.distinct_in + self.bytes_out < CACHE
+    }
+
     /// Returns a bound on the cycles, coarse where the bottleneck is not the array.
     fn cycles(&self) -> f64 {
-        let everything = self.distinct_in + self.bytes_out;
         let again = (self.bytes_in - self.distinct_in).max(0.0);
-        let behind = if everything < CACHE {
+        let behind = if self.is_cached() {
             0.0
         } else {
             (self.distinct_in + LOST * again) / LINE_BYTES * LINE[0]
@@ -147,24 +151,25 @@ impl Single {
 
     /// Takes a schedule of `work` off the front of `parameters`.
     fn take(work: &Work, parameters: &mut &[i64], machine: &Machine) -> Option<Self> {
-        let (single, count, fits) = match work.operation {
+        let (single, fits) = match work.operation {
             Operation::Product { .. } => {
                 let product = Product::of(parameters)?;
                 let fits = product::is_possible(work, &product, machine);
-                (Self::Product(product), product::PARAMETERS, fits)
+                parameters.split_off(..product::PARAMETERS)?;
+                (Self::Product(product), fits)
             }
             Operation::Convolution { .. } => {
-                let tiling = Tiling::of(parameters)?;
+                let tiling = Tiling::take(parameters)?;
                 let fits = convolution::is_possible(work, &tiling, machine);
-                (Self::Convolution(tiling), convolution::PARAMETERS, fits)
+                (Self::Convolution(tiling), fits)
             }
             Operation::Addition { .. } => {
                 let strips = Strips::of(parameters)?;
                 let fits = addition::is_possible(work, &strips, machine);
-                (Self::Addition(strips), addition::PARAMETERS, fits)
+                parameters.split_off(..addition::PARAMETERS)?;
+                (Self::Addition(strips), fits)
             }
         };
-        *parameters = parameters.get(count..)?;
         fits.then_some(single)
     }
 

@@ -1,4 +1,4 @@
-//! Keeps the counters of loops that are written apart from arrays of the same name.
+//! Keeps the variables that are written apart from arrays of the same name.
 
 use crate::lift::Lifted;
 
@@ -14,7 +14,7 @@ pub(super) fn marked(lifted: &Lifted) -> Lifted {
     marked
 }
 
-/// Returns code without marks: a counter that has the name of an array gets another one.
+/// Returns code without marks: a variable that has the name of an array gets another one.
 pub(super) fn apart(code: &str) -> String {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let is_array = |name: &str| {
@@ -22,9 +22,9 @@ pub(super) fn apart(code: &str) -> String {
         code.match_indices(&marked)
             .any(|(at, _)| !code[at + marked.len()..].starts_with(is_part))
     };
-    let counters = code.split("for (int ").skip(1);
-    let counters = counters.filter_map(|rest| rest.split(|it| !is_part(it)).next());
-    let taken: Vec<&str> = counters.filter(|name| is_array(name)).collect();
+    let variables = code.split("int ").skip(1);
+    let variables = variables.filter_map(|rest| rest.split(|it| !is_part(it)).next());
+    let taken: Vec<&str> = variables.filter(|name| is_array(name)).collect();
     let mut text = String::new();
     let mut rest = code;
     while let Some(start) = rest.find(is_part) {

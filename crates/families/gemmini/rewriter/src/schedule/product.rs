@@ -78,6 +78,7 @@ fn parts(work: &Work) -> Option<Parts> {
 fn blocks(work: &Work, depth: i64, schedule: &Product, machine: &Machine) -> [Blocks<'static>; 3] {
     let of = |variable, extent, tiles: i64| Blocks {
         variable,
+        from: 0,
         extent,
         size: tiles * machine.dim,
         tile: machine.dim,
@@ -327,6 +328,7 @@ pub(super) fn write(
     let Repeat { count, steps } = work.repeat;
     let again = Blocks {
         variable: "b",
+        from: 0,
         extent: count,
         size: 1,
         tile: 1,

@@ -221,9 +221,49 @@ fn convolutions() {
         ["convolution 5x5, stride 2, of 16 channels, 72x16"]
     );
     assert_eq!(
+        check("convolution-wide"),
+        ["convolution 3x3, stride 1, of 48 channels, 1344x32"]
+    );
+    assert_eq!(
         check("convolution-dilated"),
         ["convolution 3x3, stride 1, of 32 channels, 128x32"]
     );
+}
+
+/// A small part of the first block comes first, and the columns behind the last whole tile
+/// have blocks of their own.
+#[test]
+fn parts_of_a_convolution_with_sizes_of_their_own() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let lifted = lift(&kernel("convolution-wide"), &config, &vocabulary()).unwrap();
+    for (parameters, is_right) in [
+        (vec![1, 12, 14, 16, 32, 2, 3, 32], true),
+        (vec![2, 6, 14, 32, 48, 2, 1, 16], true),
+        (vec![1, 12, 16, 16, 32, 4, 12, 2, 10], true),
+        (vec![1, 12, 16, 16, 48, 6, 5, 32, 12, 4, 5], true),
+        (vec![1, 12, 16, 16, 48, 7, 5, 32, 12, 4, 5], false),
+        (vec![1, 12, 14, 16, 32, 2, 12, 32], false),
+        (vec![1, 12, 14, 16, 32, 2, 3], false),
+        (vec![1, 12, 14, 16, 32, 2, 3, 32, 0], false),
+        (vec![1, 12, 16, 16, 32, 4, 28, 2, 10], false),
+        (vec![1, 12, 16, 16, 32, 4, 12, 2, 11, 1], false),
+        (vec![1, 12, 16, 16, 32, 8], false),
+        (vec![1, 12, i64::MAX, 16, 32, 4, 12, 2, 10], false),
+        (vec![1, 12, 14, 16, 32, 2, i64::MAX, i64::MAX], false),
+    ] {
+        let written = write(&lifted, &parameters, &config);
+        assert_eq!(written.is_some(), is_right, "{parameters:?}");
+        if let Some(text) = written {
+            let again = lift(&text, &config, &vocabulary());
+            let again = again.unwrap_or_else(|why| panic!("{parameters:?}: {why}\n{text}"));
+            assert!(again.is_same(&lifted), "{parameters:?}\n{text}");
+        }
+    }
+    let all = schedules(&lifted, &config);
+    let flags: Vec<i64> = all.iter().map(|schedule| schedule.parameters[5]).collect();
+    for flag in [0, 1, 2, 4, 6] {
+        assert!(flags.contains(&flag), "{flag} of {flags:?}");
+    }
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! Follows what the core computes, for all steps of a loop at once where they are alike.
 
+mod branches;
+mod memory;
+
 use super::super::Reason;
-use super::super::program::{Memory, Program, Statement};
+use super::super::program::{Program, Statement};
 use super::super::walk::Habits;
 use super::affine::{Affine, Counter, Counters, Stop, refused};
-use super::node::{Element, Id, Node, Nodes};
-use super::region::{Lookup, Write, append};
+use super::node::{Id, Node, Nodes};
+use super::region::Write;
 use super::summed::Outlets;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
@@ -228,120 +231,6 @@ impl<'program> Follower<'program> {
         Ok(Flow::On)
     }
 
-    /// Follows both branches of what depends on the contents of memory.
-    fn branches(
-        &mut self,
-        condition: Id,
-        branches: [&'program [Statement]; 2],
-        rest: &'program [Statement],
-        frame: &mut Frame,
-        is_last: bool,
-    ) -> Result<Flow, Stop> {
-        let mut ends = Vec::new();
-        for (at, branch) in branches.into_iter().enumerate() {
-            let mut own = frame.clone();
-            self.scopes.push(Scope {
-                is_branch: true,
-                ..Scope::default()
-            });
-            let flow = self.block(branch, &mut own, is_last && rest.is_empty());
-            let writes = self.scopes.pop().map(|scope| scope.writes);
-            ends.push((flow?, own, writes.unwrap_or_default(), at));
-        }
-        if ends.iter().any(|end| end.0 != Flow::On) {
-            let ends_here = |flow: &Flow| match flow {
-                Flow::Return(_) | Flow::Continue => is_last,
-                Flow::On => true,
-                Flow::Break => false,
-            };
-            if !ends.iter().all(|end| ends_here(&end.0)) {
-                return Err(refused(
-                    "a loop that ends where the contents of memory say so",
-                ));
-            }
-            // What follows is done by the branch that does not end.
-            for (flow, own, writes, _) in &mut ends {
-                if *flow == Flow::On {
-                    self.scopes.push(Scope {
-                        is_branch: true,
-                        writes: std::mem::take(writes),
-                    });
-                    let new = self.block(rest, own, true);
-                    let left = self.scopes.pop().map(|scope| scope.writes);
-                    (*flow, *writes) = (new?, left.unwrap_or_default());
-                }
-            }
-        }
-        let (Some(otherwise), Some(then)) = (ends.pop(), ends.pop()) else {
-            return Err(refused("a branch that is not followed"));
-        };
-        self.join(condition, then.2, otherwise.2)?;
-        for (slot, value) in frame.iter_mut().enumerate() {
-            *value = self.chosen(condition, &then.1[slot], &otherwise.1[slot]);
-        }
-        let flow = match (then.0, otherwise.0) {
-            (Flow::On, Flow::On) => return self.block(rest, frame, is_last),
-            (Flow::Return(one), Flow::Return(other)) => {
-                Flow::Return(self.chosen(condition, &one, &other))
-            }
-            (Flow::On | Flow::Continue, Flow::On | Flow::Continue) => Flow::Continue,
-            (Flow::Return(Value::Unknown), Flow::On) | (Flow::On, Flow::Return(Value::Unknown)) => {
-                Flow::Return(Value::Unknown)
-            }
-            _ => {
-                return Err(refused(
-                    "a function that ends where the contents of memory say so",
-                ));
-            }
-        };
-        Ok(flow)
-    }
-
-    /// Notes what either of two branches wrote.
-    fn join(&mut self, condition: Id, then: Vec<Write>, otherwise: Vec<Write>) -> Result<(), Stop> {
-        let mut otherwise: Vec<Option<Write>> = otherwise.into_iter().map(Some).collect();
-        let mut joined = Vec::new();
-        for one in then {
-            let same = otherwise.iter_mut().find(|other| {
-                let other = other.as_ref();
-                other.is_some_and(|it| it.address == one.address && it.dims == one.dims)
-            });
-            let other = same.and_then(Option::take).map(|it| it.value);
-            joined.push((Some(one.value), other, one));
-        }
-        joined.extend(
-            otherwise
-                .into_iter()
-                .flatten()
-                .map(|it| (None, Some(it.value), it)),
-        );
-        for (then, otherwise, write) in joined {
-            let before = self.load(&write.address, write.element)?;
-            let [then, otherwise] = [then, otherwise].map(|value| value.unwrap_or(before));
-            let value = self.nodes.select(condition, then, otherwise);
-            self.write(Write { value, ..write })?;
-        }
-        Ok(())
-    }
-
-    fn chosen(&mut self, condition: Id, then: &Value, otherwise: &Value) -> Value {
-        if then == otherwise {
-            return then.clone();
-        }
-        let known = |value: &Value| match value {
-            Value::Number(number) => number.known().is_some(),
-            Value::Data(_) => true,
-            Value::Unknown => false,
-        };
-        if !known(then) || !known(otherwise) {
-            return Value::Unknown;
-        }
-        match (self.data(then), self.data(otherwise)) {
-            (Ok(then), Ok(otherwise)) => Value::Data(self.nodes.select(condition, then, otherwise)),
-            _ => Value::Unknown,
-        }
-    }
-
     /// Returns the expression that stands for a value.
     pub(super) fn data(&mut self, value: &Value) -> Result<Id, Stop> {
         match value {
@@ -368,125 +257,6 @@ impl<'program> Follower<'program> {
             },
             Value::Unknown => Err(Stop::Unknown),
         }
-    }
-
-    /// Writes an element.
-    pub(super) fn write(&mut self, mut write: Write) -> Result<(), Stop> {
-        let array = write.address.array();
-        if array.is_some_and(|array| self.served.contains(&array)) {
-            return Err(refused(
-                "an array that is given elements again after it was read",
-            ));
-        }
-        self.order += 1;
-        write.order = self.order;
-        let scope = self.scopes.last_mut().ok_or(Stop::Unknown)?;
-        append(
-            &mut scope.writes,
-            write,
-            &mut self.nodes,
-            &mut self.counters,
-        )
-    }
-
-    /// Returns what an element holds.
-    pub(super) fn load(&mut self, address: &Affine, element: Element) -> Result<Id, Stop> {
-        let id = self.nodes.add(Node::Load(address.clone(), element));
-        self.resolved(id, &[])
-    }
-
-    /// Returns an expression with what was written in this step of the innermost loop
-    /// in place of what is read.
-    ///
-    /// `bound`: counters of loops that have ended around it.
-    pub(super) fn resolved(&mut self, id: Id, bound: &[Counter]) -> Result<Id, Stop> {
-        let mut around = self.open.clone();
-        around.extend(bound);
-        let whole = self.scopes.iter().rposition(|scope| !scope.is_branch);
-        let scopes = self.scopes[whole.unwrap_or(0)..].iter().rev();
-        let mut lookup = Lookup {
-            scopes: scopes.map(|scope| scope.writes.as_slice()).collect(),
-            nodes: &mut self.nodes,
-            counters: &mut self.counters,
-            memories: &self.program.memories,
-            served: &mut self.served,
-            done: HashMap::new(),
-        };
-        lookup.resolved(id, &mut around)
-    }
-
-    /// Copies bytes from one array to another.
-    pub(super) fn copy(&mut self, to: &Affine, from: &Affine, bytes: i64) -> Result<(), Stop> {
-        let kind = |address: &Affine| {
-            let memory = self.program.memories.get(address.array()?)?;
-            Element::of(&memory.kind)
-        };
-        let element = kind(to).ok_or_else(outside)?;
-        let width = element.bytes();
-        if kind(from) != Some(element) || bytes < 1 || bytes % width != 0 {
-            return Err(refused("bytes that are copied are no elements"));
-        }
-        let mut write = Write {
-            address: to.clone(),
-            dims: Vec::new(),
-            element,
-            value: 0,
-            order: 0,
-        };
-        let mut from = from.clone();
-        if width < bytes {
-            let counter = self.counters.new_of(bytes / width);
-            let own = Affine::counter(counter);
-            write.dims.push(counter);
-            write.address = write.address.plus(&own, width);
-            from = from.plus(&own, width);
-        }
-        for end in [&write.address, &from] {
-            let [least, most] = self.counters.range(end);
-            let array = |address: i128| Memory::of(u64::try_from(address).ok()?).map(|it| it.0);
-            if array(least).is_none() || array(least) != array(most) {
-                return Err(outside());
-            }
-        }
-        write.value = self.nodes.add(Node::Load(from, element));
-        let mut all = Vec::new();
-        self.settle(write, &mut all)?;
-        for write in all {
-            self.write(write)?;
-        }
-        Ok(())
-    }
-
-    /// Sets bytes to zero; all of the array if `bytes` is none.
-    pub(super) fn clear(&mut self, address: &Affine, bytes: Option<i64>) -> Result<(), Stop> {
-        let (array, offset) = Memory::of(address.constant as u64).ok_or_else(outside)?;
-        let memory = self.program.memories.get(array).ok_or_else(outside)?;
-        let whole = memory.bytes().map(|bytes| bytes - offset);
-        let bytes = bytes.or(whole).ok_or_else(outside)?;
-        if bytes < 1 || bytes % memory.element != 0 {
-            return Err(refused("bytes that are set to zero are no elements"));
-        }
-        let element = Element::of(&memory.kind).ok_or_else(outside)?;
-        let count = bytes / memory.element;
-        let value = self.nodes.add(match element {
-            Element::Integer(..) => Node::Integer(0),
-            _ => Node::Float(0),
-        });
-        let mut write = Write {
-            address: address.clone(),
-            dims: Vec::new(),
-            element,
-            value,
-            order: 0,
-        };
-        if 1 < count {
-            let counter = self.counters.new_of(count);
-            write.dims.push(counter);
-            write.address = write
-                .address
-                .plus(&Affine::counter(counter), memory.element);
-        }
-        self.write(write)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Follows loops: all steps at once, in stretches in which they are alike.
 
-use super::super::program::{Binary, Expression, Statement};
+mod stretched;
+mod trips;
+
+use super::super::program::{Expression, Statement};
 use super::affine::{Affine, Counter, Stop, refused};
 use super::follow::{Flow, Follower, Frame, Scope, Value};
-use super::node::{Id, Node};
+use super::node::Node;
 
 /// Steps that a loop may have whose number is not known yet.
 const UNKNOWN: i64 = 1 << 40;
@@ -274,85 +277,6 @@ impl<'program> Follower<'program> {
         }
     }
 
-    /// Returns how many steps the loop has from here.
-    fn trips(
-        &mut self,
-        parts: Parts<'program>,
-        habits: &[(usize, Habit)],
-        frame: &Frame,
-    ) -> Result<i64, Stop> {
-        let Some(condition) = parts.condition else {
-            return Ok(EACH);
-        };
-        let counter = self.counters.new_of(UNKNOWN);
-        let mut begun = frame.clone();
-        self.begin(habits, &mut begun, &[(counter, 1)]);
-        match self.trips_of(condition, &mut begun, counter) {
-            // It changes in another way than by a number: step by step.
-            Err(Stop::Unknown) => Ok(1),
-            Err(Stop::Split(other, _) | Stop::Each(other) | Stop::Nest(other, _))
-                if other == counter =>
-            {
-                Ok(1)
-            }
-            other => other,
-        }
-    }
-
-    fn trips_of(
-        &mut self,
-        condition: &'program Expression,
-        frame: &mut Frame,
-        counter: Counter,
-    ) -> Result<i64, Stop> {
-        let one = Affine::of(1);
-        let (difference, is_order) = match condition {
-            Expression::Binary(Binary::And, both) => {
-                let left = self.trips_of(&both.0, frame, counter)?;
-                return Ok(left.min(self.trips_of(&both.1, frame, counter)?));
-            }
-            Expression::Binary(
-                operation @ (Binary::Less | Binary::LessEqual | Binary::NotEqual),
-                both,
-            ) => {
-                let left = self.eval(&both.0, frame)?;
-                let right = self.eval(&both.1, frame)?;
-                let (Value::Number(left), Value::Number(right)) = (left, right) else {
-                    return Err(Stop::Unknown);
-                };
-                let difference = left.plus(&right, -1);
-                match operation {
-                    Binary::LessEqual => (difference.plus(&one, -1), true),
-                    Binary::Less => (difference, true),
-                    _ => (difference, false),
-                }
-            }
-            other => match self.eval(other, frame)? {
-                Value::Number(number) => (number, false),
-                _ => return Err(Stop::Unknown),
-            },
-        };
-        let by = difference.factor(counter);
-        let start = difference.without(counter);
-        let Some(start) = start.known() else {
-            // The number of steps depends on a loop around it.
-            return Err(self.counters.each(&[&start]));
-        };
-        let endless = || refused("a loop without an end");
-        if is_order {
-            return match by {
-                _ if 0 <= start => Ok(0),
-                by if by <= 0 => Err(endless()),
-                by => Ok((by - start - 1).div_euclid(by)),
-            };
-        }
-        match by {
-            0 => Err(endless()),
-            by if start % by != 0 || start / by > 0 => Err(endless()),
-            by => Ok(-start / by),
-        }
-    }
-
     /// Follows one step that stands for all of a stretch.
     ///
     /// `shape`: the counters of the stretch, the innermost first, and how many steps lie
@@ -399,140 +323,6 @@ impl<'program> Follower<'program> {
                 self.served = served;
                 Err(stop)
             }
-        }
-    }
-
-    /// Returns the variables behind the stretch; what it writes is in the last scope.
-    fn stretched(
-        &mut self,
-        parts: Parts<'program>,
-        habits: &[(usize, Habit)],
-        before: &Frame,
-        shape: &[(Counter, i64)],
-    ) -> Result<Frame, Stop> {
-        let mut start = before.clone();
-        self.begin(habits, &mut start, shape);
-        let mut end = start.clone();
-        self.scopes.push(Scope::default());
-        self.open.extend(shape.iter().rev().map(|it| it.0));
-        match self.once(parts, &mut end)? {
-            Flow::On | Flow::Continue => {}
-            _ => return Err(Stop::Split(shape[shape.len() - 1].0, 1)),
-        }
-        let mut writes = self
-            .scopes
-            .last_mut()
-            .map(|it| std::mem::take(&mut it.writes));
-        for (counter, _) in shape {
-            self.open.retain(|other| other != counter);
-            writes = Some(self.closed(*counter, writes.unwrap_or_default())?);
-        }
-        let writes = writes.unwrap_or_default();
-        let carried = |nodes: &super::node::Nodes, id: Id| {
-            let inside = nodes.inside(id).into_iter();
-            let mut own = inside.filter(
-                |id| matches!(nodes.get(*id), Node::Carried(counter, _) if *counter == shape[0].0),
-            );
-            own.next()
-        };
-        if writes
-            .iter()
-            .any(|write| carried(&self.nodes, write.value).is_some())
-        {
-            return Err(refused("what is stored depends on the step before"));
-        }
-        let last: Vec<(Counter, Affine)> = shape
-            .iter()
-            .map(|(counter, _)| (*counter, Affine::of(self.counters.extent(*counter) - 1)))
-            .collect();
-        let steps: i64 = shape.iter().map(|it| self.counters.extent(it.0)).product();
-        for slot in 0..end.len() {
-            let habit = habits.iter().find(|it| it.0 == slot).map(|it| &it.1);
-            if end[slot] == start[slot] && habit.is_none_or(|it| *it != Habit::Data) {
-                end[slot] = before[slot].clone();
-                if matches!(habit, Some(Habit::Steps(by)) if *by != 0) {
-                    return Err(Stop::Unknown);
-                }
-                continue;
-            }
-            end[slot] = match (habit, &end[slot]) {
-                (Some(Habit::Steps(by)), Value::Number(number)) => {
-                    let (Value::Number(from), Value::Number(whole)) = (&start[slot], &before[slot])
-                    else {
-                        return Err(Stop::Unknown);
-                    };
-                    if number.plus(from, -1).known() != Some(*by) {
-                        return Err(Stop::Unknown);
-                    }
-                    Value::Number(whole.plus(&Affine::of(by * steps), 1))
-                }
-                (Some(Habit::Steps(_)) | None, now) => {
-                    let habit = match (&before[slot], now) {
-                        (Value::Data(_) | Value::Number(_), Value::Data(_)) => Habit::Data,
-                        _ => Habit::New,
-                    };
-                    self.unexpected = Some((slot, habit));
-                    return Err(Stop::Unknown);
-                }
-                (_, Value::Number(number)) => {
-                    let mut number = number.clone();
-                    for (counter, value) in &last {
-                        number = number.with(*counter, value);
-                    }
-                    Value::Number(number)
-                }
-                (_, Value::Data(id)) => {
-                    let id = *id;
-                    match carried(&self.nodes, id) {
-                        None => Value::Data(self.nodes.with(id, &last)),
-                        Some(own) if *self.nodes.get(own) == Node::Carried(shape[0].0, slot) => {
-                            let whole = self.data(&before[slot])?;
-                            let mut sum = self.without(id, own)?;
-                            if carried(&self.nodes, sum).is_some() {
-                                return Err(recurrence());
-                            }
-                            for (counter, _) in shape {
-                                sum = self.nodes.sum(*counter, sum);
-                            }
-                            Value::Data(self.nodes.binary(Binary::Add, whole, sum))
-                        }
-                        Some(_) => return Err(recurrence()),
-                    }
-                }
-                (_, Value::Unknown) => Value::Unknown,
-            };
-        }
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.writes = writes;
-        }
-        Ok(end)
-    }
-
-    /// Returns what is added to `start` in an expression that is a sum with it.
-    pub(super) fn without(&mut self, id: Id, start: Id) -> Result<Id, Stop> {
-        if id == start {
-            return Ok(self.nodes.add(Node::Integer(0)));
-        }
-        match *self.nodes.get(id) {
-            // A sum that its variable can hold.
-            Node::Narrow(4 | 8, true, inner) => self.without(inner, start),
-            Node::Unary(super::super::program::Unary::Float, inner) => self.without(inner, start),
-            Node::Binary(operation @ (Binary::Add | Binary::Subtract), left, right) => {
-                let is_left = self.nodes.inside(left).contains(&start);
-                let is_right = self.nodes.inside(right).contains(&start);
-                match (is_left, is_right, operation) {
-                    (true, false, _) => {
-                        let left = self.without(left, start)?;
-                        Ok(self.nodes.binary(operation, left, right))
-                    }
-                    (false, true, Binary::Add) => {
-                        let right = self.without(right, start)?;
-                        Ok(self.nodes.binary(Binary::Add, left, right))
-                    }
-                    _ => Err(recurrence()),
-                }
-            }
-            _ => Err(recurrence()),
         }
     }
 }
