@@ -259,6 +259,17 @@ fn parts_of_a_convolution_with_sizes_of_their_own() {
             assert!(again.is_same(&lifted), "{parameters:?}\n{text}");
         }
     }
+    // Variables that are written keep apart from arrays of the same name.
+    let named = kernel("convolution-wide");
+    let named = named.replace("inp", "done").replace("weights", "rows");
+    let named = lift(&named, &config, &vocabulary()).unwrap();
+    let text = write(&named, &[1, 5, 14, 16, 32, 2, 3, 32], &config).unwrap();
+    let again = lift(&text, &config, &vocabulary()).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    assert!(
+        text.contains("done_block") && text.contains("rows_block"),
+        "{text}"
+    );
+    assert!(again.is_same(&named), "{text}");
     let all = schedules(&lifted, &config);
     let flags: Vec<i64> = all.iter().map(|schedule| schedule.parameters[5]).collect();
     for flag in [0, 1, 2, 4, 6] {
