@@ -80,7 +80,7 @@ impl Pin {
     /// and was not changed since, as the file system says, is not read again.
     pub(super) fn check(&self, place: &Path) -> Result<(), Mismatch> {
         let folder = place.join("ziglang");
-        match remembered(&folder, &place.join("checked")) {
+        match remembered(&folder, &place.join("checked"), SystemTime::now()) {
             Ok(digest) if Some(digest.as_str()) == self.digest() => Ok(()),
             Ok(_) => Err(Mismatch::Changed),
             Err(_) if !folder.exists() => Err(Mismatch::Missing),
@@ -120,8 +120,8 @@ fn files(folder: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
 
 /// Returns the [`digest`] of `folder`: the one that the file `memory` holds, if no file has
 /// changed since it was computed.
-fn remembered(folder: &Path, memory: &Path) -> io::Result<String> {
-    let before = state(folder)?;
+fn remembered(folder: &Path, memory: &Path, now: SystemTime) -> io::Result<String> {
+    let before = state(folder, now)?;
     let known = fs::read_to_string(memory).unwrap_or_default();
     if let Some((state, digest)) = known.split_once(' ')
         && Some(state) == before.as_deref()
@@ -148,7 +148,7 @@ fn remember(memory: &Path, text: &str) -> io::Result<()> {
 /// Returns the hash of what the file system knows of the files: names, sizes, places and times
 /// of the last change. There is none if a file has changed just now: it could change again
 /// within what the clock of the file system tells apart.
-fn state(folder: &Path) -> io::Result<Option<String>> {
+fn state(folder: &Path, now: SystemTime) -> io::Result<Option<String>> {
     let mut hasher = blake3::Hasher::new();
     let mut newest = 0;
     for (name, path) in files(folder)? {
@@ -168,7 +168,7 @@ fn state(folder: &Path) -> io::Result<Option<String>> {
             hasher.update(&number.to_le_bytes());
         }
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.duration_since(UNIX_EPOCH);
     let now = now.map_or(0, |time| time.as_secs().cast_signed());
     let is_settled = newest + SETTLED_SECONDS < now;
     Ok(is_settled.then(|| hasher.finalize().to_hex().to_string()))
@@ -203,9 +203,9 @@ fn collect(path: &Path, name: &Path, files: &mut Vec<(PathBuf, PathBuf)>) -> io:
 
 #[cfg(test)]
 mod tests {
-    use super::{Mismatch, PINS, digest, remembered, state};
+    use super::{Mismatch, PINS, digest, remembered};
     use std::fs::{self, File, FileTimes};
-    use std::time::{Duration, SystemTime};
+    use std::time::Duration;
 
     #[test]
     fn what_has_not_changed_is_not_read_again() {
@@ -214,30 +214,29 @@ mod tests {
         let (zig, memory) = (folder.join("zig"), place.path().join("checked"));
         fs::create_dir_all(folder.join("lib/include")).expect("made");
         fs::write(&zig, "program").expect("written");
+        let written = fs::metadata(&zig).expect("there").modified();
+        let written = written.expect("known");
         let right = digest(&folder).expect("readable");
+        let said = |seconds| {
+            let now = written + Duration::from_secs(seconds);
+            remembered(&folder, &memory, now).expect("readable")
+        };
         // Just written: it may change again at the same time.
-        assert_eq!(state(&folder).expect("readable"), None);
-        assert_eq!(remembered(&folder, &memory).expect("readable"), right);
+        assert_eq!(said(1), right);
         assert!(!memory.exists());
-        std::thread::sleep(Duration::from_secs(4));
-        assert_eq!(remembered(&folder, &memory).expect("readable"), right);
+        assert_eq!(said(60), right);
         let known = fs::read_to_string(&memory).expect("written");
         fs::write(&memory, known.replace(&right, "as remembered")).expect("written");
-        let said = remembered(&folder, &memory).expect("readable");
-        assert_eq!(said, "as remembered");
-        // Another content of the same length and with the same time of modification.
-        let modified = fs::metadata(&zig)
-            .expect("there")
-            .modified()
-            .expect("known");
+        assert_eq!(said(60), "as remembered");
+        // Another content of the same length, with the same time of modification, and later
+        // by more than the clock of the file system tells apart.
+        std::thread::sleep(Duration::from_millis(50));
         fs::write(&zig, "Program").expect("written");
-        let times = FileTimes::new().set_modified(modified);
         let file = File::options().write(true).open(&zig).expect("there");
+        let times = FileTimes::new().set_modified(written);
         file.set_times(times).expect("set");
-        let changed = remembered(&folder, &memory).expect("readable");
-        assert_eq!(changed, digest(&folder).expect("readable"));
-        assert_ne!(changed, right);
-        assert!(modified <= SystemTime::now());
+        assert_eq!(said(60), digest(&folder).expect("readable"));
+        assert_ne!(said(60), right);
     }
 
     #[test]

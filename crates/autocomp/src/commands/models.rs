@@ -139,6 +139,8 @@ fn check(arguments: &CheckArguments, output: Output) -> Result<u8, CliError> {
         keys: arguments.keys.clone(),
         prices: arguments.prices.clone(),
         allow_unknown_prices: arguments.allow_unknown_prices,
+        // That a model refuses twice is what whoever checks it wants to know.
+        attempts: 2,
         ..AskingSettings::default()
     };
     let connector = connector(&asking, &BudgetSettings::default(), &Usage::default())?;

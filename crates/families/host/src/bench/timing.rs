@@ -100,7 +100,11 @@ impl HostBench {
         let is_base = source == known.shared.source;
         // Nothing is better than what is alone, so that it may as well be timed longer at once.
         let is_first = least_ns.is_infinite() && !is_base;
-        let first_effort = if is_first { effort.confirming() } else { effort };
+        let first_effort = if is_first {
+            effort.confirming()
+        } else {
+            effort
+        };
         let mut compared = pairs.compare(candidate, other, first_effort);
         if let Ok(paired) = &compared
             && !is_first
