@@ -29,6 +29,7 @@ fn main() -> Result<(), Failure> {
         println!("give a target, a number of rounds and a folder");
         return Ok(());
     };
+    std::fs::create_dir_all(folder)?;
     let cache_folder = std::env::var_os("AUTOCOMP_CACHE_DIR")
         .map_or_else(|| std::env::temp_dir().join("autocomp-host"), PathBuf::from);
     let search = Surroundings::installing(cache_folder.clone(), std::env::var_os("PATH"));
