@@ -2,7 +2,7 @@
 
 use super::compiler::Toolchain;
 use super::discovery::zig_toolchain;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -108,13 +108,16 @@ pub(super) fn machine() -> String {
     format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS)
 }
 
-/// Returns the files of [`PARTS`] in `folder`, each with its name in it, in order.
-fn files(folder: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+/// A file: its name in a folder, where it is, and what the file system knows of it.
+type Listed = (PathBuf, PathBuf, Metadata);
+
+/// Returns the files of [`PARTS`] in `folder`, in the order of their names.
+fn files(folder: &Path) -> io::Result<Vec<Listed>> {
     let mut files = Vec::new();
     for part in PARTS {
         collect(&folder.join(part), Path::new(part), &mut files)?;
     }
-    files.sort();
+    files.sort_by(|left, right| left.0.cmp(&right.0));
     Ok(files)
 }
 
@@ -151,8 +154,7 @@ fn remember(memory: &Path, text: &str) -> io::Result<()> {
 fn state(folder: &Path, now: SystemTime) -> io::Result<Option<String>> {
     let mut hasher = blake3::Hasher::new();
     let mut newest = 0;
-    for (name, path) in files(folder)? {
-        let file = fs::metadata(path)?;
+    for (name, _, file) in files(folder)? {
         newest = newest.max(file.ctime());
         hasher.update(name.as_os_str().as_encoded_bytes());
         let numbers = [
@@ -176,9 +178,8 @@ fn state(folder: &Path, now: SystemTime) -> io::Result<Option<String>> {
 
 /// Returns the hash of names and contents of [`PARTS`] in `folder`.
 fn digest(folder: &Path) -> io::Result<String> {
-    let files = files(folder)?;
     let mut hasher = blake3::Hasher::new();
-    for (name, path) in files {
+    for (name, path, _) in files(folder)? {
         let file = File::open(path)?;
         hasher.update(name.as_os_str().as_encoded_bytes());
         hasher.update(&[0]);
@@ -189,9 +190,10 @@ fn digest(folder: &Path) -> io::Result<String> {
 }
 
 /// Adds the files at and below `path`, which is called `name`.
-fn collect(path: &Path, name: &Path, files: &mut Vec<(PathBuf, PathBuf)>) -> io::Result<()> {
-    if !fs::metadata(path)?.is_dir() {
-        files.push((name.to_owned(), path.to_owned()));
+fn collect(path: &Path, name: &Path, files: &mut Vec<Listed>) -> io::Result<()> {
+    let file = fs::metadata(path)?;
+    if !file.is_dir() {
+        files.push((name.to_owned(), path.to_owned(), file));
         return Ok(());
     }
     for entry in fs::read_dir(path)? {

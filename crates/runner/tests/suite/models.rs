@@ -213,11 +213,7 @@ async fn work_on(session: &mut RunSession, proposer: LlmProposer) -> RunEnd {
 
 /// Returns whether `needle` stands in a file of the folder, compressed ones included.
 fn occurs(folder: &Path, needle: &str) -> bool {
-    let holds = |bytes: &[u8]| {
-        bytes
-            .windows(needle.len())
-            .any(|window| window == needle.as_bytes())
-    };
+    let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(needle);
     std::fs::read_dir(folder).unwrap().any(|entry| {
         let path = entry.unwrap().path();
         if path.is_dir() {

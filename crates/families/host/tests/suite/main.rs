@@ -11,7 +11,6 @@ mod machine;
 mod macros;
 mod problems;
 mod schedules;
-mod spellings;
 mod statistics;
 #[path = "../support/mod.rs"]
 mod support;

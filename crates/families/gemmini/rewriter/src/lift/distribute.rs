@@ -6,73 +6,20 @@
 //! one of the new loops writes and another one uses are named with the loop's counter as their
 //! first index everywhere, or belong to one step, and are made to have a place for each.
 
-use super::uses::{Loops, Use, leaves};
-use crate::syntax::{children, entry, syntax_tree};
-use std::collections::{BTreeMap, BTreeSet};
+use super::uses::{Loops, Use, edited, leaves};
+use crate::syntax::children;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use tree_sitter::Node;
 
 /// Returns a kernel with such loops split; nothing if there are none.
 pub(super) fn distributed(source: &str, name: &str) -> Option<String> {
-    let tree = syntax_tree(source)?;
-    let main = entry(tree.root_node(), source, name)?;
-    let body = main.child_by_field_name("body")?;
-    if names_arrays_of_file(tree.root_node(), main, source) {
-        return None;
-    }
-    let loops = Loops {
-        source,
-        macros: macros(tree.root_node(), source),
-    };
-    let mut text = source.to_owned();
-    let mut is_new = false;
-    // From the end, so that what is not yet replaced stays where it is.
-    for node in children(body).into_iter().rev() {
-        if node.kind() == "for_statement"
-            && let Some(new) = loops.split(node)
-        {
-            text.replace_range(node.byte_range(), &new);
-            is_new = true;
-        }
-    }
-    is_new.then_some(text)
-}
-
-/// Returns the values of macros that may name arrays, by their names.
-pub(super) fn macros<'source>(
-    root: Node<'_>,
-    source: &'source str,
-) -> BTreeMap<&'source str, &'source str> {
-    let named = children(root).into_iter().filter_map(|node| {
-        let [name, value] = ["name", "value"].map(|field| node.child_by_field_name(field));
-        let [name, value] = [name?, value?].map(|it| &source[it.byte_range()]);
-        (node.kind().starts_with("preproc_") && value.contains(['[', '*', '=']))
-            .then_some((name, value))
-    });
-    named.collect()
-}
-
-/// Returns whether a function other than the entry uses what the file declares: then calls in
-/// steps do not show what they use.
-pub(super) fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
-    let all = Loops {
-        source,
-        macros: BTreeMap::new(),
-    };
-    let of_kind = |kind: &'static str| {
-        children(root)
-            .into_iter()
-            .filter(move |it| it.kind() == kind)
-    };
-    let declared: BTreeSet<&str> = of_kind("declaration")
-        .flat_map(|node| all.declared(node, ""))
-        .map(|it| it.0)
-        .collect();
-    let mut functions = of_kind("function_definition").filter(|it| *it != main);
-    functions.any(|function| {
-        let body = function.child_by_field_name("body");
-        let uses = body.map_or_else(BTreeMap::new, |body| all.uses(body, ""));
-        uses.keys().any(|name| declared.contains(name))
+    edited(source, name, |loops, body| {
+        let parts = children(body).into_iter();
+        parts
+            .filter(|node| node.kind() == "for_statement")
+            .filter_map(|node| Some((node.byte_range(), loops.split(node)?)))
+            .collect()
     })
 }
 

@@ -5,9 +5,8 @@
 //! and then uses gets a place for each step; loops in front compute all of them. That is the
 //! same if nothing that the sum is made of is written in the loops.
 
-use super::distribute::{macros, names_arrays_of_file};
-use super::uses::{Loops, leaves};
-use crate::syntax::{children, entry, syntax_tree};
+use super::uses::{Loops, edited, leaves};
+use crate::syntax::children;
 use tree_sitter::Node;
 
 /// Returns a kernel with sums taken out of its loops, in the ways in which their places can be
@@ -19,27 +18,17 @@ pub(super) fn taken_out(source: &str, name: &str) -> Vec<String> {
 }
 
 fn with_places(source: &str, name: &str, by_use: bool) -> Option<String> {
-    let tree = syntax_tree(source)?;
-    let main = entry(tree.root_node(), source, name)?;
-    let body = main.child_by_field_name("body")?;
-    // Then what is written does not show what changes.
-    if names_arrays_of_file(tree.root_node(), main, source) || has_pointer(body) {
-        return None;
-    }
-    let loops = Loops {
-        source,
-        macros: macros(tree.root_node(), source),
-    };
-    let mut text = source.to_owned();
-    let mut is_new = false;
-    // From the end, so that what is not yet replaced stays where it is.
-    for node in children(body).into_iter().rev() {
-        if let Some(new) = Found::below(&loops, node).and_then(|it| it.written(node, by_use)) {
-            text.replace_range(node.byte_range(), &new);
-            is_new = true;
+    edited(source, name, |loops, body| {
+        // Then what is written does not show what changes.
+        if has_pointer(body) {
+            return Vec::new();
         }
-    }
-    is_new.then_some(text)
+        let place = |node: Node<'_>| {
+            let new = Found::below(loops, node)?.written(node, by_use)?;
+            Some((node.byte_range(), new))
+        };
+        children(body).into_iter().filter_map(place).collect()
+    })
 }
 
 /// A sum within loops.

@@ -1,8 +1,70 @@
 //! How loops of a kernel's text use names.
 
-use crate::syntax::{breaks, children, jumps};
+use crate::syntax::{breaks, children, entry, jumps, syntax_tree};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use tree_sitter::Node;
+
+/// Returns a kernel with parts of its entry function's body replaced: `edits` says which by
+/// what, in order. Nothing if there are none, or calls hide what steps use.
+pub(super) fn edited(
+    source: &str,
+    name: &str,
+    edits: impl FnOnce(&Loops<'_>, Node<'_>) -> Vec<(Range<usize>, String)>,
+) -> Option<String> {
+    let tree = syntax_tree(source)?;
+    let main = entry(tree.root_node(), source, name)?;
+    let body = main.child_by_field_name("body")?;
+    if names_arrays_of_file(tree.root_node(), main, source) {
+        return None;
+    }
+    let loops = Loops {
+        source,
+        macros: macros(tree.root_node(), source),
+    };
+    let edits = edits(&loops, body);
+    let mut text = source.to_owned();
+    // From the end, so that what is not yet replaced stays where it is.
+    for (range, new) in edits.iter().rev() {
+        text.replace_range(range.clone(), new);
+    }
+    (!edits.is_empty()).then_some(text)
+}
+
+/// Returns the values of macros that may name arrays, by their names.
+fn macros<'source>(root: Node<'_>, source: &'source str) -> BTreeMap<&'source str, &'source str> {
+    let named = children(root).into_iter().filter_map(|node| {
+        let [name, value] = ["name", "value"].map(|field| node.child_by_field_name(field));
+        let [name, value] = [name?, value?].map(|it| &source[it.byte_range()]);
+        (node.kind().starts_with("preproc_") && value.contains(['[', '*', '=']))
+            .then_some((name, value))
+    });
+    named.collect()
+}
+
+/// Returns whether a function other than the entry uses what the file declares: then calls in
+/// steps do not show what they use.
+fn names_arrays_of_file(root: Node<'_>, main: Node<'_>, source: &str) -> bool {
+    let all = Loops {
+        source,
+        macros: BTreeMap::new(),
+    };
+    let of_kind = |kind: &'static str| {
+        children(root)
+            .into_iter()
+            .filter(move |it| it.kind() == kind)
+    };
+    let declared: BTreeSet<&str> = of_kind("declaration")
+        .flat_map(|node| all.declared(node, ""))
+        .map(|it| it.0)
+        .collect();
+    let mut functions = of_kind("function_definition").filter(|it| *it != main);
+    functions.any(|function| {
+        let body = function.child_by_field_name("body");
+        let uses = body.map_or_else(BTreeMap::new, |body| all.uses(body, ""));
+        uses.keys().any(|name| declared.contains(name))
+    })
+}
 
 /// A text of which loops are looked at.
 pub(super) struct Loops<'source> {
