@@ -347,9 +347,8 @@ impl Slice<'_> {
         if !self.doubles {
             return self.blocks.tiles();
         }
-        let is_even = doubled(extent, size).iter().sum::<i64>() == extent
-            && doubled(extent, size).last() == Some(&(extent / 2));
-        if is_even {
+        let last = doubled(extent, size).last().copied();
+        if last.is_some_and(|last| 2 * last == extent) {
             format!("{name} == 0 ? {size} : {name}")
         } else {
             format!("{name} == 0 ? {size} : 2 * {name} < {extent} ? {name} : {extent} - {name}")
