@@ -1,5 +1,5 @@
-//! The mechanisms that confine a child, prepared before `fork` and entered
-//! after it with nothing but system calls.
+//! The mechanisms that confine a child, prepared before it exists and
+//! entered by it with nothing but system calls.
 
 use crate::policy::{Limits, ProcessRule, SandboxPolicy};
 use crate::report::{Enforcement, SandboxError};
@@ -60,8 +60,8 @@ impl Confinement {
 
     /// Confines the calling process for good.
     ///
-    /// Runs between `fork` and `exec` of a process with threads, so it makes
-    /// system calls only: no allocation, no locks.
+    /// Runs in the child of a process with threads, before it becomes the program,
+    /// so it makes system calls only: no allocation, no locks.
     pub(crate) fn enter(&self) -> io::Result<()> {
         // SAFETY: plain system calls on values that outlive them.
         unsafe {
@@ -115,7 +115,8 @@ impl Confinement {
     }
 }
 
-fn check(result: libc::c_long) -> io::Result<()> {
+/// Returns the error that a system call left, if its `result` says so.
+pub(crate) fn check(result: libc::c_long) -> io::Result<()> {
     if result < 0 {
         Err(io::Error::last_os_error())
     } else {

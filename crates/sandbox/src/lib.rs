@@ -10,6 +10,7 @@
 mod confinement;
 mod policy;
 mod process;
+mod program;
 mod report;
 
 pub use policy::{Limits, ProcessRule, SandboxPolicy};

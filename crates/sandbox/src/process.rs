@@ -2,15 +2,18 @@
 
 use crate::confinement::Confinement;
 use crate::policy::SandboxPolicy;
+use crate::program::Program;
 use crate::report::{CapturedText, Exit, SandboxError, SandboxReport};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::retry_on_intr;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid,
+};
 use std::ffi::OsStr;
 use std::io::{self, Seek, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often a child is looked at where the kernel cannot announce its end.
@@ -31,25 +34,24 @@ pub fn run<A: AsRef<OsStr>>(
     stdin: &[u8],
 ) -> Result<SandboxReport, SandboxError> {
     let confinement = Confinement::prepare(policy)?;
-    let enforcement = confinement.enforcement().clone();
     let start_error = |source| start_error(program, source);
-    let mut command = command(policy, program, args);
-    command
-        .stdin(stdin_file(stdin).map_err(start_error)?)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    // SAFETY: `enter` makes system calls only.
-    unsafe { command.pre_exec(move || confinement.enter()) };
+    let input = input_file(stdin).map_err(start_error)?;
+    let (stdout, output) = io::pipe().map_err(start_error)?;
+    let (stderr, errors) = io::pipe().map_err(start_error)?;
 
     let started = Instant::now();
-    let child = command.spawn().map_err(start_error)?;
-    let mut session = Session {
-        child,
-        reaped: false,
-    };
+    let streams = [input.as_fd(), output.as_fd(), errors.as_fd()];
+    let mut session = started_program(policy, program, args, streams, &[], &confinement)?;
+    // The child alone holds the writing ends now, so that they close with it.
+    drop((output, errors));
     let deadline = started + policy.limits.wall;
-    let (stdout, stderr, timed_out) =
-        watch(&mut session, deadline, policy.limits.output_bytes).map_err(SandboxError::Watch)?;
+    let (stdout, stderr, timed_out) = watch(
+        &session,
+        [stdout.into(), stderr.into()],
+        deadline,
+        policy.limits.output_bytes,
+    )
+    .map_err(SandboxError::Watch)?;
     let exit = session.end().map_err(SandboxError::Watch)?;
     Ok(SandboxReport {
         exit,
@@ -57,7 +59,7 @@ pub fn run<A: AsRef<OsStr>>(
         stderr,
         timed_out,
         wall: started.elapsed(),
-        enforcement,
+        enforcement: confinement.enforcement().clone(),
     })
 }
 
@@ -76,46 +78,33 @@ pub fn start<A: AsRef<OsStr>>(
     descriptors: &[BorrowedFd<'_>],
 ) -> Result<Session, SandboxError> {
     let confinement = Confinement::prepare(policy)?;
-    let inherited: Vec<RawFd> = descriptors.iter().map(AsRawFd::as_raw_fd).collect();
-    let mut command = command(policy, program, args);
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    // SAFETY: both make system calls only; the descriptors are open until the
-    // child was started.
-    unsafe {
-        command.pre_exec(move || {
-            confinement.enter()?;
-            inherited.iter().copied().try_for_each(keep_open)
-        });
-    }
-    let child = command
-        .spawn()
-        .map_err(|source| start_error(program, source))?;
+    let nothing = nothing().map_err(|source| start_error(program, source))?;
+    let streams = [nothing.as_fd(); 3];
+    started_program(policy, program, args, streams, descriptors, &confinement)
+}
+
+fn started_program<A: AsRef<OsStr>>(
+    policy: &SandboxPolicy,
+    path: &Path,
+    args: &[A],
+    streams: [BorrowedFd<'_>; 3],
+    descriptors: &[BorrowedFd<'_>],
+    confinement: &Confinement,
+) -> Result<Session, SandboxError> {
+    let program = Program {
+        path,
+        arguments: args.iter().map(AsRef::as_ref).collect(),
+        environment: &policy.environment,
+        working_folder: &policy.working_folder,
+        streams,
+        descriptors,
+    };
+    let started = program.start(confinement);
+    let leader = started.map_err(|source| start_error(path, source))?;
     Ok(Session {
-        child,
+        leader,
         reaped: false,
     })
-}
-
-/// Keeps a descriptor open in the program that the calling process becomes.
-fn keep_open(descriptor: RawFd) -> io::Result<()> {
-    // SAFETY: a plain system call.
-    match unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-fn command<A: AsRef<OsStr>>(policy: &SandboxPolicy, program: &Path, args: &[A]) -> Command {
-    let mut command = Command::new(program);
-    command
-        .args(args)
-        .env_clear()
-        .envs(policy.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&policy.working_folder);
-    command
 }
 
 fn start_error(program: &Path, source: io::Error) -> SandboxError {
@@ -128,7 +117,7 @@ fn start_error(program: &Path, source: io::Error) -> SandboxError {
 /// A child that leads its session; dropping it kills the session.
 #[derive(Debug)]
 pub struct Session {
-    child: Child,
+    leader: Pid,
     reaped: bool,
 }
 
@@ -136,7 +125,7 @@ impl Session {
     /// Returns the identifier of the child's process.
     #[must_use]
     pub fn pid(&self) -> Pid {
-        Pid::from_child(&self.child)
+        self.leader
     }
 
     /// Returns whether the leader has ended, without reaping it: as long as
@@ -161,12 +150,17 @@ impl Session {
     /// If the system does not tell.
     pub fn end(&mut self) -> io::Result<Exit> {
         self.kill();
-        let status = self.child.wait()?;
+        let status = self.reap()?;
         self.reaped = true;
-        Ok(match (status.code(), status.signal()) {
+        Ok(match (status.exit_status(), status.terminating_signal()) {
             (Some(code), _) => Exit::Code(code),
             (None, signal) => Exit::Signal(signal.unwrap_or(libc::SIGKILL)),
         })
+    }
+
+    fn reap(&self) -> io::Result<WaitIdStatus> {
+        let ended = retry_on_intr(|| waitid(WaitId::Pid(self.leader), WaitIdOptions::EXITED))?;
+        ended.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
     }
 }
 
@@ -174,20 +168,22 @@ impl Drop for Session {
     fn drop(&mut self) {
         if !self.reaped {
             self.kill();
-            let _ = self.child.wait();
+            let _ = self.reap();
         }
     }
 }
 
 /// Reads both streams until the leader ends or `deadline` passes.
 fn watch(
-    session: &mut Session,
+    session: &Session,
+    streams: [OwnedFd; 2],
     deadline: Instant,
     output_bytes: usize,
 ) -> io::Result<(CapturedText, CapturedText, bool)> {
+    let [stdout, stderr] = streams;
     let mut streams = [
-        Stream::new(session.child.stdout.take().map(OwnedFd::from), output_bytes)?,
-        Stream::new(session.child.stderr.take().map(OwnedFd::from), output_bytes)?,
+        Stream::new(stdout, output_bytes)?,
+        Stream::new(stderr, output_bytes)?,
     ];
     let pidfd = rustix::process::pidfd_open(session.pid(), PidfdFlags::empty()).ok();
     let mut timed_out = false;
@@ -245,13 +241,11 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(pipe: Option<OwnedFd>, limit: usize) -> io::Result<Self> {
-        if let Some(pipe) = &pipe {
-            let flags = rustix::fs::fcntl_getfl(pipe)?;
-            rustix::fs::fcntl_setfl(pipe, flags | rustix::fs::OFlags::NONBLOCK)?;
-        }
+    fn new(pipe: OwnedFd, limit: usize) -> io::Result<Self> {
+        let flags = rustix::fs::fcntl_getfl(&pipe)?;
+        rustix::fs::fcntl_setfl(&pipe, flags | OFlags::NONBLOCK)?;
         Ok(Self {
-            pipe,
+            pipe: Some(pipe),
             limit,
             text: CapturedText::default(),
         })
@@ -283,12 +277,18 @@ impl Stream {
 }
 
 /// Returns a file that holds `stdin`, so that feeding it cannot block.
-fn stdin_file(stdin: &[u8]) -> io::Result<Stdio> {
+fn input_file(stdin: &[u8]) -> io::Result<OwnedFd> {
     if stdin.is_empty() {
-        return Ok(Stdio::null());
+        return nothing();
     }
     let mut file = tempfile::tempfile()?;
     file.write_all(stdin)?;
     file.rewind()?;
     Ok(file.into())
+}
+
+/// Opens the device that is empty and takes everything.
+fn nothing() -> io::Result<OwnedFd> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    Ok(rustix::fs::open("/dev/null", flags, Mode::empty())?)
 }

@@ -1,6 +1,8 @@
 //! What a sandboxed child can and cannot do, tried with a shell.
 
-use autocomp_sandbox::{Exit, Limits, ProcessRule, SandboxPolicy, SandboxReport, run};
+use autocomp_sandbox::{
+    Exit, Limits, ProcessRule, SandboxError, SandboxPolicy, SandboxReport, run,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -226,6 +228,25 @@ fn the_environment_is_the_policy_s() {
     );
 }
 
+/// What this process ignores or holds back is not the child's: the harness ignores
+/// `SIGPIPE`, and a starting thread holds all signals for a moment.
+#[test]
+fn signals_are_as_by_default() {
+    let folder = folder();
+    let mut policy = policy(folder.path());
+    policy.readable.push("/proc".into());
+    let status = Path::new("/proc/self/status");
+    let report = run(&policy, Path::new("/bin/cat"), &[status], b"").expect("cat starts");
+    let text = report.stdout.text();
+    for name in ["SigBlk", "SigIgn", "SigCgt"] {
+        let line = text.lines().find(|line| line.starts_with(name));
+        let mask = line.and_then(|line| line.split_once(':')).expect(name).1;
+        let mask = u64::from_str_radix(mask.trim(), 16).expect("hexadecimal");
+        // The two behind the first 31 are the C library's own.
+        assert_eq!(mask & !(0b11 << 31), 0, "{name}: {mask:x}");
+    }
+}
+
 #[test]
 fn files_and_memory_are_limited() {
     let folder = folder();
@@ -253,4 +274,19 @@ fn a_missing_program_is_an_error() {
     )
     .expect_err("nothing to start");
     assert!(error.to_string().contains("/nonexistent/cc"));
+}
+
+#[test]
+fn what_the_system_refuses_before_the_program_begins_is_told() {
+    let folder = folder();
+    let mut policy = policy(folder.path());
+    policy.working_folder = folder.path().join("missing");
+    let error = run::<&str>(&policy, Path::new("/bin/true"), &[], b"").expect_err("no folder");
+    let SandboxError::Start { source, .. } = error else {
+        panic!("{error}");
+    };
+    assert_eq!(source.kind(), std::io::ErrorKind::NotFound);
+    policy.working_folder = folder.path().to_owned();
+    let error = run(&policy, Path::new("/bin/true"), &["a\0b"], b"").expect_err("no text of C");
+    assert!(matches!(error, SandboxError::Start { .. }), "{error}");
 }
