@@ -10,7 +10,7 @@ const FAMILIES: &[&dyn Family] = &[
     #[cfg(feature = "host")]
     &autocomp_host::Host,
     #[cfg(feature = "trainium")]
-    &autocomp_trainium::Trainium,
+    &autocomp_trainium_family::Trainium,
 ];
 
 fn main() -> ExitCode {

@@ -1,0 +1,478 @@
+//! One problem on one simulated machine: runs, compares and times kernels.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use autocomp_catalog::{DataType, Problem, Role};
+use autocomp_core::{
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
+    Measurement, Outcome, Seed, Severity, SourceLocation, Stage, Unit,
+};
+use autocomp_eval::inputs::Case;
+use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_eval::{
+    Bench, EvalError, Evaluator, Opening, ThreadCount, TierClock, Verdict, comparison,
+};
+use autocomp_host::Reference;
+
+use super::evaluations::Evaluations;
+use super::machine_of;
+use super::sections::sections;
+use autocomp_trainium_sim::feedback::{Report, report};
+use autocomp_trainium_sim::timing::{Machine, Passes, Timeline, time};
+use autocomp_trainium_sim::{Array, Input, Options, evaluate};
+use autocomp_trainium_sim::{Dialect, Failure, FailureKind};
+use autocomp_trainium_sim::{Dtype, POISON};
+
+/// Hash of everything in this crate that decides results.
+const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
+/// Name of kernels in diagnostics.
+const KERNEL_FILE: &str = "kernel.py";
+/// Most bytes of tensors that a kernel may hold in the simulator.
+const MOST_BYTES: u64 = 2 << 30;
+/// Side of the matrix engine's array.
+const TILE: usize = 128;
+
+/// One problem on one simulated NeuronCore.
+#[derive(Debug)]
+pub(crate) struct TrainiumBench {
+    problem: Problem,
+    machine: Machine,
+    engine: String,
+    floor: Cost,
+    seed: Seed,
+    reference: Reference,
+    evaluations: Evaluations,
+    /// The cases that are the same for all kernels; computed once.
+    cases: Mutex<Option<Vec<Case>>>,
+    threads: ThreadCount,
+}
+
+/// What a right kernel did on its first input set.
+pub(crate) struct Timed {
+    /// The dialect that was run.
+    pub(crate) dialect: Dialect,
+    latency_ns: u64,
+    report: Report,
+    schedule: Timeline,
+    instructions: u64,
+}
+
+impl TrainiumBench {
+    pub(crate) fn open(opening: Opening<'_>) -> Result<Self, EvalError> {
+        let (problem, target) = (opening.problem, opening.target);
+        check_buffers(problem)?;
+        let machine = machine_of(target, opening.machine)?;
+        let roofline = target.roofline.filter(|it| it.unit == Unit::Nanoseconds);
+        let roofline = roofline.ok_or_else(|| EvalError::Input {
+            message: format!("target {} has no roofline in nanoseconds", target.name),
+            remedies: vec![
+                "give `peak_macs_per_ns` and `bytes_per_ns` in `[roofline]` of its target.toml"
+                    .into(),
+            ],
+        })?;
+        let folder = &opening.surroundings.cache_folder;
+        let toolchain = autocomp_toolchain::find_toolchain(opening.surroundings, opening.progress)?;
+        let reference = Reference::new(problem, toolchain, folder)?;
+        let mut hasher = ContentHasher::new("trainium evaluation");
+        hasher.update(&problem.oracle_hash.0);
+        hasher.update(SOURCES.as_bytes());
+        hasher.update(reference.builder().key().as_bytes());
+        hasher.update(
+            target
+                .machine(Some(opening.machine))
+                .unwrap_or_default()
+                .as_bytes(),
+        );
+        hasher.update(&roofline.peak_macs.to_le_bytes());
+        hasher.update(&roofline.bytes.to_le_bytes());
+        hasher.update(&opening.settings.seed.0.to_le_bytes());
+        Ok(Self {
+            problem: problem.clone(),
+            engine: format!("nki {} machine={}", target.name, opening.machine),
+            floor: roofline.floor(&problem.work),
+            machine,
+            seed: opening.settings.seed,
+            reference,
+            // A fault is the program's, which may be mended.
+            evaluations: Evaluations::new(
+                opening.settings.use_cache.then_some(folder.as_path()),
+                hasher.finish(),
+                |outcome| outcome != Outcome::Fault,
+            ),
+            cases: Mutex::new(None),
+            threads: ThreadCount::new(opening.settings.threads),
+        })
+    }
+
+    /// Draws the inputs for a kernel, when they are asked for: those of fresh sets are its own, so
+    /// that no kernel can hold their answers.
+    pub(crate) fn cases(
+        &self,
+        source: &str,
+    ) -> Result<impl Iterator<Item = Result<Case, EvalError>>, EvalError> {
+        let own = ContentHash::of(source.as_bytes()).to_string();
+        let own = self.seed.derive(&own);
+        let fresh = self.problem.input_sets.iter().filter(|set| set.fresh);
+        let fresh = fresh.map(move |set| self.reference.case(set, own));
+        Ok(self.fixed_cases()?.into_iter().map(Ok).chain(fresh))
+    }
+
+    fn fixed_cases(&self) -> Result<Vec<Case>, EvalError> {
+        let mut known = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cases) = &*known {
+            return Ok(cases.clone());
+        }
+        let fixed = self.problem.input_sets.iter().filter(|set| !set.fresh);
+        let cases: Vec<Case> = fixed
+            .map(|set| self.reference.case(set, self.seed))
+            .collect::<Result<_, _>>()?;
+        *known = Some(cases.clone());
+        Ok(cases)
+    }
+
+    pub(crate) fn judge(
+        &self,
+        source: &str,
+        clock: &mut TierClock,
+    ) -> Result<Result<Timed, Verdict>, EvalError> {
+        let _busy = self.threads.take();
+        let mut cases = clock.measure("test", || self.cases(source))?;
+        let mut timed = None;
+        while let Some(case) = clock.measure("test", || cases.next()) {
+            let case = &case?;
+            let run = clock.measure("test", || self.run(source, case));
+            let evaluation = match run {
+                Ok(evaluation) => evaluation,
+                Err(failure) => {
+                    let (outcome, mut found) = self.diagnose(source, *failure);
+                    found.notes.push(format!("input set: {}", case.name));
+                    return Ok(Err(Verdict::failed(outcome, vec![found])));
+                }
+            };
+            if let Some(found) = clock.measure("test", || self.compare(case, &evaluation.outputs)) {
+                return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
+            }
+            // Time depends on shapes only, so the first set tells it.
+            if timed.is_none() {
+                timed = Some(clock.measure("time", || {
+                    let passes = Passes::of(&evaluation);
+                    let timeline = time(&evaluation.trace, &self.machine, passes);
+                    Timed {
+                        dialect: evaluation.dialect,
+                        latency_ns: timeline.latency_ns.round() as u64,
+                        report: report(&evaluation.trace, &timeline, &self.machine),
+                        schedule: timeline,
+                        instructions: evaluation.trace.len() as u64,
+                    }
+                }));
+            }
+        }
+        let timed = timed.ok_or_else(|| EvalError::Input {
+            message: format!("{} has no input set", self.problem.name),
+            remedies: vec!["add an `[[input_set]]` to its problem.toml".into()],
+        })?;
+        if timed.latency_ns < self.floor.value {
+            return Err(EvalError::Fault(format!(
+                "a right kernel for {} takes {} ns, below the floor of {}: `work` is more than has to be done, or the timing is wrong",
+                self.problem.name, timed.latency_ns, self.floor
+            )));
+        }
+        Ok(Ok(timed))
+    }
+
+    fn run(
+        &self,
+        source: &str,
+        case: &Case,
+    ) -> Result<autocomp_trainium_sim::Evaluation, Box<Failure>> {
+        let options = Options {
+            generation: self.machine.generation,
+            byte_limit: MOST_BYTES,
+            ..Options::default()
+        };
+        let mut inputs = Vec::new();
+        for (buffer, content) in self.problem.buffers.iter().zip(&case.before) {
+            if let Some(content) = content {
+                let array = Array {
+                    dtype: element(buffer.dtype),
+                    shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
+                    data: numbers(buffer.dtype, content),
+                };
+                inputs.push((buffer.name.clone(), Input::Array(array)));
+            }
+        }
+        evaluate(source, &self.problem.entry, &inputs, &options)
+    }
+
+    fn compare(&self, case: &Case, outputs: &[Array]) -> Option<Diagnostic> {
+        let mut wanted = self.problem.buffers.iter().zip(&case.after);
+        let wanted: Vec<_> = wanted
+            .by_ref()
+            .filter(|(buffer, _)| buffer.is_written())
+            .collect();
+        let note = || vec![format!("input set: {}", case.name)];
+        if wanted.len() != outputs.len() {
+            let message = format!(
+                "the kernel returns {} tensors instead of {}",
+                outputs.len(),
+                wanted.len()
+            );
+            return Some(wrong_shape(message, note()));
+        }
+        for ((buffer, right), output) in wanted.into_iter().zip(outputs) {
+            let shape: Vec<u64> = output.shape.iter().map(|extent| *extent as u64).collect();
+            if shape != buffer.shape || output.dtype != element(buffer.dtype) {
+                let message = format!(
+                    "{} is {}{shape:?} instead of {}{:?}",
+                    buffer.name,
+                    output.dtype.name(),
+                    buffer.dtype.name(),
+                    buffer.shape
+                );
+                return Some(wrong_shape(message, note()));
+            }
+            let got = bytes(buffer.dtype, &output.data);
+            let poison = bytes(
+                buffer.dtype,
+                &vec![f32::from_bits(POISON); output.data.len()],
+            );
+            let right = right.as_deref().unwrap_or_default();
+            let tolerance = self.problem.tolerance;
+            let found = comparison::compare(buffer, right, &got, &poison, tolerance, TILE);
+            if let Some(mut found) = found {
+                found.notes.insert(0, format!("input set: {}", case.name));
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    pub(crate) fn diagnose(&self, source: &str, failure: Failure) -> (Outcome, Diagnostic) {
+        let (outcome, stage) = match failure.kind {
+            _ if failure.code == "evaluation-failed" => (Outcome::Fault, Stage::Test),
+            FailureKind::Syntax | FailureKind::Unsupported => (Outcome::BuildFailed, Stage::Build),
+            FailureKind::Python | FailureKind::Input => (Outcome::Crashed, Stage::Test),
+            FailureKind::Rejected => (Outcome::Illegal, Stage::Test),
+            FailureKind::Limit => (Outcome::TimedOut, Stage::Test),
+        };
+        let line = source.lines().nth((failure.line as usize).wrapping_sub(1));
+        let found = Diagnostic {
+            stage,
+            severity: Severity::Error,
+            code: failure.code,
+            message: failure.message,
+            location: (0 < failure.line).then(|| place(failure.line)),
+            notes: line
+                .map(|line| line.trim().to_owned())
+                .into_iter()
+                .collect(),
+            remedy: Some(failure.remedy).filter(|remedy| !remedy.is_empty()),
+        };
+        (outcome, found)
+    }
+
+    pub(crate) fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Compares outputs as they lie in memory, in the order of the problem.
+    pub(crate) fn compare_bytes(&self, case: &Case, outputs: &[Vec<u8>]) -> Option<Diagnostic> {
+        let wanted = self.problem.buffers.iter().zip(&case.after);
+        let wanted = wanted.filter(|(buffer, _)| buffer.is_written());
+        for ((buffer, right), got) in wanted.zip(outputs) {
+            let poison = vec![u8::MAX; got.len()];
+            let right = right.as_deref().unwrap_or_default();
+            let tolerance = self.problem.tolerance;
+            let found = comparison::compare(buffer, right, got, &poison, tolerance, TILE);
+            if let Some(mut found) = found {
+                found.notes.insert(0, format!("input set: {}", case.name));
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn right(&self, timed: &Timed) -> Verdict {
+        let cost = Cost::nanoseconds(timed.latency_ns, 0);
+        let report = &timed.report;
+        let lines = report.lines.iter().filter(|line| 0 < line.line);
+        let mut counters = BTreeMap::from([
+            ("lower_bound_us".to_owned(), report.lower_bound_us),
+            ("hbm_read_bytes".to_owned(), report.hbm_read_bytes as f64),
+            ("hbm_write_bytes".to_owned(), report.hbm_write_bytes as f64),
+            (
+                "compulsory_bytes".to_owned(),
+                report.compulsory_bytes as f64,
+            ),
+            (
+                "spill_reload_bytes".to_owned(),
+                report.spill_reload_bytes as f64,
+            ),
+            ("mean_transfer_bytes".to_owned(), report.mean_transfer_bytes),
+            ("peak_sbuf_bytes".to_owned(), report.peak_sbuf_bytes as f64),
+            (
+                "tensor_utilization_percent".to_owned(),
+                report.tensor_utilization_percent,
+            ),
+        ]);
+        for engine in &report.engines {
+            counters.insert(
+                format!("{}_active_percent", engine.engine.name()),
+                engine.active_time_percent,
+            );
+        }
+        Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(Measurement {
+                cost,
+                floor: self.floor,
+                percent_of_peak: self.floor.percent_of(cost),
+                samples: Vec::new(),
+                ratio_to_baseline: None,
+                engine: self.engine.clone(),
+                compiler: self.compiler().to_owned(),
+                figures: BTreeMap::from([("instructions".to_owned(), timed.instructions)]),
+            }),
+            feedback: Some(Feedback {
+                bottleneck: report.summary.clone(),
+                counters,
+                lines: lines
+                    .map(|line| LineCost {
+                        location: place(line.line),
+                        cost: Cost::nanoseconds((line.active_us * 1000.0).round() as u64, 0),
+                        cause: format!("{} on {}", line.operation, line.engine.name()),
+                    })
+                    .collect(),
+            }),
+        }
+    }
+}
+
+impl Evaluator for TrainiumBench {
+    fn key(&self, source: &str) -> ContentHash {
+        self.evaluations.key(source)
+    }
+
+    fn normal_form(&self, source: &str) -> Option<String> {
+        super::PythonNki.normal_form(source)
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        self.evaluations.get(source, |clock| {
+            let judged = self.judge(source, clock)?;
+            Ok(judged.map_or_else(|verdict| verdict, |timed| self.right(&timed)))
+        })
+    }
+}
+
+impl Bench for TrainiumBench {
+    fn compiler(&self) -> &str {
+        self.reference.builder().compiler()
+    }
+
+    fn compiler_program(&self) -> Option<&Path> {
+        Some(self.reference.builder().compiler_program())
+    }
+
+    fn engine(&self) -> &str {
+        &self.engine
+    }
+
+    fn floor(&self) -> Cost {
+        self.floor
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        let mut clock = TierClock::default();
+        let timed = match self.judge(source, &mut clock)? {
+            Ok(timed) => timed,
+            Err(verdict) => {
+                let evaluation = clock.finish(self.key(source), verdict);
+                return Ok(Profiled::Failed(Box::new(evaluation)));
+            }
+        };
+        let data = serde_json::to_value(&timed.report)
+            .map_err(|error| EvalError::Fault(error.to_string()))?;
+        Ok(Profiled::Right(Box::new(Profile {
+            sections: sections(&timed.report, source, self.machine.sbuf_bytes),
+            data,
+            timeline: Some(super::timeline::timeline(&timed.schedule, source)),
+        })))
+    }
+}
+
+/// Says what the interpreter cannot do yet, before any kernel is blamed.
+fn check_buffers(problem: &Problem) -> Result<(), EvalError> {
+    let inout = problem.buffers.iter().find(|it| it.role == Role::Inout);
+    let Some(buffer) = inout else {
+        return Ok(());
+    };
+    Err(EvalError::Input {
+        message: format!(
+            "buffer {} of {} has the role inout, which problems of Trainium cannot have",
+            buffer.name, problem.name
+        ),
+        remedies: vec!["use an input and an output: kernels return what they write".into()],
+    })
+}
+
+/// The type of the device's elements for that of a buffer.
+fn element(dtype: DataType) -> Dtype {
+    match dtype {
+        DataType::Int8 => Dtype::Int8,
+        DataType::UInt8 => Dtype::Uint8,
+        DataType::Int32 => Dtype::Int32,
+        DataType::Float16 => Dtype::Float16,
+        DataType::BFloat16 => Dtype::Bfloat16,
+        DataType::Float32 => Dtype::Float32,
+    }
+}
+
+/// Elements as the interpreter holds them; integers beyond 2²⁴ lose precision.
+fn numbers(dtype: DataType, content: &[u8]) -> Vec<f32> {
+    let elements = content.chunks_exact(dtype.bytes());
+    match dtype {
+        DataType::Float32 => {
+            let (words, _) = content.as_chunks::<4>();
+            words.iter().map(|word| f32::from_le_bytes(*word)).collect()
+        }
+        _ => elements.map(|it| dtype.value(it) as f32).collect(),
+    }
+}
+
+/// Elements as a buffer holds them. Poison stays a pattern of its own where the type has one.
+fn bytes(dtype: DataType, data: &[f32]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(data.len() * dtype.bytes());
+    for value in data {
+        match dtype {
+            DataType::Float32 => bytes.extend(value.to_le_bytes()),
+            // Values are rounded already: the upper half is the element.
+            DataType::BFloat16 => bytes.extend(((value.to_bits() >> 16) as u16).to_le_bytes()),
+            _ => dtype.push(f64::from(*value), &mut bytes),
+        }
+    }
+    bytes
+}
+
+fn place(line: u32) -> SourceLocation {
+    SourceLocation {
+        file: KERNEL_FILE.to_owned(),
+        line,
+        column: None,
+    }
+}
+
+fn wrong_shape(message: String, notes: Vec<String>) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Error,
+        code: "output-shape".to_owned(),
+        message,
+        location: None,
+        notes,
+        remedy: Some("return the outputs of the problem, in its order, shapes and types".into()),
+    }
+}

@@ -1,0 +1,123 @@
+//! Trainium behind the contract of families.
+
+mod bench;
+mod evaluations;
+mod language;
+mod neuron;
+pub(crate) mod normal;
+mod sections;
+mod timeline;
+
+use std::sync::Arc;
+
+use autocomp_catalog::{Problem, Role, Target, Tolerance};
+use autocomp_core::{Language, Rewriter, Unit};
+use autocomp_eval::{Bench, EvalError, Family, Opening};
+
+use crate::neuron::NeuronBench;
+use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium_sim::Dtype;
+use autocomp_trainium_sim::timing::Machine;
+pub(crate) use bench::TrainiumBench;
+pub(crate) use evaluations::Evaluations;
+pub use language::PythonNki;
+
+/// The family of simulated NeuronCores.
+#[derive(Debug)]
+pub struct Trainium;
+
+impl Family for Trainium {
+    fn name(&self) -> &'static str {
+        "trainium"
+    }
+
+    fn languages(&self) -> &'static [&'static dyn Language] {
+        &[&PythonNki]
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Nanoseconds
+    }
+
+    fn check_target(&self, target: &Target) -> Result<(), EvalError> {
+        let mut names = target.machines.keys();
+        names.try_for_each(|name| machine_of(target, name).map(|_| ()))
+    }
+
+    fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        let target = opening.target;
+        let text = machine_text(target, opening.machine)?;
+        match device_of(target, opening.machine)? {
+            Some(settings) => Ok(Arc::new(NeuronBench::open(
+                opening, target, text, settings,
+            )?)),
+            None => Ok(Arc::new(TrainiumBench::open(opening)?)),
+        }
+    }
+
+    fn rewriter(
+        &self,
+        problem: &Problem,
+        target: &Target,
+        machine: &str,
+    ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
+        let machine = machine_of(target, machine)?;
+        let read = problem.buffers.iter().filter(|it| it.role != Role::Output);
+        let inputs = read.map(|it| InputShape {
+            name: it.name.clone(),
+            dtype: Dtype::parse(it.dtype.name()).unwrap_or(Dtype::Float32),
+            shape: it.shape.iter().map(|extent| *extent as usize).collect(),
+        });
+        let tolerance = match problem.tolerance {
+            Tolerance::Exact {} => 0.0,
+            Tolerance::Close { relative, .. } => relative,
+        };
+        Ok(Some(Arc::new(NkiRewriter::new(
+            &problem.entry,
+            inputs.collect(),
+            machine,
+            tolerance,
+        ))))
+    }
+
+    fn probe(&self) -> &'static str {
+        "trainium/rmsnorm"
+    }
+}
+
+fn unusable(target: &Target, name: &str, message: impl std::fmt::Display) -> EvalError {
+    EvalError::Input {
+        message: format!("machine {name} of target {}: {message}", target.name),
+        remedies: vec![format!(
+            "correct machines/{name}.toml in the folder of target {}",
+            target.name
+        )],
+    }
+}
+
+fn machine_text<'t>(target: &'t Target, name: &str) -> Result<&'t str, EvalError> {
+    let text = target.machine(Some(name));
+    text.map_err(|error| unusable(target, name, error))
+}
+
+/// The settings of a real device; none for a simulated machine.
+fn device_of(target: &Target, name: &str) -> Result<Option<neuron::Settings>, EvalError> {
+    let text = machine_text(target, name)?;
+    neuron::parse(text).map_err(|message| unusable(target, name, message))
+}
+
+/// Reads the description of a machine of `target`; of a real device, the simulated machine that
+/// stands for it.
+fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
+    let simulated = device_of(target, name)?.map(|device| device.simulated);
+    let text = machine_text(target, simulated.as_deref().unwrap_or(name))?;
+    Machine::parse(text).map_err(|failure| unusable(target, name, failure.message))
+}
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::neuron::summary::parse;
+    pub use crate::normal::normal_form;
+}

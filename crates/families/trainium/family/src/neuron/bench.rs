@@ -1,0 +1,448 @@
+//! One problem on one real NeuronCore: checked in the simulator, compiled, run and profiled on the
+//! instance.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use autocomp_catalog::Target;
+use autocomp_core::{
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome,
+    Severity, Stage,
+};
+use autocomp_eval::inputs::Case;
+use autocomp_eval::profile::{Profile, Profiled, Section};
+use autocomp_eval::{Bench, EvalError, Evaluator, Opening, TierClock, Verdict};
+
+use super::Settings;
+use super::instance::{Done, Instance, last_lines};
+use super::summary::{self, Summary};
+use crate::{Evaluations, TrainiumBench};
+use autocomp_trainium_sim::Dialect;
+
+/// The program that runs beside the vendor's tools.
+const DRIVER: &str = include_str!("driver.py");
+const EXECUTABLE: &str = "kernel.neff";
+
+/// One problem on one device.
+#[derive(Debug)]
+pub(crate) struct NeuronBench {
+    /// Checks kernels before they may run on the device.
+    simulated: TrainiumBench,
+    settings: Settings,
+    path: Option<OsString>,
+    engine: String,
+    evaluations: Evaluations,
+}
+
+impl NeuronBench {
+    pub(crate) fn open(
+        opening: Opening<'_>,
+        target: &Target,
+        text: &str,
+        settings: Settings,
+    ) -> Result<Self, EvalError> {
+        let folder = opening.surroundings.cache_folder.clone();
+        let (use_cache, path) = (
+            opening.settings.use_cache,
+            opening.surroundings.path.clone(),
+        );
+        let machine = opening.machine.to_owned();
+        let simulated = TrainiumBench::open(Opening {
+            problem: opening.problem,
+            target: opening.target,
+            machine: &settings.simulated,
+            settings: opening.settings,
+            surroundings: opening.surroundings,
+            progress: &mut *opening.progress,
+        })?;
+        let mut hasher = ContentHasher::new("neuron evaluation");
+        hasher.update(&simulated.key("").0);
+        hasher.update(text.as_bytes());
+        let place = settings.host.as_deref().unwrap_or("this computer");
+        Ok(Self {
+            engine: format!("neuron {} machine={machine} on {place}", target.name),
+            simulated,
+            path,
+            // A device may be out of sorts for a while: only what it measured is remembered.
+            evaluations: Evaluations::new(
+                use_cache.then_some(&*folder),
+                hasher.finish(),
+                |outcome| outcome == Outcome::Ok,
+            ),
+            settings,
+        })
+    }
+
+    fn judge(
+        &self,
+        source: &str,
+        clock: &mut TierClock,
+    ) -> Result<Result<Summary, Verdict>, EvalError> {
+        let evaluated = match self.simulated.judge(source, clock)? {
+            Ok(timed) => timed,
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        if let Err(failure) = autocomp_trainium_sim::plain::check(source, evaluated.dialect) {
+            let (outcome, found) = self.simulated.diagnose(source, *failure);
+            return Ok(Err(Verdict::failed(outcome, vec![found])));
+        }
+        let instance = Instance {
+            settings: &self.settings,
+            path: self.path.as_deref(),
+            folder: self.settings.folder.join(self.key(source).to_string()),
+        };
+        instance.prepare()?;
+        let result = self.on_device(source, evaluated.dialect, &instance, clock);
+        instance.clean();
+        result
+    }
+
+    fn on_device(
+        &self,
+        source: &str,
+        dialect: Dialect,
+        instance: &Instance<'_>,
+        clock: &mut TierClock,
+    ) -> Result<Result<Summary, Verdict>, EvalError> {
+        let driver = instance
+            .folder
+            .join("driver.py")
+            .to_string_lossy()
+            .into_owned();
+        let folder = instance.folder.to_string_lossy().into_owned();
+        let executable = instance
+            .folder
+            .join(EXECUTABLE)
+            .to_string_lossy()
+            .into_owned();
+        let dialect = if dialect == Dialect::V1 {
+            "nki1"
+        } else {
+            "nki2"
+        };
+        instance.put("driver.py", DRIVER.as_bytes())?;
+        instance.put("kernel.py", source.as_bytes())?;
+        // Compilations go on in parallel, and see shapes only.
+        instance.put("inputs.json", self.inputs(None).as_bytes())?;
+        let arguments: Vec<String> = [
+            &driver,
+            "compile",
+            &folder,
+            &self.simulated.problem().entry,
+            dialect,
+            &executable,
+        ]
+        .map(|it| it.to_string())
+        .to_vec();
+        let seconds = self.settings.compile_seconds;
+        let done = clock.measure("build", || instance.compile(&arguments, seconds))?;
+        if done.code != 0 {
+            let found = told(
+                "neuron-compile",
+                Stage::Build,
+                "the compiler refuses the kernel",
+                &done,
+                seconds,
+            );
+            return Ok(Err(Verdict::failed(Outcome::BuildFailed, vec![found])));
+        }
+        for case in self.simulated.cases(source)? {
+            let case = case?;
+            if let Some(verdict) = clock.measure("test", || {
+                self.test(&case, instance, &driver, &folder, &executable)
+            })? {
+                return Ok(Err(verdict));
+            }
+        }
+        clock
+            .measure("time", || self.time(instance, &executable))
+            .map(Ok)
+    }
+
+    /// Runs one input set on the device; the verdict if that goes wrong.
+    fn test(
+        &self,
+        case: &Case,
+        instance: &Instance<'_>,
+        driver: &str,
+        folder: &str,
+        executable: &str,
+    ) -> Result<Option<Verdict>, EvalError> {
+        instance.put("inputs.json", self.inputs(Some(case)).as_bytes())?;
+        for (at, content) in case.before.iter().enumerate() {
+            if let Some(content) = content {
+                instance.put(&format!("input{at}.bin"), content)?;
+            }
+        }
+        let library = self.settings.library.to_string_lossy();
+        let arguments = [driver, "run", folder, executable, &*library].map(str::to_owned);
+        let seconds = self.settings.run_seconds;
+        let done = instance.run(&self.settings.python, &arguments, seconds, true)?;
+        if done.code != 0 {
+            let outcome = if done.code == 124 {
+                Outcome::TimedOut
+            } else {
+                Outcome::Crashed
+            };
+            let mut found = told(
+                "neuron-run",
+                Stage::Test,
+                "the kernel does not run on the device",
+                &done,
+                seconds,
+            );
+            found.notes.push(format!("input set: {}", case.name));
+            return Ok(Some(Verdict::failed(outcome, vec![found])));
+        }
+        let mut outputs = Vec::new();
+        let written = self
+            .simulated
+            .problem()
+            .buffers
+            .iter()
+            .filter(|buffer| buffer.is_written());
+        for (at, buffer) in written.enumerate() {
+            let content = instance.get(&format!("output{at}.bin"))?;
+            let content = content.filter(|it| it.len() == buffer.bytes());
+            let Some(content) = content else {
+                let found = Diagnostic {
+                    stage: Stage::Test,
+                    severity: Severity::Error,
+                    code: "output-shape".to_owned(),
+                    message: format!(
+                        "the device returns no {} of {} bytes",
+                        buffer.name,
+                        buffer.bytes()
+                    ),
+                    location: None,
+                    notes: vec![format!("input set: {}", case.name)],
+                    remedy: Some(
+                        "return the outputs of the problem, in its order, shapes and types".into(),
+                    ),
+                };
+                return Ok(Some(Verdict::failed(Outcome::Wrong, vec![found])));
+            };
+            outputs.push(content);
+        }
+        let found = self.simulated.compare_bytes(case, &outputs);
+        Ok(found.map(|found| Verdict::failed(Outcome::Wrong, vec![found])))
+    }
+
+    /// Profiles the executable. What the profiler cannot do is the machine's fault: the kernel ran.
+    fn time(&self, instance: &Instance<'_>, executable: &str) -> Result<Summary, EvalError> {
+        let problem = |message: String| {
+            EvalError::Environment {
+            message,
+            remedies: vec!["correct `profiler` in the machine's file, or install the vendor's tools on the instance".into()],
+        }
+        };
+        let (executions, seconds) = (
+            self.settings.executions.to_string(),
+            self.settings.run_seconds,
+        );
+        let session = instance
+            .folder
+            .join("profile.ntff")
+            .to_string_lossy()
+            .into_owned();
+        let capture = [
+            "capture",
+            "-n",
+            executable,
+            "-s",
+            &session,
+            "--num-exec",
+            &executions,
+            "--profile-nth-exec",
+            &executions,
+        ]
+        .map(str::to_owned);
+        let done = instance.run(&self.settings.profiler, &capture, seconds, true)?;
+        if done.code != 0 {
+            return Err(problem(format!(
+                "the profiler cannot capture (exit code {}): {}",
+                done.code,
+                last_lines(&done.stderr)
+            )));
+        }
+        let profiled = instance
+            .folder
+            .join(format!("profile_exec_{executions}.ntff"))
+            .to_string_lossy()
+            .into_owned();
+        let view = [
+            "view",
+            "-n",
+            executable,
+            "-s",
+            &profiled,
+            "--output-format=summary-json",
+        ]
+        .map(str::to_owned);
+        let done = instance.run(&self.settings.profiler, &view, seconds, false)?;
+        if done.code != 0 {
+            return Err(problem(format!(
+                "the profiler cannot view (exit code {}): {}",
+                done.code,
+                last_lines(&done.stderr)
+            )));
+        }
+        summary::parse(&done.stdout).map_err(problem)
+    }
+
+    /// `inputs.json`: the inputs in their order, with contents if there is a case.
+    fn inputs(&self, case: Option<&Case>) -> String {
+        let buffers = self.simulated.problem().buffers.iter().enumerate();
+        let read = buffers.filter(|(_, buffer)| buffer.is_read());
+        let entries: Vec<serde_json::Value> = read
+            .map(|(at, buffer)| {
+                let file = case.map(|_| format!("input{at}.bin")).unwrap_or_default();
+                serde_json::json!({"dtype": buffer.dtype.name(), "shape": buffer.shape, "file": file})
+            })
+            .collect();
+        serde_json::Value::Array(entries).to_string()
+    }
+
+    fn right(&self, summary: &Summary) -> Verdict {
+        let cost = Cost::nanoseconds(summary.total_ns, 0);
+        let floor = self.simulated.floor();
+        Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(Measurement {
+                cost,
+                floor,
+                percent_of_peak: floor.percent_of(cost),
+                samples: Vec::new(),
+                ratio_to_baseline: None,
+                engine: self.engine.clone(),
+                compiler: self.compiler().to_owned(),
+                figures: BTreeMap::new(),
+            }),
+            feedback: Some(Feedback {
+                bottleneck: words(summary),
+                counters: summary.counters.clone(),
+                lines: Vec::new(),
+            }),
+        }
+    }
+}
+
+/// What failed, in the tool's last words.
+fn told(code: &str, stage: Stage, what: &str, done: &Done, seconds: u64) -> Diagnostic {
+    let message = match done.code {
+        124 => format!("{what}: not done after {seconds} seconds"),
+        exit => format!("{what} (exit code {exit})"),
+    };
+    let said = if done.stderr.trim().is_empty() {
+        &done.stdout
+    } else {
+        &done.stderr
+    };
+    Diagnostic {
+        stage,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message,
+        location: None,
+        notes: said
+            .lines()
+            .rev()
+            .filter(|line| !line.trim().is_empty())
+            .take(12)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .rev()
+            .collect(),
+        remedy: Some(
+            "the simulator accepts this kernel; change what the tool complains of".to_owned(),
+        ),
+    }
+}
+
+/// The busiest engine, as the profiler counts.
+fn words(summary: &Summary) -> String {
+    let busy = summary
+        .counters
+        .iter()
+        .filter(|(name, _)| name.ends_with("_active_time_percent"));
+    let busiest = busy.max_by(|a, b| a.1.total_cmp(b.1));
+    let total = summary.total_ns as f64 / 1000.0;
+    match busiest {
+        Some((name, share)) => {
+            let engine = name
+                .trim_end_matches("_active_time_percent")
+                .replace('_', " ");
+            // The profiler gives some shares as fractions.
+            let share = if *share <= 1.0 { 100.0 * share } else { *share };
+            format!(
+                "The kernel takes {total:.1} us on the device. The {engine} is busiest, {share:.0} % of the time."
+            )
+        }
+        None => format!("The kernel takes {total:.1} us on the device."),
+    }
+}
+
+impl Evaluator for NeuronBench {
+    fn key(&self, source: &str) -> ContentHash {
+        self.evaluations.key(source)
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        self.evaluations.get(source, |clock| {
+            let judged = self.judge(source, clock)?;
+            Ok(judged.map_or_else(|verdict| verdict, |summary| self.right(&summary)))
+        })
+    }
+}
+
+impl Bench for NeuronBench {
+    fn compiler(&self) -> &str {
+        self.simulated.compiler()
+    }
+
+    fn compiler_program(&self) -> Option<&Path> {
+        self.simulated.compiler_program()
+    }
+
+    fn engine(&self) -> &str {
+        &self.engine
+    }
+
+    fn floor(&self) -> Cost {
+        self.simulated.floor()
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        let mut clock = TierClock::default();
+        let summary = match self.judge(source, &mut clock)? {
+            Ok(summary) => summary,
+            Err(verdict) => {
+                let evaluation = clock.finish(self.key(source), verdict);
+                return Ok(Profiled::Failed(Box::new(evaluation)));
+            }
+        };
+        let lines: Vec<String> = summary
+            .counters
+            .iter()
+            .map(|(name, value)| format!("  {name:<44} {value}"))
+            .collect();
+        let section = |title: Option<&str>, text: String| Section {
+            title: title.map(str::to_owned),
+            text,
+        };
+        Ok(Profiled::Right(Box::new(Profile {
+            sections: vec![
+                section(None, format!("{}\n", words(&summary))),
+                section(
+                    Some("counters of the device's profiler"),
+                    lines.join("\n") + "\n",
+                ),
+            ],
+            data: serde_json::json!({"total_ns": summary.total_ns, "counters": summary.counters}),
+            timeline: None,
+        })))
+    }
+}

@@ -1,0 +1,12 @@
+//! Tests of this crate from outside, and of its parts, in one program, which links once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod language;
+mod mutants;
+mod mutations;
+mod neuron;
+mod normal_form;
+mod opening;
+mod problems;
+mod summary;

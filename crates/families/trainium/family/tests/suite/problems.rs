@@ -1,0 +1,185 @@
+//! The family, taken through every problem of its own, and through kernels that are wrong.
+
+use crate::opening;
+use autocomp_catalog::Catalog;
+use autocomp_core::{Evaluation, Outcome};
+use autocomp_eval::profile::Profiled;
+use autocomp_eval::{Bench, EvalError, Family};
+use autocomp_trainium_family::Trainium;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) fn open(
+    problem: &str,
+    cache: &std::path::Path,
+) -> (Arc<dyn Bench>, autocomp_catalog::Problem) {
+    let catalog = Catalog::built_in().expect("catalog");
+    let problem = catalog.problem(problem).expect("problem");
+    let target = catalog.target(&problem.targets[0]).expect("target");
+    Trainium.check_target(&target).expect("machines");
+    let bench = opening::open(&problem, &target, cache.to_owned(), 1, 2);
+    (bench.expect("bench"), problem)
+}
+
+pub(crate) fn cache() -> std::path::PathBuf {
+    std::path::PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache")
+}
+
+/// Takes the problems in one dialect through all their kernels; `least` says how many problems
+/// there are and how many of them have a tuned kernel, at least. Each core takes the next one,
+/// so that none waits for the last of a long list.
+fn every_kernel_is_right_and_tuned_ones_are_faster(is_second_dialect: bool, least: (usize, usize)) {
+    let catalog = Catalog::built_in().expect("catalog");
+    let names: Vec<&str> = catalog
+        .problem_names()
+        .filter(|name| name.starts_with("trainium/") && name.ends_with("-v2") == is_second_dialect)
+        .collect();
+    assert!(least.0 <= names.len(), "{names:?}");
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut taken = Vec::new();
+        while let Some(name) = names.get(next.fetch_add(1, Ordering::Relaxed)) {
+            taken.push((*name, costs(name)));
+        }
+        taken
+    };
+    let costs: Vec<(&str, (u64, Option<u64>))> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(take)).collect();
+        let taken = threads.into_iter().map(|it| it.join().expect("thread"));
+        taken.flatten().collect()
+    });
+    let tuned = costs.iter().filter_map(|(name, (baseline, tuned))| {
+        let tuned = (*tuned)?;
+        Some((name, *baseline, tuned))
+    });
+    let (fast, slow): (Vec<_>, Vec<_>) = tuned.partition(|(_, baseline, tuned)| tuned < baseline);
+    assert!(slow.is_empty(), "{slow:?}");
+    assert!(least.1 <= fast.len());
+}
+
+/// Returns what the baseline of a problem costs and what its tuned kernel does, if there is one.
+/// Both are right, and neither is below the floor.
+fn costs(name: &str) -> (u64, Option<u64>) {
+    let (bench, problem) = open(name, &cache());
+    let cost = |source: &str| {
+        let evaluation = bench.evaluate(source).expect("evaluated");
+        let found = &evaluation.diagnostics;
+        assert_eq!(evaluation.outcome, Outcome::Ok, "{name}: {found:?}");
+        let cost = evaluation.cost().expect("cost").value;
+        assert!(bench.floor().value <= cost, "{name}");
+        cost
+    };
+    let baseline = cost(problem.kernel("baseline").expect("kernel"));
+    (baseline, problem.kernel("tuned").ok().map(cost))
+}
+
+#[test]
+fn kernels_of_the_first_dialect_are_right_and_tuned_ones_faster() {
+    every_kernel_is_right_and_tuned_ones_are_faster(false, (28, 8));
+}
+
+#[test]
+fn kernels_of_the_second_dialect_are_right_and_tuned_ones_faster() {
+    every_kernel_is_right_and_tuned_ones_are_faster(true, (15, 5));
+}
+
+fn verdict(bench: &Arc<dyn Bench>, source: &str) -> (Outcome, String, Option<u32>) {
+    let evaluation: Evaluation = bench.evaluate(source).expect("evaluated");
+    let first = evaluation.diagnostics.first().expect("a diagnostic");
+    let line = first.location.as_ref().map(|place| place.line);
+    (evaluation.outcome, first.code.clone(), line)
+}
+
+#[test]
+fn wrong_kernels_are_told_what_is_wrong_and_where() {
+    let (bench, problem) = open("trainium/rope", &cache());
+    let baseline = problem.kernel("baseline").expect("kernel");
+    let line_of = |source: &str, part: &str| {
+        let at = source.lines().position(|line| line.contains(part));
+        at.map(|at| at as u32 + 1)
+    };
+    // Values: an output of ones.
+    let ones = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\ndef solution(x, cos, sin):\n    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n    nl.store(y, nl.ones((128, 4096), dtype=nl.float32))\n    return y\n";
+    let (outcome, code, _) = verdict(&bench, ones);
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Wrong, "output-mismatch")
+    );
+    // Half of it is never written.
+    let half = ones.replace(
+        "nl.store(y, nl.ones((128,",
+        "nl.store(y[0:64], nl.ones((64,",
+    );
+    assert_eq!(verdict(&bench, &half).0, Outcome::Wrong);
+    // The wrong shape.
+    let flat = ones
+        .replace("x.shape", "(64, 4096)")
+        .replace("(128, 4096)", "(64, 4096)");
+    let (outcome, code, _) = verdict(&bench, &flat);
+    assert_eq!((outcome, code.as_str()), (Outcome::Wrong, "output-shape"));
+    // A tile of more partitions than there are.
+    let wide = ones.replace("nl.ones((128, 4096)", "nl.ones((256, 4096)");
+    let (outcome, _, line) = verdict(&bench, &wide);
+    assert_eq!((outcome, line), (Outcome::Illegal, Some(8)));
+    // A name that there is not.
+    let unknown = ones.replace("return y", "return missing");
+    let (outcome, _, line) = verdict(&bench, &unknown);
+    assert_eq!((outcome, line), (Outcome::Crashed, Some(9)));
+    // No end.
+    let endless = ones.replace(
+        "    return y",
+        "    while True:\n        pass\n    return y",
+    );
+    let (outcome, _, line) = verdict(&bench, &endless);
+    assert_eq!(outcome, Outcome::TimedOut);
+    assert!(line.is_some());
+    // No Python.
+    let (outcome, _, _) = verdict(&bench, &baseline.replace("return y", "return (y"));
+    assert_eq!(outcome, Outcome::BuildFailed);
+    // Files cannot be reached.
+    let opens = ones.replace("    return y", "    open('/etc/passwd')\n    return y");
+    let (outcome, _, line) = verdict(&bench, &opens);
+    assert_ne!(outcome, Outcome::Ok);
+    assert_eq!(line, line_of(&opens, "open("));
+}
+
+#[test]
+fn a_reference_with_a_type_that_c_lacks_is_told_how_to_spell_it() {
+    let catalog = Catalog::built_in().expect("catalog");
+    let mut problem = catalog.problem("trainium/rope").expect("problem");
+    problem.reference = problem.reference.replace("float", "bfloat16");
+    let target = catalog.target(&problem.targets[0]).expect("target");
+    let bench = opening::open(&problem, &target, cache(), 1, 2);
+    let kernel = problem.kernel("baseline").expect("kernel");
+    let error = bench
+        .and_then(|bench| bench.evaluate(kernel))
+        .expect_err("no such type");
+    let EvalError::Input { message, remedies } = error else {
+        panic!("{error:?}");
+    };
+    assert!(message.contains("unknown type name"), "{message}");
+    assert!(
+        remedies.iter().any(|it| it.contains("`uint16_t`")),
+        "{remedies:?}"
+    );
+}
+
+#[test]
+fn a_profile_names_engines_and_lines() {
+    let (bench, problem) = open("trainium/rope", &cache());
+    let source = problem.kernel("tuned").expect("kernel");
+    let Profiled::Right(profile) = bench.profile(source).expect("profiled") else {
+        panic!("the kernel is right");
+    };
+    let text: String = profile.sections.iter().map(|it| it.text.as_str()).collect();
+    assert!(
+        text.contains("vector") && text.contains("tensor_tensor"),
+        "{text}"
+    );
+    assert!(
+        profile.data["total_time_us"]
+            .as_f64()
+            .is_some_and(|us| 0.0 < us)
+    );
+}

@@ -1,0 +1,94 @@
+//! What a draft would do, found without data: whether the device would take it, and how long
+//! its engines would be busy.
+
+use autocomp_trainium_sim::Dtype;
+use autocomp_trainium_sim::timing::{Machine, Passes, loading_iterations, totals};
+use autocomp_trainium_sim::{Array, Input, Options, evaluate};
+
+/// Share of the work of engines other than the busiest that counts: it overlaps, but never wholly.
+const OVERLAP_LOSS: f64 = 0.2;
+/// Most steps and instructions of a draft.
+const STEPS: u64 = 20_000_000;
+const INSTRUCTIONS: usize = 400_000;
+
+/// An input of the kernel.
+#[derive(Clone, Debug)]
+pub struct InputShape {
+    /// Name of the parameter.
+    pub name: String,
+    /// Element type.
+    pub dtype: Dtype,
+    /// Sizes of its dimensions.
+    pub shape: Vec<usize>,
+}
+
+/// What a kernel does, by shapes alone.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Check {
+    /// Estimated nanoseconds: the busiest engine's work and a share of the others'.
+    pub(super) nanoseconds: f64,
+    /// Instructions and transfers.
+    pub(super) instructions: usize,
+    /// Operations of the matrix engine, without those that only turn and spread tiles.
+    pub(super) flops: u64,
+    /// Bytes that it writes to main memory: a draft that leaves out or repeats a part shows.
+    pub(super) written: u64,
+    /// Shapes and types of what it returns.
+    pub(super) outputs: Vec<(Dtype, Vec<usize>)>,
+}
+
+impl Check {
+    /// Whether two kernels return the same shapes and write as much.
+    pub(super) fn alike(&self, other: &Self) -> bool {
+        self.outputs == other.outputs && self.written == other.written
+    }
+}
+
+/// Runs a kernel without data; `None` where the device or a limit refuses it.
+pub(super) fn check(
+    source: &str,
+    entry: &str,
+    inputs: &[InputShape],
+    machine: &Machine,
+) -> Option<Check> {
+    let inputs: Vec<(String, Input)> = inputs
+        .iter()
+        .map(|it| {
+            let array = Array {
+                dtype: it.dtype,
+                shape: it.shape.clone(),
+                data: Vec::new(),
+            };
+            (it.name.clone(), Input::Array(array))
+        })
+        .collect();
+    let options = Options {
+        generation: machine.generation,
+        functional: false,
+        step_limit: STEPS,
+        instruction_limit: INSTRUCTIONS,
+        ..Options::default()
+    };
+    let evaluation = evaluate(source, entry, &inputs, &options).ok()?;
+    let passes = Passes::of(&evaluation);
+    let busy = totals(&evaluation.trace, machine, passes);
+    let [_, vector, _, gpsimd, _] = busy;
+    let mut most = busy.iter().copied().fold(0.0, f64::max);
+    if machine.exclusions {
+        // They take turns at the port that they share.
+        most = most.max(vector + gpsimd);
+    }
+    let sum: f64 = busy.iter().sum();
+    let waits = loading_iterations(&evaluation.trace, passes) as f64 * machine.dma.latency_ns;
+    Some(Check {
+        nanoseconds: machine.launch_ns + waits + most + OVERLAP_LOSS * (sum - most),
+        instructions: evaluation.trace.len(),
+        flops: evaluation.trace.product_flops(),
+        written: evaluation.trace.written_bytes(),
+        outputs: evaluation
+            .outputs
+            .into_iter()
+            .map(|it| (it.dtype, it.shape))
+            .collect(),
+    })
+}

@@ -1,0 +1,418 @@
+//! Finds what could be done to a kernel, and ranks it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{Check, InputShape, check};
+use super::operation::View;
+use super::shapes::{Parameter, Shapes};
+use super::source::Source;
+use super::transformations::{ALL, Change, PLAIN, Transformation};
+use autocomp_core::RewriteError;
+use autocomp_trainium_sim::timing::Machine;
+
+/// The most drafts that are run without data for one kernel; bounds the time of a request.
+const MOST_CHECKS: usize = 1500;
+/// Drafts that are run in any case, and instructions of all drafts after which no more are.
+const FEWEST_CHECKS: usize = 80;
+const MOST_INSTRUCTIONS: usize = 1_000_000;
+/// How many of the best single changes are tried in pairs.
+const PAIRED: usize = 10;
+/// Most rounds of changes that only make a kernel easier to see through.
+const MOST_ROUNDS: usize = 24;
+/// Longest chain of changes.
+const LONGEST: usize = 10;
+/// Least share by which each change of a chain must improve the estimate.
+const LEAST_GAIN: f64 = 0.002;
+
+/// Changes that let engines work side by side, which the estimate does not see: proposed behind
+/// the best chain, too.
+const OVERLAPS: &[&str] = &["split-loop"];
+/// The form of kernels whose instructions name their engines, where their functions leave it open:
+/// it may cost something, which the choice of engines makes up for.
+const NAMES_ENGINES: &str = "write-into-tiles";
+/// The kind of change that gives iterations tiles of different sizes.
+const UNEVEN: &str = "skip-masked";
+
+/// One change, as a plan's payload holds it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Step {
+    pub(super) transformation: String,
+    /// Line in the kernel that the steps before left, from 1.
+    pub(super) line: usize,
+    /// Which of several changes at that line.
+    pub(super) variant: String,
+}
+
+/// One or more changes, each to the kernel that the one before it left.
+#[derive(Clone, Debug)]
+pub(super) struct Proposal {
+    pub(super) steps: Vec<Step>,
+    pub(super) menu_items: Vec<&'static str>,
+    pub(super) text: String,
+    pub(super) estimate: f64,
+    /// What proposals have in common.
+    pub(super) family: String,
+    flops: u64,
+    pub(super) source: String,
+}
+
+/// Everything that could be done to one kernel.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proposals {
+    pub(super) all: Vec<Proposal>,
+    /// Drafts that were made, and those of them that the device would refuse.
+    pub(super) made: usize,
+    pub(super) refused: usize,
+}
+
+/// What drafts are made for.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub(super) entry: String,
+    pub(super) inputs: Vec<InputShape>,
+    pub(super) machine: Machine,
+    /// Whether results may be as coarse as two-byte operands of products make them.
+    pub(super) narrow: bool,
+}
+
+impl Problem {
+    /// Reads a kernel.
+    pub(super) fn view<'s>(&self, text: &'s str) -> Result<View<'s>, RewriteError> {
+        let source = Source::parse(text, &self.entry)?;
+        let parameters: Vec<Parameter> = self
+            .inputs
+            .iter()
+            .map(|it| {
+                let shape = it.shape.iter().map(|size| *size as i64).collect();
+                (it.name.clone(), shape, it.dtype.name().to_owned())
+            })
+            .collect();
+        let shapes = Shapes::of(&source, &parameters);
+        let (nl, nisa) = (source.alias("nl"), source.alias("nisa"));
+        Ok(View {
+            source,
+            shapes,
+            nl,
+            nisa,
+        })
+    }
+
+    /// The kernel after steps.
+    pub(super) fn carry_out(&self, text: &str, steps: &[Step]) -> Result<String, RewriteError> {
+        let mut text = text.to_owned();
+        for step in steps {
+            let kind = ALL
+                .iter()
+                .chain(PLAIN)
+                .find(|it| it.name == step.transformation);
+            let kind = kind.ok_or_else(|| {
+                RewriteError::Payload(format!(
+                    "there is no transformation `{}`",
+                    step.transformation
+                ))
+            })?;
+            let changes = (kind.changes)(&self.view(&text)?);
+            let change = changes
+                .into_iter()
+                .find(|it| it.line == step.line && it.variant == step.variant);
+            text = change.ok_or(RewriteError::Nothing)?.source;
+        }
+        Ok(text)
+    }
+
+    /// Everything that could be done to a kernel, the most promising first.
+    pub(super) fn proposals(&self, text: &str) -> Result<Proposals, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        let as_it_is = origin.clone();
+        let origin = search.plain(origin);
+        if as_it_is.estimate * (1.0 + LEAST_GAIN) < origin.estimate {
+            let untouched = search.extend(&as_it_is, None);
+            search.found.all.extend(untouched);
+        }
+        let singles = search.extend(&origin, None);
+        search.found.all.extend(singles.iter().cloned());
+        let mut starts = singles.clone();
+        starts.extend(search.enabled(&singles));
+        search.chain(&origin, &starts);
+        search.everywhere(&origin, &singles);
+        search.pairs(&singles);
+        let mut found = search.found;
+        found.all.sort_by(|a, b| {
+            let order = a.estimate.total_cmp(&b.estimate);
+            order.then_with(|| a.steps.cmp(&b.steps))
+        });
+        Ok(found)
+    }
+
+    /// The kernel in the form in which most can be seen.
+    pub(super) fn plain(&self, text: &str) -> Result<String, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        Ok(search.plain(origin).source)
+    }
+
+    /// Everything that one change leads to.
+    pub(super) fn singles(&self, text: &str) -> Result<Vec<Proposal>, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        let mut found = search.changed(&origin, PLAIN.iter());
+        found.extend(search.extend(&origin, None));
+        Ok(found)
+    }
+
+    fn search(&self, text: &str) -> Result<(Search<'_>, Proposal), RewriteError> {
+        self.view(text)?;
+        let now = check(text, &self.entry, &self.inputs, &self.machine).ok_or_else(|| {
+            let message = "the kernel does not run on the problem's shapes";
+            RewriteError::NotUnderstood(message.into())
+        })?;
+        let origin = Proposal {
+            steps: Vec::new(),
+            menu_items: Vec::new(),
+            text: String::new(),
+            estimate: now.nanoseconds,
+            family: String::new(),
+            flops: now.flops,
+            source: text.to_owned(),
+        };
+        let search = Search {
+            problem: self,
+            now,
+            seen: BTreeSet::from([text.to_owned()]),
+            found: Proposals::default(),
+            work: 0,
+        };
+        Ok((search, origin))
+    }
+}
+
+struct Search<'p> {
+    problem: &'p Problem,
+    now: Check,
+    seen: BTreeSet<String>,
+    found: Proposals,
+    /// Instructions of all drafts that were run.
+    work: usize,
+}
+
+impl Search<'_> {
+    /// The kernels one change further, of one kind or of all.
+    fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
+        let narrow = self.problem.narrow;
+        let kinds = ALL.iter().filter(|it| {
+            (it.menu_item != "narrow-types" || narrow) && kind.is_none_or(|kind| kind == it.name)
+        });
+        self.changed(before, kinds)
+    }
+
+    /// The kernel in the form in which most can be seen; the same steps go before all others.
+    fn plain(&mut self, origin: Proposal) -> Proposal {
+        let mut at = origin;
+        for _ in 0..MOST_ROUNDS {
+            // None of them may cost anything.
+            let most = at.estimate * (1.0 + LEAST_GAIN);
+            let mut found = self.changed(&at, PLAIN.iter()).into_iter();
+            let names_engines = |it: &Proposal| {
+                let last = it.steps.last().map(|it| it.transformation.as_str());
+                last == Some(NAMES_ENGINES)
+            };
+            let Some(next) = found.find(|it| it.estimate <= most || names_engines(it)) else {
+                break;
+            };
+            at = next;
+        }
+        // Neither kind nor item: they make nothing faster.
+        at.family.clear();
+        at.menu_items.clear();
+        at
+    }
+
+    fn changed(
+        &mut self,
+        before: &Proposal,
+        kinds: impl Iterator<Item = &'static Transformation>,
+    ) -> Vec<Proposal> {
+        let mut out = Vec::new();
+        let Ok(view) = self.problem.view(&before.source) else {
+            return out;
+        };
+        for transformation in kinds {
+            for change in (transformation.changes)(&view) {
+                let long = MOST_INSTRUCTIONS <= self.work && FEWEST_CHECKS <= self.found.made;
+                if long || MOST_CHECKS <= self.found.made {
+                    return out;
+                }
+                if !self.seen.insert(change.source.clone()) {
+                    continue;
+                }
+                let Change {
+                    line,
+                    variant,
+                    sentence,
+                    source,
+                } = change;
+                self.found.made += 1;
+                let checked = check(
+                    &source,
+                    &self.problem.entry,
+                    &self.problem.inputs,
+                    &self.problem.machine,
+                );
+                self.work += checked.as_ref().map_or(0, |it| it.instructions);
+                let Some(checked) = checked.filter(|it| {
+                    // Tiles of another size do the same work.
+                    let resized = transformation.name == "resize-tiles";
+                    it.alike(&self.now) && (!resized || it.flops == before.flops)
+                }) else {
+                    self.found.refused += 1;
+                    continue;
+                };
+                let mut steps = before.steps.clone();
+                steps.push(Step {
+                    transformation: transformation.name.to_owned(),
+                    line,
+                    variant,
+                });
+                let mut menu_items = before.menu_items.clone();
+                if !menu_items.contains(&transformation.menu_item) {
+                    menu_items.push(transformation.menu_item);
+                }
+                let text = if before.text.is_empty() {
+                    sentence
+                } else {
+                    format!("{} {sentence}", before.text)
+                };
+                let family = if before.family.is_empty() {
+                    transformation.name.to_owned()
+                } else {
+                    format!("{} + {}", before.family, transformation.name)
+                };
+                out.push(Proposal {
+                    steps,
+                    menu_items,
+                    text,
+                    estimate: checked.nanoseconds,
+                    flops: checked.flops,
+                    family,
+                    source,
+                });
+            }
+        }
+        out
+    }
+
+    /// Changes that pay only behind another one: how much a triangular mask leaves out depends on
+    /// the size of the tiles.
+    fn enabled(&mut self, singles: &[Proposal]) -> Vec<Proposal> {
+        let mut found = Vec::new();
+        for single in singles.iter().filter(|it| it.family == "resize-tiles") {
+            found.extend(self.extend(single, Some("skip-masked")));
+        }
+        self.found.all.extend(found.iter().cloned());
+        found
+    }
+
+    /// The same kind of change wherever it helps.
+    fn everywhere(&mut self, origin: &Proposal, singles: &[Proposal]) {
+        let mut best: BTreeMap<&str, &Proposal> = BTreeMap::new();
+        for single in singles {
+            let entry = best.entry(single.family.as_str()).or_insert(single);
+            if single.estimate < entry.estimate {
+                *entry = single;
+            }
+        }
+        for (kind, first) in best {
+            let mut at = first.clone();
+            for _ in 1..LONGEST {
+                let next = self.extend(&at, Some(kind));
+                let Some(next) = next
+                    .into_iter()
+                    .min_by(|a, b| a.estimate.total_cmp(&b.estimate))
+                else {
+                    break;
+                };
+                if at.estimate * 1.01 < next.estimate {
+                    break;
+                }
+                at = next;
+            }
+            if origin.steps.len() + 1 < at.steps.len() {
+                at.family = format!("{kind} everywhere");
+                self.found.all.push(at);
+            }
+        }
+    }
+
+    /// The best change, then the best of what is left, as long as the estimate improves. Once more
+    /// without the kind that makes tiles of many sizes, behind which little else is understood.
+    fn chain(&mut self, origin: &Proposal, singles: &[Proposal]) {
+        let uneven = |it: &&Proposal| it.steps.iter().any(|it| it.transformation == UNEVEN);
+        let mut known = BTreeMap::new();
+        self.climb(origin, singles.iter().collect(), &mut known, |_| true);
+        if singles.iter().any(|it| uneven(&it)) {
+            let even = singles.iter().filter(|it| !uneven(it)).collect();
+            self.climb(origin, even, &mut known, |it| !uneven(&it));
+        }
+    }
+
+    /// One chain of allowed changes; `known` are the kernels one change behind those on the way.
+    fn climb(
+        &mut self,
+        origin: &Proposal,
+        starts: Vec<&Proposal>,
+        known: &mut BTreeMap<String, Vec<Proposal>>,
+        allowed: impl Fn(&Proposal) -> bool,
+    ) {
+        let best = |from: Vec<&Proposal>, below: f64| {
+            let found = from.into_iter().filter(|it| it.estimate < below);
+            found
+                .min_by(|a, b| a.estimate.total_cmp(&b.estimate))
+                .cloned()
+        };
+        let Some(mut at) = best(starts, origin.estimate) else {
+            return;
+        };
+        for _ in 1..LONGEST {
+            if !known.contains_key(&at.source) {
+                let all = self.extend(&at, None);
+                known.insert(at.source.clone(), all);
+            }
+            let all = known.get(&at.source).into_iter().flatten();
+            let all: Vec<&Proposal> = all.filter(|it| allowed(it)).collect();
+            let Some(next) = best(all.clone(), at.estimate * (1.0 - LEAST_GAIN)) else {
+                let last = |it: &Proposal| it.steps.last().map(|it| it.transformation.clone());
+                let overlaps = all
+                    .into_iter()
+                    .filter(|it| last(it).is_some_and(|it| OVERLAPS.contains(&it.as_str())));
+                for overlap in overlaps {
+                    let mut found = overlap.clone();
+                    found.family = "chain and overlap".to_owned();
+                    self.found.all.push(found);
+                }
+                break;
+            };
+            at = next;
+        }
+        if origin.steps.len() + 1 < at.steps.len() {
+            at.family = "chain".to_owned();
+            self.found.all.push(at);
+        }
+    }
+
+    /// The best changes followed by another one.
+    fn pairs(&mut self, singles: &[Proposal]) {
+        let mut order: Vec<&Proposal> = singles.iter().collect();
+        order.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
+        // One of each kind first: pairs of unlike changes teach most.
+        let mut kinds = BTreeSet::new();
+        order.sort_by_key(|it| !kinds.insert(it.family.clone()));
+        for first in order.into_iter().take(PAIRED) {
+            let seconds = self.extend(first, None);
+            let better = seconds
+                .into_iter()
+                .filter(|it| it.estimate < first.estimate * (1.0 - LEAST_GAIN));
+            self.found.all.extend(better);
+        }
+    }
+}

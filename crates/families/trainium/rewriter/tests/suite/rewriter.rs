@@ -1,0 +1,419 @@
+//! The rewriter on kernels of its own kind: what it changes, the kernels still compute.
+
+mod first;
+mod functions;
+mod second;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::difference::difference;
+use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
+use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium_sim::timing::Machine;
+use autocomp_trainium_sim::{Array, Input, Options, evaluate, parse_inputs};
+use first::KERNELS;
+use proptest::prelude::*;
+
+const HEAD: &str = "import neuronxcc.nki as nki
+import neuronxcc.nki.isa as nisa
+import neuronxcc.nki.language as nl
+
+
+";
+
+fn rewriter(inputs: &str) -> NkiRewriter {
+    with_tolerance(inputs, 0.02)
+}
+
+fn with_tolerance(inputs: &str, tolerance: f64) -> NkiRewriter {
+    let shapes = parse_inputs(inputs, None).unwrap().into_iter();
+    let shapes = shapes.filter_map(|(name, input)| match input {
+        Input::Array(it) => Some(InputShape {
+            name,
+            dtype: it.dtype,
+            shape: it.shape,
+        }),
+        _ => None,
+    });
+    let machine = Machine::built_in("trn1").unwrap();
+    NkiRewriter::new("solution", shapes.collect(), machine, tolerance)
+}
+
+fn outputs(source: &str, inputs: &str) -> Result<Vec<Array>, String> {
+    let inputs = parse_inputs(inputs, Some(7)).unwrap();
+    let found = evaluate(source, "solution", &inputs, &Options::default());
+    found.map(|it| it.outputs).map_err(|it| it.to_string())
+}
+
+fn tolerance(transformations: &str) -> f32 {
+    if transformations.contains("narrow") {
+        2e-2
+    } else {
+        1e-4
+    }
+}
+
+#[test]
+fn every_change_that_the_device_takes_keeps_the_result() {
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    let mut wrong = Vec::new();
+    let first = KERNELS
+        .iter()
+        .map(|(name, inputs, body)| (*name, *inputs, format!("{HEAD}{body}")));
+    let second = second::KERNELS
+        .iter()
+        .chain(functions::KERNELS)
+        .map(|(name, inputs, text)| (*name, *inputs, (*text).to_owned()));
+    for (name, inputs, source) in first.chain(second) {
+        let right = outputs(&source, inputs).unwrap();
+        let rewriter = rewriter(inputs);
+        let mut changes = rewriter.single_changes(&source).unwrap();
+        // What is found once more can be seen.
+        let plain = rewriter.plain(&source).unwrap();
+        if plain != source {
+            changes.extend(rewriter.single_changes(&plain).unwrap());
+        }
+        for (kind, sentence, text) in changes {
+            let found = outputs(&text, inputs).unwrap_or_default();
+            *taken.entry(kind.clone()).or_default() += 1;
+            let off = difference(&found, &right);
+            if tolerance(&kind) < off {
+                wrong.push(format!("{name}, {kind}: {sentence} (off by {off})\n{text}"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+    let kinds: Vec<&str> = taken.keys().map(String::as_str).collect();
+    let all = [
+        "accumulate-in-psum",
+        "affine-range",
+        "choose-engine",
+        "defer-scale",
+        "drop-copies",
+        "fuse-operations",
+        "gather-stores",
+        "hoist",
+        "interchange",
+        "keep-resident",
+        "keep-tiles",
+        "known-function",
+        "leave-out-masks",
+        "load-shared-rows-once",
+        "name-arguments",
+        "name-each-result",
+        "name-windows",
+        "narrow-tiles",
+        "narrow-types",
+        "one-name-each",
+        "own-buffer",
+        "pieces",
+        "precompute",
+        "reduce-on-the-way",
+        "resize-tiles",
+        "settle-conditions",
+        "skip-masked",
+        "split-loop",
+        "spread-in-pieces",
+        "spread-rows",
+        "stay-in-psum",
+        "sum-by-identity",
+        "take-windows-apart",
+        "through-psum",
+        "tile-for-each-result",
+        "turn-on-chip",
+        "write-into-tiles",
+        "write-out-calls",
+        "write-out-loops",
+    ];
+    assert_eq!(kinds, all, "{taken:?}");
+}
+
+/// The form that all changes start from, of a kernel whose spelling hides nearly everything.
+#[test]
+fn spellings_of_the_second_dialect_are_written_out() {
+    let (name, inputs, source) = second::KERNELS
+        .iter()
+        .find(|it| it.0 == "second spellings")
+        .unwrap();
+    let plain = rewriter(inputs).plain(source).unwrap();
+    let body = plain.split("def solution").nth(1).unwrap();
+    for hidden in [
+        "bring(",
+        "fresh(",
+        "halved(",
+        "parts",
+        " in (",
+        "if ",
+        "range(1, 3)",
+        "enumerate",
+        " in range(2)]",
+        "tensor_copy(best",
+    ] {
+        assert!(
+            !body.contains(hidden),
+            "{name}: `{hidden}` is left in\n{plain}"
+        );
+    }
+    let right = outputs(source, inputs).unwrap();
+    assert!(difference(&outputs(&plain, inputs).unwrap(), &right) <= 1e-6);
+    let kinds: BTreeSet<String> = rewriter(inputs)
+        .single_changes(&plain)
+        .unwrap()
+        .into_iter()
+        .map(|it| it.0)
+        .collect();
+    for kind in [
+        "through-psum",
+        "keep-resident",
+        "gather-stores",
+        "choose-engine",
+    ] {
+        assert!(kinds.contains(kind), "{kind} is not among {kinds:?}");
+    }
+}
+
+/// Functions that return tiles become instructions that write to them, with the same results.
+#[test]
+fn functions_of_the_second_dialect_become_instructions() {
+    for (name, inputs, source) in functions::KERNELS {
+        let plain = rewriter(inputs).plain(source).unwrap();
+        let body = plain.split("def solution").nth(1).unwrap();
+        // What is no instruction stays: a choice between two tiles.
+        let calls = body
+            .split("nl.")
+            .skip(1)
+            .filter_map(|it| it.split_once('('))
+            .map(|it| it.0)
+            .filter(|it| it.chars().all(|c| c.is_alphanumeric() || c == '_'));
+        let known = ["affine_range", "ds", "ndarray", "where", "zeros"];
+        let left: Vec<&str> = calls.filter(|it| !known.contains(it)).collect();
+        assert!(left.is_empty(), "{name}: {left:?} are left in\n{plain}");
+        let right = outputs(source, inputs).unwrap();
+        let off = difference(&outputs(&plain, inputs).unwrap(), &right);
+        assert!(off <= 1e-6, "{name}: off by {off}\n{plain}");
+    }
+}
+
+fn menu() -> Vec<MenuItem> {
+    let item = r#"{ "id": "fuse-operations", "text": "Merge operations." }"#;
+    vec![serde_json::from_str(item).unwrap()]
+}
+
+#[test]
+fn plans_are_repeatable_and_drafts_right() {
+    let menu = menu();
+    for (name, inputs, body) in KERNELS {
+        let source = format!("{HEAD}{body}");
+        let right = outputs(&source, inputs).unwrap();
+        let mut seen = BTreeSet::new();
+        let (one, other) = (rewriter(inputs), rewriter(inputs));
+        for plan in 0..8 {
+            let choice = PlanChoice {
+                menu: &menu,
+                iteration: 1,
+                place: 0,
+                plan,
+            };
+            let found = match one.plan(&source, choice) {
+                Ok(found) => found,
+                Err(RewriteError::Nothing) if 0 < plan => break,
+                Err(error) => panic!("{name}: {error}"),
+            };
+            let again = other.plan(&source, choice).unwrap();
+            assert_eq!(found, again);
+            assert!(["fuse-operations", "other"].contains(&found.menu_item.as_str()));
+            let draft = one.implement(&source, &found.payload, 0).unwrap();
+            assert!(
+                seen.insert(draft.clone()),
+                "{name}: plan {plan} repeats another: {}",
+                found.text
+            );
+            let off = difference(&outputs(&draft, inputs).unwrap(), &right);
+            assert!(
+                off <= tolerance(&found.payload),
+                "{name}: {}: off by {off}\n{draft}",
+                found.text
+            );
+        }
+    }
+}
+
+#[test]
+fn types_are_narrowed_only_where_the_tolerance_allows_it() {
+    let (_, inputs, body) = KERNELS[0];
+    let source = format!("{HEAD}{body}");
+    let narrowed = |tolerance| {
+        let found = with_tolerance(inputs, tolerance).single_changes(&source);
+        let mut found = found.unwrap().into_iter();
+        found.any(|(kind, _, text)| kind == "narrow-types" && text.contains("nl.bfloat16"))
+    };
+    assert!(narrowed(0.01) && !narrowed(0.001));
+}
+
+#[test]
+fn rows_move_to_other_partitions_only_where_nothing_else_depends_on_the_partition() {
+    let (_, _, body) = KERNELS.iter().find(|it| it.0 == "windows").unwrap();
+    let inputs = "x:f32[256,130];c:f32[128,1]";
+    let body = body.replace("solution(x)", "solution(x, c)");
+    let offered = |body: &str| {
+        let source = format!("{HEAD}{body}");
+        outputs(&source, inputs).unwrap();
+        let mut found = rewriter(inputs)
+            .single_changes(&source)
+            .unwrap()
+            .into_iter();
+        found.any(|it| it.0 == "load-shared-rows-once")
+    };
+    assert!(offered(&body));
+    // A column that is the same for all iterations, but not for all partitions.
+    let outside = body
+        .replace("    for i in", "    column = nl.load(c)\n    for i in")
+        .replace(", best, mask", ", nl.multiply(best, column), mask");
+    assert!(!offered(&outside));
+    let inside = body.replace(", best, mask", ", nl.multiply(best, nl.load(c)), mask");
+    assert!(!offered(&inside));
+}
+
+/// Masks go where they keep everything, and nowhere else.
+#[test]
+fn masks_that_keep_everything_are_left_out() {
+    let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "masks").unwrap();
+    let plain = rewriter(inputs).plain(&format!("{HEAD}{body}")).unwrap();
+    assert!(
+        !plain.contains("mask=whole") && !plain.contains("+ grid"),
+        "{plain}"
+    );
+    assert_eq!(plain.matches("mask=part").count(), 3, "{plain}");
+}
+
+/// What other changes wrote in numbers follows a size that has a name.
+#[test]
+fn numbers_follow_the_size_that_they_stand_for() {
+    let inputs = "x:f32[128,2048]";
+    let source = format!(
+        "FREE = 256
+
+
+{HEAD}def solution(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(x.shape[1] // FREE):
+        tile = nl.load(x[0:128, nl.ds(j * FREE, FREE)])
+        nl.store(y[0:128, nl.ds(j * FREE, FREE)], nl.exp(tile))
+    return y
+"
+    );
+    let right = outputs(&source, inputs).unwrap();
+    let mut resized = 0;
+    for (_, _, first) in rewriter(inputs).single_changes(&source).unwrap() {
+        for (kind, sentence, text) in rewriter(inputs).single_changes(&first).unwrap() {
+            if kind == "resize-tiles" {
+                let off = difference(&outputs(&text, inputs).unwrap(), &right);
+                assert!(off <= 1e-4, "{sentence} (off by {off})\n{text}");
+                resized += 1;
+            }
+        }
+    }
+    assert!(2 < resized);
+}
+
+/// A tile that is a part of what a loop gathers has no reader in the loop, and is not dropped.
+#[test]
+fn what_is_gathered_is_still_written() {
+    let inputs = "x:f32[128,128];y:f32[128,1024]";
+    let source = "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    out = nl.ndarray((128, 1024), dtype=x.dtype, buffer=nl.shared_hbm)
+    left = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=left, src=x)
+    right = nl.ndarray((128, 1024), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=right, src=y)
+    for j in range(4):
+        total = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(dst=total, stationary=left, moving=right[:, j * 256:(j + 1) * 256])
+        rows = nl.ndarray((128, 256), dtype=out.dtype, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=rows, src=total)
+        nisa.dma_copy(dst=out[:, j * 256:(j + 1) * 256], src=rows)
+    return out
+";
+    let right = outputs(source, inputs).unwrap();
+    let mut gathered = 0;
+    for (kind, _, first) in rewriter(inputs).single_changes(source).unwrap() {
+        if kind != "gather-stores" {
+            continue;
+        }
+        gathered += 1;
+        for (kind, sentence, text) in rewriter(inputs).single_changes(&first).unwrap() {
+            let off = difference(&outputs(&text, inputs).unwrap_or_default(), &right);
+            assert!(off <= tolerance(&kind), "{sentence} (off by {off})\n{text}");
+        }
+    }
+    assert_eq!(gathered, 1);
+}
+
+#[test]
+fn what_is_not_touched_stays() {
+    for (_, inputs, body) in KERNELS {
+        let source = format!("{HEAD}{body}");
+        for (kind, sentence, text) in rewriter(inputs).single_changes(&source).unwrap() {
+            assert!(text.starts_with(HEAD), "{kind}: {sentence}\n{text}");
+            assert!(text.ends_with("\n") && !text.contains("\n\n\n\n"));
+            if kind == "choose-engine" {
+                let same = source
+                    .lines()
+                    .zip(text.lines())
+                    .filter(|(a, b)| a == b)
+                    .count();
+                assert!(source.lines().count() <= same + 2, "{sentence}\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_named() {
+    let inputs = "x:f32[128,512]";
+    let source = format!(
+        "{HEAD}def solution(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    strange = [print(i) for i in range(2)]
+    nl.store(y, nl.exp(tile))
+    return y
+"
+    );
+    let named = |source: &str| {
+        let found = rewriter(inputs).not_understood(source).into_iter();
+        let found = found.map(|it| format!("line {}: {}", it.line, it.reason));
+        found.collect::<Vec<String>>()
+    };
+    let strange = "line 9: what `[print(i) for i in range(2)]` makes is not known";
+    assert_eq!(named(&source), [strange]);
+    let missing = source.replace("def solution", "def other");
+    assert_eq!(named(&missing), ["line 1: there is no function `solution`"]);
+    let broken = source.replace("return y", "return (y");
+    assert_eq!(named(&broken).len(), 1);
+    let payload = rewriter(inputs).implement(&source, "{}", 0);
+    assert!(matches!(payload, Err(RewriteError::Payload(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #[test]
+    fn no_text_makes_it_panic(which in 0..KERNELS.len(), from in 0usize..900, length in 0usize..40, new in "[a-z0-9*+.,:()\\[\\] \n]{0,12}") {
+        let (_, inputs, body) = KERNELS[which];
+        let mut source = format!("{HEAD}{body}");
+        let from = from.min(source.len());
+        let to = (from + length).min(source.len());
+        source.replace_range(from..to, &new);
+        let _ = rewriter(inputs).single_changes(&source);
+    }
+}

@@ -1,0 +1,230 @@
+//! Machines as data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::{Failure, FailureKind, Outcome};
+
+/// One engine's rates.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngineRates {
+    /// Clock in GHz.
+    pub ghz: f64,
+    /// Cycles added to each instruction's formula.
+    pub overhead_cycles: f64,
+    /// The same for copies out of the accumulators.
+    pub psum_overhead_cycles: f64,
+    /// Fewest cycles between two instructions.
+    pub floor_cycles: f64,
+    /// The same where the accumulators are read or written.
+    pub psum_floor_cycles: f64,
+    /// Cycles that are needed over those of the formula, as a factor.
+    pub slowdown: f64,
+    /// Slow-down of the matrix engine for four-byte inputs.
+    #[serde(default)]
+    pub fp32_factor: f64,
+}
+
+/// Rates of the DMA queues.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferRates {
+    /// Number of queues.
+    pub queues: usize,
+    /// Bytes per nanosecond of one queue.
+    pub bytes_per_ns: f64,
+    /// Nanoseconds for each contiguous run.
+    pub descriptor_ns: f64,
+    /// Nanoseconds from the start to the first use of the data, beyond the transfer itself.
+    pub latency_ns: f64,
+    /// Nanoseconds for each element that a queue turns around.
+    pub transpose_ns: f64,
+    /// Bytes per nanosecond of main memory.
+    pub hbm_bytes_per_ns: f64,
+    /// Nanoseconds that it takes to make the descriptors of a transfer while the kernel runs, one
+    /// transfer after the other; 0 where the machine has them all made before.
+    pub dynamic_ns: f64,
+    /// Longest loop whose transfers are written out before the kernel runs.
+    pub unrolled_trips: u64,
+}
+
+/// Factors of single instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstructionRates {
+    /// Cycles for each element of a reciprocal on the vector engine.
+    pub reciprocal: f64,
+    /// Whether copies and sums of two-byte types run at multiples of the rate.
+    pub fast_sixteen_bit: bool,
+}
+
+/// A machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Short name.
+    pub name: String,
+    /// One line on it.
+    pub description: String,
+    /// What its figures rest on.
+    pub basis: String,
+    /// Generation of the core: 2, 3 or 4.
+    pub generation: u8,
+    /// Bytes of on-chip memory for tiles in each partition.
+    pub sbuf_bytes: u64,
+    /// Bytes of accumulators in each partition.
+    pub psum_bytes: u64,
+    /// Nanoseconds before the first and after the last instruction.
+    pub launch_ns: f64,
+    /// Nanoseconds from the end of an instruction to the use of its result by another engine.
+    pub tail_ns: f64,
+    /// How many instructions ahead of the oldest unfinished one an engine may start.
+    pub window: usize,
+    /// Whether the vector engine excludes the others on the memories that they share.
+    pub exclusions: bool,
+    /// The matrix engine.
+    pub tensor: EngineRates,
+    /// The vector engine.
+    pub vector: EngineRates,
+    /// The scalar engine.
+    pub scalar: EngineRates,
+    /// The general-purpose engine.
+    pub gpsimd: EngineRates,
+    /// The DMA queues.
+    pub dma: TransferRates,
+    /// Single instructions.
+    pub rates: InstructionRates,
+}
+
+const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "trn1",
+        include_str!("../../../../../../targets/trainium-trn1/machines/trn1.toml"),
+    ),
+    (
+        "trn2",
+        include_str!("../../../../../../targets/trainium-trn2/machines/trn2.toml"),
+    ),
+    (
+        "trn3",
+        include_str!("../../../../../../targets/trainium-trn3/machines/trn3.toml"),
+    ),
+];
+
+impl Machine {
+    /// Names of the machines that come with the crate.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// A machine that comes with the crate.
+    ///
+    /// # Errors
+    /// `unknown-machine`.
+    pub fn built_in(name: &str) -> Outcome<Self> {
+        let text = BUILT_IN
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| *text);
+        match text {
+            Some(text) => Self::parse(text),
+            None => Err(Failure::new(
+                FailureKind::Input,
+                "unknown-machine",
+                format!("there is no machine `{name}`"),
+                "use trn1, trn2 or trn3, or a file of your own",
+            )),
+        }
+    }
+
+    /// Reads a machine from TOML.
+    ///
+    /// # Errors
+    /// `machine-file` with what is wrong.
+    pub fn parse(text: &str) -> Outcome<Self> {
+        let machine: Self = toml::from_str(text).map_err(|error| {
+            Failure::new(
+                FailureKind::Input,
+                "machine-file",
+                error.to_string(),
+                "compare with the machines that come with the program",
+            )
+        })?;
+        let rates = [
+            machine.tensor.ghz,
+            machine.vector.ghz,
+            machine.scalar.ghz,
+            machine.gpsimd.ghz,
+            machine.dma.bytes_per_ns,
+            machine.dma.hbm_bytes_per_ns,
+        ];
+        if rates.iter().any(|r| !(r.is_finite() && *r > 0.0))
+            || machine.dma.queues == 0
+            || machine.window == 0
+        {
+            return Err(Failure::new(
+                FailureKind::Input,
+                "machine-file",
+                "rates, queues and window must be positive",
+                "correct the file",
+            ));
+        }
+        Ok(machine)
+    }
+}
+
+/// Habits of the compiler that are imitated; all can be switched off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passes {
+    /// Loads of inputs that fit the on-chip memory as a whole are done once.
+    pub load_cache: bool,
+    /// Operations that give the same in every iteration of a loop are done once; sums into
+    /// accumulators that hold zeros are left out.
+    pub simplify: bool,
+    /// Loops in order are run as written: what they load, they load when the last iteration is
+    /// through with its work.
+    pub rolled_loops: bool,
+    /// Neighbouring instructions of an affine loop become one.
+    pub vectorise: bool,
+    /// Single-use results of the scalar engine go to the accumulators, which halves the time of
+    /// the operation of the vector engine that reads them.
+    pub accumulator_operands: bool,
+    /// Long loops are not written out: descriptors of their transfers are made as they run, on
+    /// machines that can.
+    pub dynamic_loops: bool,
+    /// What does not fit the on-chip memory is spilled and re-loaded.
+    pub spill: bool,
+}
+
+impl Passes {
+    /// Nothing but spills.
+    pub const PLAIN: Self = Self {
+        load_cache: false,
+        simplify: false,
+        rolled_loops: false,
+        vectorise: false,
+        accumulator_operands: false,
+        dynamic_loops: false,
+        spill: true,
+    };
+
+    /// What is done to a kernel.
+    #[must_use]
+    pub fn of(evaluation: &crate::Evaluation) -> Self {
+        if !evaluation.rewritten {
+            return Self {
+                dynamic_loops: evaluation.dialect == crate::Dialect::V1,
+                ..Self::PLAIN
+            };
+        }
+        Self {
+            load_cache: true,
+            simplify: true,
+            rolled_loops: true,
+            vectorise: true,
+            accumulator_operands: true,
+            dynamic_loops: true,
+            spill: true,
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The engines at work: each takes its instructions in program order, but may look ahead past
+//! those that wait; transfers spread over the DMA queues.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::banks::banks;
+use super::cost;
+use super::dependences::graph;
+use super::engines::{ENGINES, State, Time};
+use super::machine::Machine;
+use super::memory::Plan;
+use crate::trace::{Choice, Engine, Instruction, Tensor};
+
+/// When an instruction ran, and where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slot {
+    /// Engine that ran it.
+    pub engine: Engine,
+    /// Start in nanoseconds from the first instruction.
+    pub start: f64,
+    /// When the engine was free again.
+    pub released: f64,
+    /// When the result could be used.
+    pub done: f64,
+    /// The instruction that it waited for last, if it waited for one.
+    pub blocker: Option<u32>,
+}
+
+/// The schedule of a kernel.
+#[derive(Debug)]
+pub struct Timeline {
+    /// Instructions after the compiler's passes.
+    pub(crate) instructions: Arc<Vec<Instruction>>,
+    /// Tensors after the compiler's passes.
+    pub(crate) tensors: Arc<Vec<Tensor>>,
+    /// One slot for each instruction.
+    pub slots: Vec<Slot>,
+    /// Latency in nanoseconds, launch included.
+    pub latency_ns: f64,
+    /// Nanoseconds for which each DMA queue was busy.
+    pub queue_busy: Vec<f64>,
+    /// Loads that were dropped because the data was there.
+    pub cached_loads: u64,
+    /// Bytes stored and re-loaded for lack of on-chip memory.
+    pub spill_bytes: u64,
+    /// Most bytes of on-chip memory in use in each partition.
+    pub peak_sbuf: u64,
+    /// Instructions that were merged into their neighbours.
+    pub merged: u64,
+}
+
+/// An instruction and when it ran.
+#[derive(Clone, Copy, Debug)]
+pub struct Scheduled<'a> {
+    /// When and where.
+    pub slot: &'a Slot,
+    /// Its name in reports.
+    pub name: &'static str,
+    /// Line of the kernel file, from 1; 0 where no line applies.
+    pub line: u32,
+    /// Bytes from and to main memory, of transfers.
+    pub moved: Option<u64>,
+}
+
+impl Timeline {
+    /// Returns all instructions in program order.
+    pub fn scheduled(&self) -> impl Iterator<Item = Scheduled<'_>> {
+        let pairs = self.slots.iter().zip(self.instructions.iter());
+        pairs.map(|(slot, instruction)| Scheduled {
+            slot,
+            name: instruction.operation.name(),
+            line: instruction.line,
+            moved: instruction
+                .transfer
+                .as_ref()
+                .map(|it| it.hbm_read + it.hbm_written),
+        })
+    }
+}
+
+/// Runs the schedule.
+pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline {
+    let Plan {
+        instructions,
+        tensors,
+        tiles,
+        cached_loads,
+        spill_bytes,
+        peak_sbuf,
+        merged,
+    } = plan;
+    let count = instructions.len();
+    let mut graph = graph(&instructions, &tensors, tiles, rolled_loops);
+    let mut open = std::mem::take(&mut graph.open);
+    let banks = banks(&instructions, &tensors, tiles);
+    let empty = Slot {
+        engine: Engine::Dma,
+        start: 0.0,
+        released: 0.0,
+        done: 0.0,
+        blocker: None,
+    };
+    let mut slots = vec![empty; count];
+    let mut ready_at = vec![0.0f64; count];
+    let mut blockers: Vec<Option<u32>> = vec![None; count];
+    let mut state = State {
+        machine,
+        instructions: &instructions,
+        free: [0.0; 4],
+        running: [None; 4],
+        ready: Default::default(),
+        issued: vec![false; count],
+        oldest: 0,
+        queues: vec![0.0; machine.dma.queues],
+        by_load: (0..machine.dma.queues).collect(),
+        queue_busy: vec![0.0; machine.dma.queues],
+        hbm: 0.0,
+        trigger: 0.0,
+        psum_free: machine.psum_bytes as i64,
+        next_bank: 0,
+    };
+    // Events: (time, kind, instruction). Kinds: 0 becomes ready, 1 accumulators come free, 2 look again.
+    let mut events: BinaryHeap<Reverse<(Time, u8, u32)>> = BinaryHeap::new();
+    for (position, open) in open.iter().enumerate() {
+        if *open == 0 {
+            events.push(Reverse((Time(0.0), 0, position as u32)));
+        }
+    }
+    // When full queues were to be looked at again, so that this is an event once.
+    let mut next_look = f64::NEG_INFINITY;
+    let mut issued_count = 0;
+    let mut stalled = None;
+    let mut last = 0.0f64;
+    while issued_count < count {
+        let Some(Reverse((Time(now), kind, which))) = events.pop() else {
+            if stalled == Some(issued_count) {
+                // Not even that helped: what is left has no place in the schedule.
+                break;
+            }
+            stalled = Some(issued_count);
+            // Nothing can run: the accumulators are over-subscribed. Let the oldest go first.
+            state.psum_free = machine.psum_bytes as i64;
+            state.next_bank = banks
+                .order
+                .iter()
+                .position(|i| !state.issued[*i as usize])
+                .unwrap_or(banks.order.len());
+            events.push(Reverse((Time(last), 2, 0)));
+            if state.ready.iter().all(BinaryHeap::is_empty) {
+                break;
+            }
+            continue;
+        };
+        let apply = |kind: u8, which: u32, state: &mut State<'_>| match kind {
+            0 => {
+                let heap = match instructions[which as usize].choice {
+                    Choice::Fixed(Engine::Tensor) => 0,
+                    Choice::Fixed(Engine::Vector) => 1,
+                    Choice::Fixed(Engine::Scalar) => 2,
+                    Choice::Fixed(Engine::Gpsimd) => 3,
+                    Choice::VectorOrScalar => 4,
+                    Choice::VectorOrGpsimd => 5,
+                    Choice::Fixed(Engine::Dma) => 6,
+                };
+                state.ready[heap].push(Reverse(which));
+            }
+            1 => {
+                let bytes = banks.closes.get(&which).copied();
+                state.psum_free += bytes.unwrap_or_default() as i64;
+            }
+            _ => {}
+        };
+        apply(kind, which, &mut state);
+        while let Some(Reverse((Time(at), _, _))) = events.peek() {
+            if *at > now {
+                break;
+            }
+            if let Some(Reverse((_, kind, which))) = events.pop() {
+                apply(kind, which, &mut state);
+            }
+        }
+        // Issue whatever can be issued now.
+        loop {
+            let mut progress = false;
+            for (engine, unit) in ENGINES.into_iter().enumerate() {
+                if state.free[engine] > now {
+                    continue;
+                }
+                let Some((heap, which)) = state.candidate(engine, now, &banks) else {
+                    continue;
+                };
+                state.ready[heap].pop();
+                let instruction = &instructions[which as usize];
+                let busy = cost::busy(instruction, unit, machine);
+                let released = now + busy;
+                state.free[engine] = released;
+                state.running[engine] = Some(which);
+                let done = released + machine.tail_ns;
+                slots[which as usize] = Slot {
+                    engine: unit,
+                    start: now,
+                    released,
+                    done,
+                    blocker: blockers[which as usize],
+                };
+                state.take_bank(which, &banks);
+                events.push(Reverse((Time(released), 2, 0)));
+                state.finish(
+                    which,
+                    released,
+                    done,
+                    graph.waiting(which),
+                    &mut open,
+                    &mut ready_at,
+                    &mut blockers,
+                    &mut events,
+                    &banks,
+                );
+                last = last.max(done);
+                issued_count += 1;
+                progress = true;
+            }
+            // Transfers.
+            while let Some(Reverse(which)) = state.ready[6].peek().copied() {
+                let soonest = state.queues.iter().copied().fold(f64::INFINITY, f64::min);
+                if soonest > now + 4000.0 {
+                    let again = soonest - 3999.0;
+                    if again != next_look {
+                        events.push(Reverse((Time(again), 2, 0)));
+                        next_look = again;
+                    }
+                    break;
+                }
+                if which as usize >= state.oldest + 4 * machine.window {
+                    break;
+                }
+                state.ready[6].pop();
+                let begin = match instructions[which as usize].features.dynamic {
+                    true => {
+                        state.trigger = state.trigger.max(now) + machine.dma.dynamic_ns;
+                        state.trigger
+                    }
+                    false => now,
+                };
+                let (start, released, done) = state.transfer(which, begin);
+                slots[which as usize] = Slot {
+                    engine: Engine::Dma,
+                    start,
+                    released,
+                    done,
+                    blocker: blockers[which as usize],
+                };
+                state.finish(
+                    which,
+                    released,
+                    done,
+                    graph.waiting(which),
+                    &mut open,
+                    &mut ready_at,
+                    &mut blockers,
+                    &mut events,
+                    &banks,
+                );
+                last = last.max(done);
+                issued_count += 1;
+                progress = true;
+            }
+            if !progress {
+                break;
+            }
+        }
+    }
+    let latency_ns = last + machine.launch_ns;
+    let queue_busy = state.queue_busy;
+    Timeline {
+        instructions,
+        tensors,
+        slots,
+        latency_ns,
+        queue_busy,
+        cached_loads,
+        spill_bytes,
+        peak_sbuf,
+        merged,
+    }
+}

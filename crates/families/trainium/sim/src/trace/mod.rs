@@ -1,0 +1,395 @@
+//! The instruction and DMA trace of a run.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use crate::keyed::Keyed;
+use crate::python::value::LoopKind;
+use crate::tensor::dtype::Dtype;
+use crate::tensor::short::Short;
+use crate::tensor::storage::Buffer;
+
+/// Engines of a core, and the DMA queues as one.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The matrix engine.
+    Tensor,
+    /// The vector engine.
+    Vector,
+    /// The scalar (activation) engine.
+    Scalar,
+    /// The general-purpose engine.
+    Gpsimd,
+    /// The DMA queues.
+    Dma,
+}
+
+impl Engine {
+    /// Every engine, in the order of reports.
+    pub const ALL: [Self; 5] = [
+        Self::Tensor,
+        Self::Vector,
+        Self::Scalar,
+        Self::Gpsimd,
+        Self::Dma,
+    ];
+
+    /// Name in reports, as the profiler spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tensor => "tensor",
+            Self::Vector => "vector",
+            Self::Scalar => "scalar",
+            Self::Gpsimd => "gpsimd",
+            Self::Dma => "dma",
+        }
+    }
+}
+
+/// Which engines can run an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// This one.
+    Fixed(Engine),
+    /// Vector or scalar engine, as the compiler sees fit.
+    VectorOrScalar,
+    /// Vector or general-purpose engine.
+    VectorOrGpsimd,
+}
+
+/// What an instruction does, as far as its cost depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Operation {
+    Matmul,
+    Transpose,
+    TensorTensor,
+    TensorScalar,
+    ScalarTensorTensor,
+    Reduce,
+    Scan,
+    Activation,
+    /// With the accumulator read out.
+    ActivationReduce,
+    TensorScalarReduce,
+    Reciprocal,
+    Copy,
+    CopyPredicated,
+    Memset,
+    BatchStatistics,
+    BatchAggregate,
+    Select,
+    Iota,
+    Gather,
+    VectorTranspose,
+    Shuffle,
+    PartitionReduce,
+    MaxEight,
+    Random,
+    Load,
+    Store,
+    Move,
+}
+
+impl Operation {
+    /// Name in reports.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Matmul => "nc_matmul",
+            Self::Transpose => "nc_transpose",
+            Self::TensorTensor => "tensor_tensor",
+            Self::TensorScalar => "tensor_scalar",
+            Self::ScalarTensorTensor => "scalar_tensor_tensor",
+            Self::Reduce => "tensor_reduce",
+            Self::Scan => "tensor_tensor_scan",
+            Self::Activation => "activation",
+            Self::ActivationReduce => "activation_reduce",
+            Self::TensorScalarReduce => "tensor_scalar_reduce",
+            Self::Reciprocal => "reciprocal",
+            Self::Copy => "tensor_copy",
+            Self::CopyPredicated => "tensor_copy_predicated",
+            Self::Memset => "memset",
+            Self::BatchStatistics => "bn_stats",
+            Self::BatchAggregate => "bn_aggr",
+            Self::Select => "affine_select",
+            Self::Iota => "iota",
+            Self::Gather => "gather",
+            Self::VectorTranspose => "transpose",
+            Self::Shuffle => "nc_stream_shuffle",
+            Self::PartitionReduce => "tensor_partition_reduce",
+            Self::MaxEight => "max8",
+            Self::Random => "rand",
+            Self::Load => "dma load",
+            Self::Store => "dma store",
+            Self::Move => "dma copy",
+        }
+    }
+}
+
+/// A block of a tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Tile {
+    pub(crate) tensor: u32,
+    pub(crate) block: u32,
+    /// Its place in tables with an entry for each tile of a trace.
+    pub(crate) number: u32,
+}
+
+impl Tile {
+    /// The entry of this tile.
+    #[inline]
+    pub(crate) const fn at(self) -> usize {
+        self.number as usize
+    }
+}
+
+/// Numbers for tiles, in the order in which they are first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Tiles {
+    count: Cell<u32>,
+    /// Those of blocks behind the first of their tensor.
+    blocks: RefCell<Keyed<(u32, u32), u32>>,
+}
+
+impl Tiles {
+    /// A number for the first block of a new tensor.
+    pub(crate) fn add(&self) -> u32 {
+        let number = self.count.get();
+        self.count.set(number + 1);
+        number
+    }
+
+    /// The tile of a block of a tensor whose first one has the number `first`.
+    pub(crate) fn of(&self, tensor: u32, block: u32, first: u32) -> Tile {
+        let number = match block {
+            0 => first,
+            _ => *self
+                .blocks
+                .borrow_mut()
+                .entry((tensor, block))
+                .or_insert_with(|| self.add()),
+        };
+        Tile {
+            tensor,
+            block,
+            number,
+        }
+    }
+
+    pub(crate) fn count(&self) -> u32 {
+        self.count.get()
+    }
+}
+
+/// A part of one block of a tensor: partitions and a span of bytes in each (on chip), or a span
+/// of elements (main memory).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) tile: Tile,
+    pub(crate) partitions: (u16, u16),
+    pub(crate) span: (u64, u64),
+}
+
+impl Region {
+    #[inline]
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.partitions.0 < other.partitions.1
+            && other.partitions.0 < self.partitions.1
+            && self.span.0 < other.span.1
+            && other.span.0 < self.span.1
+    }
+
+    #[inline]
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        self.partitions.0 <= other.partitions.0
+            && self.partitions.1 >= other.partitions.1
+            && self.span.0 <= other.span.0
+            && self.span.1 >= other.span.1
+    }
+}
+
+/// Shape of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Transfer {
+    /// Rows, one for each partition.
+    pub(crate) rows: u32,
+    /// Contiguous bytes of each descriptor.
+    pub(crate) run_bytes: u32,
+    /// Descriptors in each row.
+    pub(crate) runs: u32,
+    /// Bytes read from main memory.
+    pub(crate) hbm_read: u64,
+    /// Bytes written to main memory.
+    pub(crate) hbm_written: u64,
+    /// Elements turned around on the way.
+    pub(crate) transposed: u64,
+    /// What is read from main memory, as a fingerprint; equal loads have equal ones.
+    pub(crate) fingerprint: u64,
+    /// Whether it was added by a pass that imitates the compiler (a spill or its re-load).
+    pub(crate) spill: bool,
+}
+
+/// Properties that costs depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Features {
+    /// Inputs of the matrix engine in single precision.
+    pub(crate) fp32: bool,
+    /// The matrix engine is told that one input holds ones and zeros only.
+    pub(crate) onezero: bool,
+    /// The product is added to what the accumulator holds.
+    pub(crate) accumulate: bool,
+    /// Number of inputs in the accumulators.
+    pub(crate) psum_inputs: u8,
+    /// Whether anything is read from or written to the on-chip memory or the accumulators.
+    pub(crate) touches_sbuf: bool,
+    pub(crate) touches_psum: bool,
+    /// Every operand has two bytes or fewer per element.
+    pub(crate) narrow: bool,
+    /// Innermost strides are one element.
+    pub(crate) unit_stride: bool,
+    /// Added by the lowering, not written in the kernel.
+    pub(crate) inserted: bool,
+    /// Must not be moved by the scheduler.
+    pub(crate) ordered: bool,
+    /// A transfer of a long loop, whose descriptors are made while the kernel runs.
+    pub(crate) dynamic: bool,
+    /// Double-row mode of the matrix engine.
+    pub(crate) double_row: bool,
+}
+
+/// Returns a fingerprint of values: equal ones have equal ones, others hardly ever.
+pub(crate) fn fingerprint(values: &[f32]) -> u64 {
+    // Lanes without a chain between them, so that compilers make vector code of it.
+    values.iter().zip(0u64..).fold(1, |sum, (value, place)| {
+        let mixed = u64::from(value.to_bits()) ^ 0x9e37_79b9_7f4a_7c15;
+        let weight = place.wrapping_mul(0xd1b5_4a32_d192_ed03) | 1;
+        sum.wrapping_add(mixed.wrapping_mul(mixed >> 7).wrapping_mul(weight))
+    })
+}
+
+/// One instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Instruction {
+    pub(crate) operation: Operation,
+    pub(crate) choice: Choice,
+    pub(crate) line: u32,
+    pub(crate) partitions: u16,
+    /// Elements streamed in each partition.
+    pub(crate) free: u32,
+    /// Columns of the stationary operand of the matrix engine.
+    pub(crate) columns: u32,
+    pub(crate) features: Features,
+    pub(crate) reads: Short<Region, 2>,
+    pub(crate) writes: Short<Region, 1>,
+    /// A fingerprint of the values that it gave; 0 of a run without values.
+    pub(crate) values: u64,
+    pub(crate) transfer: Option<Arc<Transfer>>,
+    /// Innermost affine loop, its iteration.
+    pub(crate) site: (u32, u32),
+    /// Innermost loop that is run in order, its iteration.
+    pub(crate) step: (u32, u32),
+}
+
+impl Instruction {
+    pub(crate) fn new(operation: Operation, choice: Choice, line: u32) -> Self {
+        Self {
+            operation,
+            choice,
+            line,
+            partitions: 1,
+            free: 1,
+            columns: 0,
+            features: Features {
+                unit_stride: true,
+                ..Features::default()
+            },
+            reads: Short::new(),
+            writes: Short::new(),
+            values: 0,
+            transfer: None,
+            site: (0, 0),
+            step: (0, 0),
+        }
+    }
+
+    /// Moves the instruction out of its place, which keeps an empty one.
+    pub(crate) fn taken(&mut self) -> Self {
+        let empty = Self::new(self.operation, self.choice, self.line);
+        std::mem::replace(self, empty)
+    }
+}
+
+/// A tensor of the trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Tensor {
+    pub(crate) name: String,
+    pub(crate) buffer: Buffer,
+    pub(crate) dtype: Dtype,
+    pub(crate) line: u32,
+    /// Bytes in one partition of one block (on chip), or in all (main memory).
+    pub(crate) bytes: u64,
+    pub(crate) input: bool,
+    pub(crate) output: bool,
+}
+
+/// A loop of the trace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop {
+    pub(crate) kind: LoopKind,
+    pub(crate) trips: u64,
+    pub(crate) line: u32,
+}
+
+/// Everything that a run did on the device.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// Shared with the schedules of those whom no pass changes.
+    pub(crate) instructions: Arc<Vec<Instruction>>,
+    pub(crate) tensors: Arc<Vec<Tensor>>,
+    /// How many tiles there are.
+    pub(crate) tiles: u32,
+    pub(crate) loops: Vec<Loop>,
+    /// Floating-point operations of the matrix engine.
+    pub(crate) matrix_flops: u64,
+    /// Of those, for transposes and broadcasts.
+    pub(crate) moving_flops: u64,
+}
+
+impl Trace {
+    /// The last instruction.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Instruction> {
+        Arc::make_mut(&mut self.instructions).last_mut()
+    }
+
+    /// Number of instructions and transfers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.instructions.len()
+    }
+
+    /// Floating-point operations of the matrix engine, without those that only turn and spread
+    /// tiles.
+    #[must_use]
+    pub fn product_flops(&self) -> u64 {
+        self.matrix_flops.saturating_sub(self.moving_flops)
+    }
+
+    /// Bytes written to main memory.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        let transfers = self
+            .instructions
+            .iter()
+            .filter_map(|it| it.transfer.as_ref());
+        transfers.map(|it| it.hbm_written).sum()
+    }
+
+    /// Whether nothing was done.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.instructions.is_empty()
+    }
+}

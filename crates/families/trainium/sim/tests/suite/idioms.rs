@@ -1,0 +1,266 @@
+//! Python as models and readers of tutorials write it in kernels: each of these idioms works, or
+//! is refused with its line and what to write instead.
+
+use autocomp_trainium_sim::{Evaluation, Failure, Input, Options, evaluate, parse_inputs};
+
+const FIRST: &str = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\nimport neuronxcc.nki.isa as nisa\nimport numpy as np\n";
+const SECOND: &str = "import nki\nimport nki.language as nl\nimport nki.isa as nisa\nfrom enum import Enum, IntEnum, auto\nfrom functools import partial, reduce, lru_cache\n";
+
+/// Runs `solution` of a file on `a`, which holds 0 to 31.
+fn run(source: &str) -> Result<Evaluation, Box<Failure>> {
+    let mut inputs = parse_inputs("a:f32[4,8]", Some(1)).unwrap();
+    if let Input::Array(array) = &mut inputs[0].1 {
+        for (at, value) in array.data.iter_mut().enumerate() {
+            *value = at as f32;
+        }
+    }
+    let options = Options {
+        step_limit: 500_000,
+        ..Options::default()
+    };
+    evaluate(source, "solution", &inputs, &options)
+}
+
+/// Every one of these kernels returns twice its input.
+fn doubles(head: &str, source: &str) {
+    let source = format!("{head}{source}");
+    let result = run(&source).unwrap_or_else(|failure| panic!("{failure}\n{source}"));
+    let doubled: Vec<f32> = (0..32).map(|at| at as f32 * 2.0).collect();
+    assert_eq!(result.outputs[0].data, doubled, "{source}");
+}
+
+/// Lines of the body of `solution`, with what stands before it.
+fn first(before: &str, body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
+    format!(
+        "{before}\n@nki.jit\ndef solution(a):\n  o = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)\n  t = nl.load(a)\n{body}  nl.store(o, t)\n  return o\n"
+    )
+}
+
+fn second(before: &str, body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
+    format!(
+        "{before}\ndef scale(t, by):\n  nisa.tensor_scalar(dst=t, data=t, op0=nl.multiply, operand0=float(by))\n@nki.jit\ndef solution(a):\n  o = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  t = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n  nisa.dma_copy(dst=t, src=a)\n{body}  nisa.dma_copy(dst=o, src=t)\n  return o\n"
+    )
+}
+
+#[test]
+fn functions_of_functions() {
+    doubles(
+        FIRST,
+        &first(
+            "from functools import partial, reduce",
+            "twice = partial(nisa.tensor_scalar, op0=np.multiply)\nthree = partial(partial(twice, t), operand0=0.5)\nt = reduce(nl.add, [three(), three(), twice(data=t, operand0=1.0)])",
+        ),
+    );
+    // A decorator of the file is applied; those of NKI and of harnesses are not.
+    doubles(
+        FIRST,
+        &first(
+            "def twice(function):\n  def inner(x):\n    return function(x) * 2.0\n  return inner\ndef by(n):\n  return lambda function: lambda x: function(x) * n\n@twice\ndef f(x):\n  return x\n@by(1.0)\n@missing_harness(warmup=3)\ndef g(x):\n  return x",
+            "t = g(f(t))",
+        ),
+    );
+    doubles(
+        SECOND,
+        &second(
+            "@lru_cache(maxsize=None)\ndef f(n):\n  return n * 2\n",
+            "scale(t, next(f(n) for n in range(9) if n > 0))\nassert next((n for n in []), 7) == 7",
+        ),
+    );
+}
+
+#[test]
+fn the_largest_by_a_key() {
+    doubles(
+        FIRST,
+        &first(
+            "",
+            "n = max([3, 1, 2], key=lambda x: -x)\nassert min([(1, 'b'), (0, 'c')], key=lambda p: p[1]) == (1, 'b')\nt = t * (n + 1.0)",
+        ),
+    );
+}
+
+#[test]
+fn texts_are_formatted() {
+    doubles(
+        FIRST,
+        &first(
+            "",
+            "assert '%d of %5.2f: %s|%-4s|%04d%%' % (3, 2.5, [1], 'x', 7) == '3 of  2.50: [1]|x   |0007%'\nassert '%(a)s' % {'a': 1} == '1' and 'n=%s' % 4 == 'n=4'\nassert '{} {1} {x:>4} {{}} {!r}'.format(1, 'b', x=2) == '1 b    2 {} \\'b\\''\nt = t + t",
+        ),
+    );
+}
+
+#[test]
+fn choices_by_pattern() {
+    let choose = "def choose(x):\n  match x:\n    case 0 | 1:\n      return 1\n    case 'two':\n      return 2\n    case None:\n      return 3\n    case [first, *rest] if len(rest) == 2:\n      return first\n    case (n, 5):\n      return n\n    case int():\n      return 6\n    case _:\n      return 7\n";
+    doubles(
+        FIRST,
+        &first(
+            choose,
+            "assert [choose(x) for x in (1, 'two', None, [4, 0, 0], (9, 5), 77, 0.5)] == [1, 2, 3, 4, 9, 6, 7]\nt = t * choose('two')",
+        ),
+    );
+}
+
+#[test]
+fn walrus_binds_names_of_the_function() {
+    doubles(
+        SECOND,
+        &second(
+            "n = 5",
+            "print(m := 2, [y for x in range(3) if (y := x) > 1])\nwhile (w := m - 1) > 1:\n  m -= 1\ndef f(k=(z := 3)):\n  return k\nassert (m, y, w, z, f()) == (2, 2, 1, 3, 3)\ncount = len(s := [1, 2])\nscale(t, s[-1])",
+        ),
+    );
+}
+
+#[test]
+fn classes_with_operators() {
+    let view = "class View:\n  def __init__(self, tile, at=0):\n    self.tile = tile\n    self.at = at\n  def __add__(self, n):\n    return View(self.tile, self.at + n)\n  def __radd__(self, n):\n    return self + n\n  def __eq__(self, other):\n    return self.at == other.at\n  def __lt__(self, other):\n    return self.at < other.at\n  def __iter__(self):\n    yield self.tile\n    yield self.at\n  def __contains__(self, n):\n    return n == self.at\n  def __bool__(self):\n    return self.at > 0\n  def __neg__(self):\n    return View(self.tile, -self.at)\n  def __repr__(self):\n    return f'View at {self.at}'\n  def __enter__(self):\n    return self.tile\n  def __exit__(self, kind, value, trace):\n    self.at = 0\n";
+    doubles(
+        SECOND,
+        &second(
+            view,
+            "v = 1 + (View(t) + 1)\ntile, at = v\nassert v == View(t, 2) and v != View(t, 1) and 2 in v and 3 not in v and View(t) < v and not View(t)\nassert str(v) == 'View at 2' and f'{v}' == 'View at 2' and (-v).at == -2\nwith v as entered, nl.no_reorder():\n  scale(entered, at)\nassert v.at == 0 and sorted([View(t, 2), View(t, 1)])[0].at == 1",
+        ),
+    );
+    // NKI 1 captures objects of classes that stand beside the kernel.
+    doubles(
+        FIRST,
+        &first(
+            "class Allocator:\n  def __init__(self):\n    self.offset = 0\n  def take(self, size):\n    self.offset += size\n    return nki.compiler.sbuf.alloc(self.offset)\nallocator = Allocator()",
+            "u = nl.ndarray((4, 8), dtype=nl.float32, buffer=allocator.take(8))\nu[...] = t + t\nfor i in nl.sequential_range(1, directives=nki.compiler.no_reorder()):\n  t = nl.copy(u)\nassert allocator.offset == 8\nt = u",
+        ),
+    );
+}
+
+#[test]
+fn enumerations_that_count() {
+    doubles(
+        SECOND,
+        &second(
+            "class E(IntEnum):\n  A = auto()\n  B = auto()\nclass M(Enum):\n  X = auto()\n  Y = 'y'\n",
+            "assert E.B > E.A and E.B == 2 and E.A + 1 == 2 and M.X.value == 1 and M('y') is M.Y and M.X != 1\nassert f'{M.X}' == 'M.X' and [10, 20, 30][E.A] == 20\nscale(t, E.B)",
+        ),
+    );
+}
+
+#[test]
+fn generators_yield_places() {
+    doubles(
+        SECOND,
+        &second(
+            "def tiles(rows, step):\n  for low in range(0, rows, step):\n    yield low, min(low + step, rows)\ndef twice(n):\n  yield from tiles(n, 2)\n  return\n",
+            "for low, high in twice(4):\n  u = nl.ndarray((2, 8), dtype=nl.float32, buffer=nl.sbuf)\n  nisa.dma_copy(dst=u, src=a[low:high])\n  scale(u, 2)\n  nisa.dma_copy(dst=o[low:high], src=u)\nscale(t, 2)",
+        ),
+    );
+}
+
+/// NKI 2 has the functions of `nl` as well as instructions with `dst`.
+#[test]
+fn functions_of_the_language_in_the_second_dialect() {
+    doubles(
+        SECOND,
+        "@nki.jit\ndef solution(a):\n  o = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)\n  t = nl.load(a)\n  u = nl.add(t, nl.multiply(t, 0.5))\n  v = nl.maximum(u, nl.negative(u))\n  w = nl.where(nl.greater(v, 1e6), t, nl.add(v, nl.subtract(t, nl.multiply(t, 0.5))))\n  nl.store(o, w)\n  return o\n",
+    );
+}
+
+/// Programs of a grid run one after the other and share what they return.
+#[test]
+fn a_grid_of_programs() {
+    doubles(
+        FIRST,
+        "@nki.jit\ndef kernel(x):\n  o = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n  i = nl.program_id(0) * 2 + nl.arange(2)[:, None]\n  j = nl.program_id(1) * 4 + nl.arange(4)[None, :]\n  t = nl.load(x[i, j])\n  nl.store(o[i, j], value=t + t)\n  assert nl.num_programs(0) == 2 and nl.program_ndim() == 2\n  return o\ndef solution(a):\n  return kernel[2, 2](a)\n",
+    );
+}
+
+#[test]
+fn what_is_refused_says_what_to_write() {
+    let cases = [
+        (
+            SECOND,
+            second("", "try:\n  pass\nfinally:\n  pass"),
+            "unsupported-python",
+            "hasattr",
+        ),
+        (
+            SECOND,
+            second("", "import itertools"),
+            "import-refused",
+            "loops",
+        ),
+        (
+            SECOND,
+            second(
+                "def g(t):\n  scale(t, 2)\n  yield t\n",
+                "for x in g(t):\n  pass",
+            ),
+            "unsupported-python",
+            "in the loop",
+        ),
+        (
+            FIRST,
+            first("def g():\n  yield 1\n", "for x in g():\n  pass"),
+            "unsupported-python",
+            "list",
+        ),
+        (
+            FIRST,
+            first("", "class C:\n  pass"),
+            "unsupported-python",
+            "beside the kernel",
+        ),
+        (FIRST, first("", "x = iter([1])"), "name-error", "__iter__"),
+        (
+            FIRST,
+            first("", "x = next([1])"),
+            "unsupported-python",
+            "subscript",
+        ),
+        (
+            FIRST,
+            first("", "t = t @ t"),
+            "operator-on-tensor",
+            "nl.matmul",
+        ),
+        (
+            FIRST,
+            first("", "t = nl.reciprocl(t)"),
+            "unknown-name",
+            "nl.reciprocal",
+        ),
+        (
+            FIRST,
+            first("", "nisa.register_alloc()"),
+            "unknown-name",
+            "NKI 2",
+        ),
+        (
+            SECOND,
+            second("", "i = nl.arange(4)"),
+            "unknown-name",
+            "NKI 1",
+        ),
+        (
+            SECOND,
+            second("", "nisa.dma_compute(dst=o, srcs=[a])"),
+            "not-simulated",
+            "SBUF",
+        ),
+        (
+            FIRST,
+            first("", "if False:\n  q = 1\nt = t * q"),
+            "name-error",
+            "every way",
+        ),
+        (FIRST, first("", "t = '%d' % ()"), "type-error", "operands"),
+    ];
+    for (head, source, code, remedy) in cases {
+        let source = format!("{head}{source}");
+        let failure = run(&source).expect_err(&source);
+        assert_eq!(failure.code, code, "{failure}\n{source}");
+        assert!(failure.remedy.contains(remedy), "{failure}\n{source}");
+        assert!(failure.line > 4, "{failure}\n{source}");
+    }
+}

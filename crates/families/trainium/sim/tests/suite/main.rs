@@ -1,0 +1,19 @@
+//! Tests of this crate from outside, and of its parts, in one program, which links once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bits;
+mod exponentials;
+mod fuzz;
+mod generator;
+mod hostile;
+mod idioms;
+mod interfaces;
+mod kernels;
+mod limits;
+mod plain;
+mod python;
+mod refit;
+mod rounding;
+mod short_list;
+mod traffic;
