@@ -34,6 +34,7 @@ mod spread_pieces;
 mod spread_rows;
 mod through_psum;
 mod tile_functions;
+mod tile_parts;
 mod tile_reductions;
 mod tiles;
 mod transposes;
