@@ -30,6 +30,7 @@ mod resident;
 mod shared_rows;
 mod skip_masked;
 mod split_loop;
+mod split_written;
 mod spread_pieces;
 mod spread_rows;
 mod through_psum;

@@ -279,4 +279,24 @@ def solution(a, b):
     return y, z
 ",
     ),
+    (
+        "causal weights of two loops",
+        "q:f32[128,256];k:f32[128,256]",
+        "def solution(q, k):
+    d, n = q.shape
+    out = nl.ndarray((n, n), dtype=q.dtype, buffer=nl.shared_hbm)
+    scores = nl.ndarray((2, nl.par_dim(128), 256), dtype=nl.float32, buffer=nl.sbuf)
+    for i in nl.affine_range(n // 128):
+        left = nl.load(q[:, nl.ds(i * 128, 128)])
+        for j in nl.affine_range(n // 128):
+            right = nl.load(k[:, nl.ds(j * 128, 128)])
+            product = nl.copy(nisa.nc_matmul(left, right))
+            row = nl.arange(128)[:, None]
+            column = nl.arange(128)[None, :]
+            scores[i, :, nl.ds(j * 128, 128)] = nisa.affine_select(pred=(i * 128 + row >= j * 128 + column), on_true_tile=product, on_false_value=-9984.0)
+    for i in nl.affine_range(n // 128):
+        nl.store(out[nl.ds(i * 128, 128), :], nl.exp(scores[i]))
+    return out
+",
+    ),
 ];

@@ -197,4 +197,34 @@ def solution(x, g):
             nisa.dma_copy(dst=y[rows, piece], src=out)
     return y
 ",
+),
+(
+    "second two products",
+    "x:f32[256,128];y:f32[128,128]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    right = nl.ndarray((128, 128), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=right, src=y)
+    for i in range(2):
+        at = nl.ds(i * 128, 128)
+        rows = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=rows, src=x[at, :])
+        turned = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_transpose(dst=turned, data=rows)
+        powers = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.activation(dst=powers, op=nl.exp, data=turned)
+        half = powers[0:64, :]
+        product = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(dst=product, stationary=powers, moving=right)
+        result = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_tensor(dst=result, data1=product, data2=powers, op=nl.multiply)
+        nisa.tensor_tensor(dst=result[0:64, :], data1=product[0:64, :], data2=half, op=nl.add)
+        nisa.dma_copy(dst=out[at, :], src=result)
+    return out
+",
 )];
