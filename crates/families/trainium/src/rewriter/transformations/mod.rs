@@ -21,6 +21,7 @@ mod narrow_tiles;
 mod needless_masks;
 mod own_buffer;
 mod pieces;
+mod pieces_written;
 mod plain_indices;
 mod plain_names;
 mod precompute;

@@ -227,4 +227,36 @@ def solution(x, y):
         nisa.dma_copy(dst=out[at, :], src=result)
     return out
 ",
+),
+(
+    "second wide stores",
+    "x:f32[256,1024];g:f32[128,1024]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, g):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray((2, 128, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    gain = nl.ndarray((128, columns), dtype=g.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=gain, src=g)
+    for i in range(rows // 128):
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[i * 128:(i + 1) * 128, :])
+        total = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_reduce(dst=total, op=nl.add, data=tile, axis=1)
+        scaled = nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.activation(dst=scaled, op=nl.tanh, data=tile[:, 0:columns], bias=total)
+        result = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.tensor_tensor(dst=result, data1=scaled, data2=gain, op=nl.multiply)
+        nisa.dma_copy(dst=y[i * 128:(i + 1) * 128, :], src=result)
+        both = nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.sbuf)
+        for j in range(columns // 512):
+            piece = nl.ds(j * 512, 512)
+            nisa.tensor_tensor(dst=both[:, piece], data1=tile[:, piece], data2=gain[:, piece], op=nl.add)
+        nisa.dma_copy(dst=z[i, :, 0:columns], src=both)
+    return y, z
+",
 )];
