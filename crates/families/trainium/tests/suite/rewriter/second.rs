@@ -259,4 +259,27 @@ def solution(x, g):
         nisa.dma_copy(dst=z[i, :, 0:columns], src=both)
     return y, z
 ",
+),
+(
+    "second turned loads",
+    "x:f32[512,128];y:f32[128,128]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    out = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    wide = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_transpose(dst=wide, src=x[0:512, 0:128])
+    both = nl.ndarray((128, 256), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=both[:, 0:128], src=y)
+    nisa.dma_transpose(dst=both[:, 128:256], src=y[0:128, 0:128])
+    product = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(dst=product, stationary=both[:, 128:256], moving=wide)
+    result = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=result, src=product)
+    nisa.dma_copy(dst=out, src=result)
+    return out
+",
 )];
