@@ -14,12 +14,15 @@ use super::super::operation::{Operation, View, argument, only};
 use super::super::shapes::Affine;
 use super::super::source::{Edits, Place, each_expression, name_of};
 use super::windows::{Part, windows};
-use super::{Change, changes_in_first_dialect};
+use super::{Change, changes_in_first_dialect, pieces_written};
 
 /// Columns of a piece.
-const WIDTHS: &[i64] = &[512, 1024, 2048];
+pub(super) const WIDTHS: &[i64] = &[512, 1024, 2048];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    if !view.source.first_dialect() {
+        return pieces_written::changes(view);
+    }
     changes_in_first_dialect(view, |found, place, _| {
         for width in WIDTHS {
             found.extend(in_pieces(view, place, *width));
@@ -216,7 +219,7 @@ fn operands<'t>(view: &View<'_>, expression: &'t Expr, into: &mut Vec<&'t Expr>)
 }
 
 /// Whether a name is read in these statements and nowhere else.
-fn only_read_by(view: &View<'_>, name: &str, statements: &[&Stmt]) -> bool {
+pub(super) fn only_read_by(view: &View<'_>, name: &str, statements: &[&Stmt]) -> bool {
     view.shapes.read.get(name).is_some_and(|it| {
         it.iter().all(|at| {
             statements

@@ -10,7 +10,7 @@ use ruff_text_size::Ranged;
 
 use super::super::operation::{View, argument};
 use super::super::shapes::{Affine, Value};
-use super::super::source::{Edits, Place, each_expression_in};
+use super::super::source::{Edits, Place, base_of, each_expression_in};
 use super::{Change, each_place};
 
 /// What is selected is no larger than this: its exponential is zero next to any other.
@@ -41,7 +41,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         };
         let Expr::Call(call) = value else { return };
         if let Some(triangle) = triangle(view, call, loops) {
-            found.extend(shortened(view, &triangle));
+            found.extend(shortened(view, place, &triangle));
             found.extend(on_diagonal(view, place, &triangle));
         }
     });
@@ -155,9 +155,12 @@ fn pattern(view: &View<'_>, call: &ExprCall, columns: i64) -> Option<Affine> {
 }
 
 /// Ends every loop over the columns, and every tile, where the diagonal is.
-fn shortened(view: &View<'_>, it: &Triangle<'_>) -> Option<Change> {
+fn shortened(view: &View<'_>, place: Place<'_>, it: &Triangle<'_>) -> Option<Change> {
     let outer = it.outer?;
     let (first, body) = (outer.body.first()?, &outer.body);
+    if !made_within(view, place, outer) {
+        return None;
+    }
     let (start, indent) = view.source.line_start(first)?;
     let variable = view.text(outer.target.as_ref());
     let reached = view.source.fresh("reached");
@@ -229,6 +232,19 @@ fn shortened(view: &View<'_>, it: &Triangle<'_>) -> Option<Change> {
         ),
         source: view.source.finish(edits)?,
     })
+}
+
+/// Whether what a statement selects goes to a tile of each iteration: others have readers that
+/// would find nothing beyond the diagonal.
+fn made_within(view: &View<'_>, place: Place<'_>, around: &StmtFor) -> bool {
+    let target = match place.statement() {
+        Stmt::Assign(it) => it.targets.first(),
+        other => view.written(other).map(|it| it.dst),
+    };
+    let bound = target
+        .and_then(base_of)
+        .and_then(|it| view.shapes.bound.get(it));
+    bound.is_some_and(|it| it.iter().all(|at| around.range().contains_range(*at)))
 }
 
 /// Selects only in tiles that the diagonal crosses.

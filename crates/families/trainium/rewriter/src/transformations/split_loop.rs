@@ -13,14 +13,17 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{Edits, base_of, each_expression_in, each_statement, name_of, names_in};
-use super::{Change, changes_in_first_dialect};
+use super::{Change, changes_in_first_dialect, split_written};
 
 /// Bytes in each partition that the tiles between both loops may take.
-const MOST_BYTES: i64 = 96 << 10;
+pub(super) const MOST_BYTES: i64 = 96 << 10;
 /// Most iterations.
-const LONGEST: i64 = 64;
+pub(super) const LONGEST: i64 = 64;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    if !view.source.first_dialect() {
+        return split_written::changes(view);
+    }
     changes_in_first_dialect(view, |found, place, _| {
         if let Stmt::For(around) = place.statement() {
             let cuts = 1..around.body.len();
@@ -156,7 +159,7 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
     })
 }
 
-fn span(statements: &[Stmt]) -> TextRange {
+pub(super) fn span(statements: &[Stmt]) -> TextRange {
     match (statements.first(), statements.last()) {
         (Some(first), Some(last)) => TextRange::new(first.start(), last.end()),
         _ => TextRange::default(),
@@ -164,7 +167,7 @@ fn span(statements: &[Stmt]) -> TextRange {
 }
 
 /// Whether the matrix engine has something to do.
-fn products(view: &View<'_>, statements: &[Stmt]) -> bool {
+pub(super) fn products(view: &View<'_>, statements: &[Stmt]) -> bool {
     let mut found = false;
     for statement in statements {
         each_expression_in(statement, &mut |it| {
@@ -179,7 +182,7 @@ fn products(view: &View<'_>, statements: &[Stmt]) -> bool {
 }
 
 /// Variables of loops.
-fn variables(body: &[Stmt]) -> BTreeSet<&str> {
+pub(super) fn variables(body: &[Stmt]) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     each_statement(body, &mut Vec::new(), &mut |place, _| {
         if let Stmt::For(it) = place.statement() {
@@ -190,7 +193,7 @@ fn variables(body: &[Stmt]) -> BTreeSet<&str> {
 }
 
 /// Whether neither part touches what the other one changes and the loop did not make.
-fn independent(view: &View<'_>, first: &[Stmt], second: &[Stmt]) -> bool {
+pub(super) fn independent(view: &View<'_>, first: &[Stmt], second: &[Stmt]) -> bool {
     let (one, other) = (span(first), span(second));
     let inside = TextRange::new(one.start(), other.end());
     let any = |at: Option<&Vec<TextRange>>, within: TextRange| {
@@ -208,6 +211,15 @@ fn independent(view: &View<'_>, first: &[Stmt], second: &[Stmt]) -> bool {
     for statement in first.iter().chain(second) {
         each_expression_in(statement, &mut |it| {
             let Expr::Call(call) = it else { return };
+            for keyword in &call.arguments.keywords {
+                let main = view.shapes.tensor(&keyword.value);
+                let main = main.is_some_and(|it| it.memory == Memory::Main);
+                match base_of(&keyword.value).filter(|_| main) {
+                    Some(base) if keyword.arg.as_deref() == Some("dst") => stored.insert(base),
+                    Some(base) => loaded.insert(base),
+                    None => false,
+                };
+            }
             let Some(base) = call.arguments.args.first().and_then(base_of) else {
                 return;
             };

@@ -7,12 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use ruff_python_ast::{Expr, Number, Operator, Stmt};
+use ruff_python_ast::{Expr, Number, Operator, Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::View;
 use super::super::shapes::Value;
 use super::super::source::{Edits, each_expression, each_expression_in, name_of};
+use super::tile_parts::{Followers, that_follow};
 use super::{Change, each_place};
 
 /// Smallest number that is taken for the size of a tile.
@@ -23,12 +24,27 @@ const LARGER: &[i64] = &[2, 4, 8, 16];
 const SMALLER: &[i64] = &[2, 4];
 
 /// Literals that stand for one size.
-struct Group {
+struct Group<'t> {
     size: i64,
     line: usize,
     name: String,
     /// Literals, and whether each is the size less one.
     places: Vec<(TextRange, bool)>,
+    /// The loop that the tiles belong to, if it is one.
+    within: Option<&'t StmtFor>,
+}
+
+impl Group<'_> {
+    /// Adds what has to change with the tiles; `None` if a part of one would not follow.
+    fn complete(&mut self, view: &View<'_>) -> Option<Followers> {
+        let ranges: Vec<TextRange> = self.places.iter().map(|it| it.0).collect();
+        let found = that_follow(view, self.size, &ranges, self.within)?;
+        let more = found.literals.iter().map(|it| (*it, false));
+        self.places.extend(more);
+        self.places.sort_by_key(|it| it.0.start());
+        self.places.dedup_by_key(|it| it.0);
+        Some(found)
+    }
 }
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
@@ -55,7 +71,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     for statement in &view.source.function().body {
         each_expression_in(statement, &mut see);
     }
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     let sizes: BTreeSet<i64> = all
         .iter()
         .map(|it| it.1)
@@ -82,14 +98,18 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             line,
             name: format!("tiles of {size}"),
             places,
+            within: None,
         });
     }
     named(view, &mut groups);
     of_loops(view, &mut groups);
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
-    for group in groups {
-        let Some(counted) = counted(view, &group) else {
+    for mut group in groups {
+        let Some(followers) = group.complete(view) else {
+            continue;
+        };
+        let Some(counted) = counted(view, &group, &followers) else {
             continue;
         };
         let mut targets: BTreeSet<i64> = LARGER
@@ -110,7 +130,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         );
         let most = extents.iter().copied().max().unwrap_or(group.size);
         // What is cut into tiles must come out even.
-        targets.retain(|target| counted.iter().all(|it| it % target == 0));
+        targets.retain(|target| {
+            let pieces = followers.lengths.iter().all(|it| target % it == 0);
+            pieces && counted.iter().all(|it| it % target == 0)
+        });
         for target in targets {
             // Beyond the whole tensor there is nothing, and tiny tiles only cost.
             if most < target || target < LEAST {
@@ -165,7 +188,7 @@ fn moving_literals(view: &View<'_>) -> Vec<(TextRange, i64)> {
 }
 
 /// Sizes that have a name of their own, with the literals that stand for them.
-fn named(view: &View<'_>, groups: &mut Vec<Group>) {
+fn named<'t>(view: &'t View<'_>, groups: &mut Vec<Group<'t>>) {
     let moving = moving_literals(view);
     let mut see = |statement: &Stmt| {
         if let Stmt::Assign(it) = statement
@@ -183,6 +206,7 @@ fn named(view: &View<'_>, groups: &mut Vec<Group>) {
                     .chain(moving.iter().filter(|it| it.1 == size).map(|it| it.0))
                     .map(|it| (it, false))
                     .collect(),
+                within: None,
             });
         }
     };
@@ -192,7 +216,7 @@ fn named(view: &View<'_>, groups: &mut Vec<Group>) {
 
 /// The literals that belong to one loop: in its number of iterations, in the windows that move
 /// with it, and in the columns of tiles made in it.
-fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
+fn of_loops<'t>(view: &'t View<'_>, groups: &mut Vec<Group<'t>>) {
     each_place(view, |place, _| {
         let Stmt::For(it) = place.statement() else {
             return;
@@ -271,6 +295,7 @@ fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
             line: view.line(place.statement()),
             name: format!("the tiles of the loop `{}`", known.variable),
             places,
+            within: Some(it),
         });
     });
 }
@@ -278,7 +303,7 @@ fn of_loops(view: &View<'_>, groups: &mut Vec<Group>) {
 /// The extents that loops cut into tiles of this size; `None` if there is no such loop, so that
 /// the number is a part of something, or if a variable of one is used where it is not multiplied
 /// by the size, which would not follow the new size.
-fn counted(view: &View<'_>, group: &Group) -> Option<Vec<i64>> {
+fn counted(view: &View<'_>, group: &Group<'_>, followers: &Followers) -> Option<Vec<i64>> {
     let mut extents = Vec::new();
     let is_size = |it: &Expr| match view.shapes.value(it) {
         Value::Whole(it) => it.fixed() == Some(group.size),
@@ -292,6 +317,9 @@ fn counted(view: &View<'_>, group: &Group) -> Option<Vec<i64>> {
         let Some(known) = view.shapes.get_loop(it) else {
             return;
         };
+        if followers.loops.contains(&it.range()) {
+            return;
+        }
         let mut counts_tiles = false;
         each_expression(&it.iter, &mut |it| {
             if let Expr::BinOp(it) = it

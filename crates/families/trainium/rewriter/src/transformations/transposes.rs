@@ -8,14 +8,19 @@ use ruff_text_size::Ranged;
 
 use super::super::operation::{View, argument, only};
 use super::super::shapes::Affine;
-use super::super::source::{Edits, bound_call};
+use super::super::source::{Edits, Place, bound_call, name_of};
 use super::windows::{Part, windows};
-use super::{Change, changes_in_first_dialect};
+use super::{Change, changes_in_first_dialect, each_place};
 
 /// Side of the matrix engine's array.
 const SIDE: i64 = 128;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    if !view.source.first_dialect() {
+        let mut found = Vec::new();
+        each_place(view, |place, _| found.extend(written(view, place)));
+        return found;
+    }
     changes_in_first_dialect(view, |found, place, _| {
         let Some((it, name, call)) = bound_call(place.statement()) else {
             return;
@@ -80,5 +85,62 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             })
         };
         found.extend(turn());
+    })
+}
+
+/// The same where a transfer writes to a tile: `nisa.dma_transpose(dst=tile, src=tensor[...])`.
+fn written(view: &View<'_>, place: Place<'_>) -> Option<Change> {
+    let instruction = view.written(place.statement())?;
+    let Some(Expr::Subscript(src)) = argument(instruction.call, usize::MAX, "src") else {
+        return None;
+    };
+    let plain = instruction.name == "dma_transpose" && only(instruction.call, &["dst", "src"]);
+    let mut all = windows(view, src)?;
+    let [rows, columns] = all.sizes()[..] else {
+        return None;
+    };
+    let target = view.shapes.tile(instruction.dst)?;
+    if !plain || SIDE < columns || target.shape != [columns, rows] {
+        return None;
+    }
+    let View { nl, nisa, .. } = view;
+    let tensor = all.tensor.to_owned();
+    let (lying, turned) = (view.source.fresh("lying"), view.source.fresh("turned"));
+    let (_, indent) = view.source.line_start(place.statement())?;
+    let dst = view.text(instruction.dst);
+    let (mut head, mut deep) = (String::new(), indent.to_owned());
+    let (mut to, mut from, mut side) = (dst.to_owned(), view.text(src).to_owned(), rows);
+    if SIDE < rows {
+        if rows % SIDE != 0 || name_of(instruction.dst).is_none() {
+            return None;
+        }
+        let part = view.source.fresh("part");
+        let at = all.partitions()?;
+        let mut start: Affine = all.parts[at].start().clone();
+        start.terms.insert(part.clone(), SIDE);
+        all.parts[at] = Part::Window(start, SIDE);
+        from = all.text(nl);
+        to = format!("{dst}[0:{columns}, {nl}.ds({part} * {SIDE}, {SIDE})]");
+        head = format!("{indent}for {part} in range({}):\n", rows / SIDE);
+        deep.push_str("    ");
+        side = SIDE;
+    }
+    let text = format!(
+        "{head}{deep}{lying} = {nl}.ndarray(({side}, {columns}), dtype={tensor}.dtype, buffer={nl}.sbuf)\n\
+         {deep}{nisa}.dma_copy(dst={lying}, src={from})\n\
+         {deep}{turned} = {nl}.ndarray(({columns}, {side}), dtype={tensor}.dtype, buffer={nl}.psum)\n\
+         {deep}{nisa}.nc_transpose(dst={turned}, data={lying})\n\
+         {deep}{nisa}.tensor_copy(dst={to}, src={turned})\n"
+    );
+    let mut edits = Edits::default();
+    edits.replace(view.source.lines(place.statement())?, text);
+    let line = view.line(place.statement());
+    Some(Change {
+        line,
+        variant: dst.to_owned(),
+        sentence: format!(
+            "Load what line {line} turns as it lies and turn it on the matrix engine."
+        ),
+        source: view.source.finish(edits)?,
     })
 }

@@ -321,6 +321,24 @@ fn numbers_follow_the_size_that_they_stand_for() {
     assert!(2 < resized);
 }
 
+/// A loop within counts the pieces of wider tiles, too; a last column that would not follow keeps
+/// tiles as they are.
+#[test]
+fn pieces_follow_the_size_of_tiles() {
+    let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "tiles in pieces").unwrap();
+    let changes = rewriter(inputs)
+        .single_changes(&format!("{HEAD}{body}"))
+        .unwrap();
+    let resized: Vec<&str> = changes
+        .iter()
+        .filter(|it| it.0 == "resize-tiles")
+        .map(|it| it.2.as_str())
+        .collect();
+    let offered = |text: &str| resized.iter().any(|it| it.contains(text));
+    assert!(offered("range(2048 // 512)") && offered("range(512 // 512)"));
+    assert!(!offered("0:2048") || offered("2047:2048"));
+}
+
 /// A tile that is a part of what a loop gathers has no reader in the loop, and is not dropped.
 #[test]
 fn what_is_gathered_is_still_written() {

@@ -255,4 +255,48 @@ def solution(a, b):
     return y, z
 ",
     ),
+    (
+        "tiles in pieces",
+        "x:f32[128,2048];w:f32[128,2048]",
+        "def solution(x, w):
+    n = x.shape[1]
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(n // 1024):
+        tile = nl.load(x[0:128, nl.ds(j * 1024, 1024)])
+        powers = nl.ndarray((nl.par_dim(128), 1024), dtype=nl.float32, buffer=nl.sbuf)
+        for i in nl.affine_range(1024 // 512):
+            at = nl.ds(i * 512, 512)
+            powers[0:128, at] = nl.exp(tile[0:128, at])
+        nl.store(y[0:128, nl.ds(j * 1024, 1024)], value=powers)
+    carry = nl.zeros((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+    for j in nl.sequential_range(n // 1024):
+        ones = nl.ones((128, 1024), dtype=nl.float32, buffer=nl.sbuf)
+        tile = nl.load(w[0:128, nl.ds(j * 1024, 1024)])
+        sums = nisa.tensor_tensor_scan(ones, tile, initial=carry, op0=nl.multiply, op1=nl.add)
+        nl.store(z[0:128, nl.ds(j * 1024, 1024)], sums[:, 0:1024])
+        carry[...] = nl.copy(sums[:, 1023:1024])
+    return y, z
+",
+    ),
+    (
+        "causal weights of two loops",
+        "q:f32[128,256];k:f32[128,256]",
+        "def solution(q, k):
+    d, n = q.shape
+    out = nl.ndarray((n, n), dtype=q.dtype, buffer=nl.shared_hbm)
+    scores = nl.ndarray((2, nl.par_dim(128), 256), dtype=nl.float32, buffer=nl.sbuf)
+    for i in nl.affine_range(n // 128):
+        left = nl.load(q[:, nl.ds(i * 128, 128)])
+        for j in nl.affine_range(n // 128):
+            right = nl.load(k[:, nl.ds(j * 128, 128)])
+            product = nl.copy(nisa.nc_matmul(left, right))
+            row = nl.arange(128)[:, None]
+            column = nl.arange(128)[None, :]
+            scores[i, :, nl.ds(j * 128, 128)] = nisa.affine_select(pred=(i * 128 + row >= j * 128 + column), on_true_tile=product, on_false_value=-9984.0)
+    for i in nl.affine_range(n // 128):
+        nl.store(out[nl.ds(i * 128, 128), :], nl.exp(scores[i]))
+    return out
+",
+    ),
 ];

@@ -197,4 +197,89 @@ def solution(x, g):
             nisa.dma_copy(dst=y[rows, piece], src=out)
     return y
 ",
+),
+(
+    "second two products",
+    "x:f32[256,128];y:f32[128,128]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    out = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    right = nl.ndarray((128, 128), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=right, src=y)
+    for i in range(2):
+        at = nl.ds(i * 128, 128)
+        rows = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=rows, src=x[at, :])
+        turned = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_transpose(dst=turned, data=rows)
+        powers = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.activation(dst=powers, op=nl.exp, data=turned)
+        half = powers[0:64, :]
+        product = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)
+        nisa.nc_matmul(dst=product, stationary=powers, moving=right)
+        result = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_tensor(dst=result, data1=product, data2=powers, op=nl.multiply)
+        nisa.tensor_tensor(dst=result[0:64, :], data1=product[0:64, :], data2=half, op=nl.add)
+        nisa.dma_copy(dst=out[at, :], src=result)
+    return out
+",
+),
+(
+    "second wide stores",
+    "x:f32[256,1024];g:f32[128,1024]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, g):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray((2, 128, columns), dtype=x.dtype, buffer=nl.shared_hbm)
+    gain = nl.ndarray((128, columns), dtype=g.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=gain, src=g)
+    for i in range(rows // 128):
+        tile = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=tile, src=x[i * 128:(i + 1) * 128, :])
+        total = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.tensor_reduce(dst=total, op=nl.add, data=tile, axis=1)
+        scaled = nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.activation(dst=scaled, op=nl.tanh, data=tile[:, 0:columns], bias=total)
+        result = nl.ndarray((128, columns), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.tensor_tensor(dst=result, data1=scaled, data2=gain, op=nl.multiply)
+        nisa.dma_copy(dst=y[i * 128:(i + 1) * 128, :], src=result)
+        both = nl.ndarray((128, columns), dtype=nl.float32, buffer=nl.sbuf)
+        for j in range(columns // 512):
+            piece = nl.ds(j * 512, 512)
+            nisa.tensor_tensor(dst=both[:, piece], data1=tile[:, piece], data2=gain[:, piece], op=nl.add)
+        nisa.dma_copy(dst=z[i, :, 0:columns], src=both)
+    return y, z
+",
+),
+(
+    "second turned loads",
+    "x:f32[512,128];y:f32[128,128]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, y):
+    out = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    wide = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_transpose(dst=wide, src=x[0:512, 0:128])
+    both = nl.ndarray((128, 256), dtype=y.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=both[:, 0:128], src=y)
+    nisa.dma_transpose(dst=both[:, 128:256], src=y[0:128, 0:128])
+    product = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+    nisa.nc_matmul(dst=product, stationary=both[:, 128:256], moving=wide)
+    result = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.tensor_copy(dst=result, src=product)
+    nisa.dma_copy(dst=out, src=result)
+    return out
+",
 )];
