@@ -24,6 +24,8 @@ pub(super) struct Rows<'seen> {
     pub(super) memories: &'seen [Memory],
     /// What elements of the array are.
     pub(super) operand: Element,
+    /// A single row of results is taken for a column.
+    pub(super) as_columns: bool,
 }
 
 /// How rows of an output lie, in bytes.
@@ -70,6 +72,9 @@ impl Rows<'_> {
     pub(super) fn across(&self) -> Option<Counter> {
         let width = self.write.element.bytes();
         let mut dims = self.write.dims.iter().copied();
+        if self.as_columns && dims.len() == 1 {
+            return None;
+        }
         dims.find(|dim| self.apart(*dim) == width)
     }
 

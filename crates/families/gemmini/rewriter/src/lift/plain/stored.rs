@@ -303,6 +303,7 @@ impl Storing<'_> {
             counters: &self.counters,
             memories: &self.plain.memories,
             operand: self.operand,
+            as_columns: self.laying.columns,
         }
     }
 
