@@ -189,8 +189,11 @@ impl Machine<'_> {
             return usize::MAX;
         }
         // Transposed, as many rows as it has columns.
-        let rows = (0..u32::from(tile.rows.max(tile.cols)))
-            .map(|row| tile.address.row() + row * u32::from(stride));
+        let rows = (0..u32::from(tile.rows.max(tile.cols))).map(|row| {
+            tile.address
+                .row()
+                .wrapping_add(row.wrapping_mul(stride.into()))
+        });
         let came = rows.filter_map(|row| self.came.get(row as usize));
         came.copied().min().unwrap_or(usize::MAX)
     }

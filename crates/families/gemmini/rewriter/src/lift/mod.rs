@@ -232,12 +232,7 @@ fn commanded(
         let stored = stored.joined(&machine.numbered, config.element_bytes().into());
         let stored = stored.map_err(|why| Reason::at(0, &why))?;
         let stored = stored.iter().map(|(array, stored)| (*array, stored));
-        all.extend(works(
-            stored,
-            &machine.numbered,
-            &memories,
-            config,
-        )?);
+        all.extend(works(stored, &machine.numbered, &memories, config)?);
         ends.push((*statement, all.len()));
     }
     // Arrays are kept, and what the core does before the first command and behind the last.

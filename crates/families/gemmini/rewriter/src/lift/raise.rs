@@ -176,9 +176,7 @@ fn is_turned(work: &Work) -> bool {
 /// Returns whether single columns of results are products of matrices as they lie in memory.
 fn is_of_columns(works: &[Work]) -> bool {
     let mut columns = works.iter().filter(|it| it.columns == 1 && 1 < it.rows);
-    let is_product = |work: &Work| {
-        matches!(work.operation, Operation::Product { turned, .. } if turned == [false; 2])
-    };
+    let is_product = |work: &Work| matches!(work.operation, Operation::Product { turned, .. } if turned == [false; 2]);
     columns.next().is_some_and(is_product) && columns.all(is_product)
 }
 

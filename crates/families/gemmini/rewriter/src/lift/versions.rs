@@ -206,7 +206,9 @@ impl Touched {
 /// Returns where an output lies in memory.
 fn place(output: &Output, store: &Store, element: u64) -> (u64, u64) {
     let width = if store.full_width { 4 } else { element };
-    let end = output.address + u64::from(output.columns) * width;
+    let end = output
+        .address
+        .saturating_add(u64::from(output.columns) * width);
     (output.address, end)
 }
 
@@ -242,7 +244,8 @@ impl Rewritten {
     /// Returns whether memory was stored to since command `then`.
     fn is_within(&self, (start, end): (u64, u64), then: usize) -> bool {
         let mut before = self.stretches.range(..end).rev();
-        before.find(|(_, (until, when))| start < *until && then < *when || *until <= start)
+        before
+            .find(|(_, (until, when))| start < *until && then < *when || *until <= start)
             .is_some_and(|(_, (until, _))| start < *until)
     }
 
@@ -278,14 +281,16 @@ impl Rewritten {
 /// Returns where an addend lies in memory.
 fn addend_place(addend: &Place) -> (u64, u64) {
     let bytes = u64::from(addend.columns) * u64::from(addend.width);
-    (addend.address, addend.address + bytes)
+    (addend.address, addend.address.saturating_add(bytes))
 }
 
 /// Returns where the input of a product lies in memory.
 fn input_place(term: &Term, numbered: &Numbered, element: u64) -> (u64, u64) {
     let rows = u64::from(numbered.weights[term.weights as usize].rows.max(1)) - 1;
     let step = numbered.forms[term.form as usize].step;
-    let end = term.input.saturating_add(rows.saturating_mul(step) + element);
+    let end = term
+        .input
+        .saturating_add(rows.saturating_mul(step) + element);
     (term.input, end)
 }
 

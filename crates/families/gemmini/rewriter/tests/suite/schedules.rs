@@ -35,7 +35,8 @@ fn check(name: &str) -> Vec<String> {
 fn checked(name: &str, source: &str) -> Lifted {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
     let vocabulary = vocabulary();
-    let lifted = lift(source, &config, &vocabulary).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let lifted = lift(source, &config, &vocabulary);
+    let lifted = lifted.unwrap_or_else(|why| panic!("{name}: {why}"));
     let all = schedules(&lifted, &config);
     assert!(!all.is_empty(), "{name} has no schedules");
     for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
@@ -111,10 +112,7 @@ fn calls_of_the_library() {
 #[test]
 fn plain_c() {
     let [understood, refused] = check_folder("plain");
-    assert!(
-        20 < understood && 2 < refused,
-        "{understood} and {refused}"
-    );
+    assert!(20 < understood && 2 < refused, "{understood} and {refused}");
 }
 
 /// Commands in ways that kernels send them: `tests/commands/*.c`.

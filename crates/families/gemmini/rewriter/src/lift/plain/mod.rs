@@ -17,6 +17,7 @@ mod laying;
 mod linear;
 mod loops;
 mod node;
+mod ones;
 mod patches;
 mod region;
 mod relaid;
