@@ -229,7 +229,8 @@ fn commanded(
     for (statement, stored) in &mut machine.segments {
         let arrays = resident::settle(stored, &machine.numbered, &mut memories, config);
         kept_arrays.push_str(&arrays.map_err(|why| Reason::at(0, &why))?);
-        let stored = stored.joined(&machine.numbered, config.element_bytes().into());
+        let stored =
+            std::mem::take(stored).joined(&machine.numbered, config.element_bytes().into());
         let stored = stored.map_err(|why| Reason::at(0, &why))?;
         let stored = stored.iter().map(|(array, stored)| (*array, stored));
         all.extend(works(stored, &machine.numbered, &memories, config)?);

@@ -44,6 +44,9 @@ pub(super) fn settle(
     config: &GemminiConfig,
 ) -> Result<String, String> {
     let mut declarations = String::new();
+    if numbered.results.is_empty() {
+        return Ok(declarations);
+    }
     let mut all = std::mem::take(versions).into_all();
     let mut at = 0;
     let mut added = 0;

@@ -84,32 +84,34 @@ impl Versions {
     /// # Errors
     /// One that reads what it stores itself.
     pub(super) fn joined(
-        &self,
+        self,
         numbered: &Numbered,
         element: u64,
     ) -> Result<Vec<(usize, Stored)>, String> {
+        let arrays: BTreeSet<usize> = self.all.iter().map(|it| it.0).collect();
+        if arrays.len() == self.all.len() {
+            return Ok(self.all);
+        }
         let mut kept: Vec<(usize, Stored, Touched)> = Vec::new();
-        for (array, stored) in &self.all {
-            let touched = Touched::of(stored, numbered, element);
+        for (array, mut stored) in self.all {
+            let touched = Touched::of(&stored, numbered, element);
             let place = kept
                 .iter()
-                .rposition(|(other, ..)| other == array)
+                .rposition(|(other, ..)| *other == array)
                 .filter(|at| {
                     kept[*at].1.store == stored.store
                         && kept[*at..].iter().all(|it| !touched.hinders(&it.2))
                 });
             let Some(at) = place else {
-                kept.push((*array, stored.clone(), touched));
+                kept.push((array, stored, touched));
                 continue;
             };
             let (_, whole, all) = &mut kept[at];
-            whole.outputs.extend(stored.outputs.iter().cloned());
+            whole.outputs.append(&mut stored.outputs);
             whole.last = stored.last;
             all.join(touched);
         }
-        let arrays: BTreeSet<usize> = self.all.iter().map(|it| it.0).collect();
-        let is_again = arrays.len() < self.all.len();
-        if is_again && kept.iter().any(|(.., touched)| touched.hinders_itself()) {
+        if kept.iter().any(|(.., touched)| touched.hinders_itself()) {
             return Err(AGAIN.to_owned());
         }
         Ok(kept
