@@ -1,12 +1,15 @@
 //! Follows what the array multiplies, with either operand at rest, transposed or not.
 
 use super::machine::{Done, Held, Machine};
+use super::resident;
 use super::traced::{Cell, Form, Place, Rounded, Sum, Term, Weights};
 use autocomp_gemmini::{Activation, ConfigEx, Dataflow, Tile};
 
 /// A product for one row of the result, with what is added to it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Share<'sums> {
+    /// When the first came in of what it is made of.
+    since: usize,
     addend: Option<Place>,
     term: Option<Term>,
     /// A sum that stayed in the array.
@@ -20,7 +23,7 @@ impl Machine<'_> {
         match cell.ok_or("an operand that nothing wrote")? {
             Cell::Memory(place) => Ok(place),
             Cell::Result(number) => Ok(Place {
-                address: self.result_address(number),
+                address: resident::address(number, self.config),
                 columns: self.numbered.results[number as usize].columns,
                 width: self.config.element_bytes() as u8,
                 scale: 1.0f32.to_bits(),
@@ -180,6 +183,21 @@ impl Machine<'_> {
         Ok(Some(place))
     }
 
+    /// Returns when the first row of a tile came in: the number of the command.
+    fn came(&self, tile: Tile, stride: u16) -> usize {
+        if tile.address.is_garbage() || tile.address.is_accumulator() {
+            return usize::MAX;
+        }
+        // Transposed, as many rows as it has columns.
+        let rows = (0..u32::from(tile.rows.max(tile.cols))).map(|row| {
+            tile.address
+                .row()
+                .wrapping_add(row.wrapping_mul(stride.into()))
+        });
+        let came = rows.filter_map(|row| self.came.get(row as usize));
+        came.copied().min().unwrap_or(usize::MAX)
+    }
+
     pub(super) fn compute(&mut self, preloaded: bool, a: Tile, bd: Tile) -> Done {
         let execute = self
             .execute
@@ -189,6 +207,7 @@ impl Machine<'_> {
             return self.compute_in_place(preloaded, &execute, [stationary, dest, a, bd]);
         }
         if preloaded {
+            self.held_since = self.came(stationary, 1);
             self.in_array = match self.stationary(stationary, execute.b_transpose)? {
                 Some(number) => Held::Weights(number),
                 None => Held::Zeros,
@@ -208,12 +227,15 @@ impl Machine<'_> {
                 return Err("tiles of a product that do not fit each other".to_owned());
             }
         }
+        let since = self.came(a, execute.a_stride).min(self.came(bd, 1));
+        let since = since.min(self.held_since);
         for row in 0..dest.rows {
             let term = match number {
                 Some(number) => self.product(a, row.into(), number, &execute)?,
                 None => None,
             };
             let share = Share {
+                since,
                 addend: self.addend(bd, row.into(), dest.cols)?,
                 term,
                 held: None,
@@ -244,20 +266,23 @@ impl Machine<'_> {
                     let addend = self.addend(stationary, row.into(), columns)?;
                     sums.push(Sum {
                         is_written: true,
+                        since: self.came(stationary, 1),
                         columns: if addend.is_some() { columns } else { dim },
                         addends: addend.into_iter().collect(),
-                        terms: Vec::new(),
+                        ..Sum::default()
                     });
                 }
                 sums
             }
         };
+        let since = self.came(a, execute.a_stride).min(self.came(bd, 1));
         if let Some(weights) = self.stationary(bd, execute.b_transpose)? {
             let columns = self.numbered.weights[weights as usize].columns;
             for (row, sum) in sums.iter_mut().enumerate().take(a.rows.into()) {
                 sum.terms
                     .extend(self.product(a, row as u32, weights, execute)?);
                 sum.columns = sum.columns.min(columns);
+                sum.since = sum.since.min(since);
             }
         }
         if !dest.address.is_garbage() {
@@ -267,8 +292,10 @@ impl Machine<'_> {
                     return Err("tiles of a product that do not fit each other".to_owned());
                 }
                 let share = Share {
+                    since: held.since,
+                    addend: None,
+                    term: None,
                     held: Some(held),
-                    ..Share::default()
                 };
                 self.deposit(dest, row, execute, share)?;
             }
@@ -286,6 +313,7 @@ impl Machine<'_> {
                 .get_mut(at as usize)
                 .ok_or("a row beyond the accumulator")?;
             begin(sum, dest)?;
+            sum.since = sum.since.min(share.since);
             sum.addends.extend(share.addend);
             sum.terms.extend(share.term);
             if let Some(held) = share.held {
@@ -302,7 +330,7 @@ impl Machine<'_> {
             terms: held.terms.into_iter().chain(share.term).collect(),
         };
         let number = self.numbered.results.len() as u32;
-        self.put(at as usize, Cell::Result(number))?;
+        self.put(at as usize, Cell::Result(number), share.since)?;
         self.numbered.results.push(result);
         Ok(())
     }
@@ -316,6 +344,7 @@ fn begin(sum: &mut Sum, dest: Tile) -> Done {
         }
     } else {
         sum.is_written = true;
+        sum.since = usize::MAX;
         sum.columns = dest.cols;
         sum.addends.clear();
         sum.terms.clear();

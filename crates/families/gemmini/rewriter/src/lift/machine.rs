@@ -6,7 +6,8 @@
 use super::commands::{Effect, effect};
 use super::program::Memory;
 use super::run::{Value, World};
-use super::traced::{Cell, HardwareLoop, Numbered, Output, Place, Store, Stored, Sum};
+use super::traced::{Cell, HardwareLoop, Numbered, Output, Place, Store, Sum};
+use super::versions::{Rewritten, Versions};
 use autocomp_gemmini::{
     Activation, ConfigEx, ConfigLd, ConvLoop, ConvParameters, GemminiConfig, Instruction,
     LoopSlots, MatmulLoop, MatmulParameters, PoolFields, Tile,
@@ -36,6 +37,8 @@ pub(crate) struct Machine<'config> {
     /// Bytes of each array, where they are known.
     sizes: Vec<Option<i64>>,
     pub(super) scratchpad: Vec<Option<Cell>>,
+    /// When each row of the scratchpad was written: the number of the command.
+    pub(super) came: Vec<usize>,
     /// What lies in rows of the scratchpad behind what came in to them, pixel by pixel.
     pub(super) beside: BTreeMap<usize, Vec<Option<Place>>>,
     pub(super) accumulator: Vec<Sum>,
@@ -45,10 +48,13 @@ pub(crate) struct Machine<'config> {
     pool: PoolFields,
     pub(super) pending: Option<(Tile, Tile)>,
     pub(super) in_array: Held,
+    /// When the first came in of what the array holds.
+    pub(super) held_since: usize,
     pub(crate) numbered: Numbered,
     matmul: LoopSlots<MatmulParameters>,
     convolution: LoopSlots<ConvParameters>,
-    pub(crate) stored: BTreeMap<usize, Stored>,
+    pub(super) stored: Versions,
+    rewritten: Rewritten,
     terms: usize,
     rows: u64,
     commands: usize,
@@ -71,7 +77,7 @@ pub(crate) struct Machine<'config> {
     /// Whether commands may not have been done when such a statement began.
     pub(crate) was_cut_unfenced: bool,
     /// What was stored before each such statement, and since the one before.
-    pub(crate) segments: Vec<(usize, BTreeMap<usize, Stored>)>,
+    pub(crate) segments: Vec<(usize, Versions)>,
 }
 
 pub(super) type Done = Result<(), String>;
@@ -90,6 +96,7 @@ impl<'config> Machine<'config> {
             config,
             sizes: memories.iter().map(Memory::bytes).collect(),
             scratchpad: vec![None; config.spad_rows() as usize],
+            came: vec![usize::MAX; config.spad_rows() as usize],
             beside: BTreeMap::new(),
             accumulator: vec![Sum::default(); config.acc_rows() as usize],
             loads: [load; 3],
@@ -103,10 +110,12 @@ impl<'config> Machine<'config> {
             pool: PoolFields::default(),
             pending: None,
             in_array: Held::Nothing,
+            held_since: usize::MAX,
             numbered: Numbered::default(),
             matmul: LoopSlots::default(),
             convolution: LoopSlots::default(),
-            stored: BTreeMap::new(),
+            stored: Versions::default(),
+            rewritten: Rewritten::default(),
             terms: 0,
             rows: 0,
             commands: 0,
@@ -229,16 +238,10 @@ impl<'config> Machine<'config> {
         Ok(())
     }
 
-    /// Returns the address that stands for a result in the scratchpad: behind all arrays.
-    pub(super) fn result_address(&self, number: u32) -> u64 {
-        let row = u64::from(self.config.dim * self.config.element_bytes());
-        Memory::base(self.sizes.len()) + u64::from(number) * row
-    }
-
     /// Notes that the accelerator reads an array.
     fn reads(&mut self, address: u64) -> Result<usize, String> {
         let (array, _) = Memory::of(address).ok_or("an address outside all arrays")?;
-        if let Some(stored) = self.stored.get_mut(&array) {
+        if let Some(stored) = self.stored.present(array) {
             stored.read.get_or_insert(self.commands);
         }
         Ok(array)
@@ -259,9 +262,12 @@ impl<'config> Machine<'config> {
     }
 
     /// Overwrites a row of the scratchpad, with all that lies in it.
-    pub(super) fn put(&mut self, row: usize, cell: Cell) -> Done {
+    ///
+    /// `since`: when the first came in of what it is made of.
+    pub(super) fn put(&mut self, row: usize, cell: Cell, since: usize) -> Done {
         let slot = self.scratchpad.get_mut(row);
         *slot.ok_or("a row beyond the scratchpad")? = Some(cell);
+        self.came[row] = since;
         self.beside.remove(&row);
         Ok(())
     }
@@ -281,6 +287,7 @@ impl<'config> Machine<'config> {
             self.reads(dram)?;
         }
         let dim = self.config.dim as u16;
+        let now = self.commands;
         let first = tile.address.row() as usize;
         for block in 0..tile.cols.div_ceil(dim) {
             let columns = (tile.cols - block * dim).min(dim);
@@ -322,9 +329,10 @@ impl<'config> Machine<'config> {
                     }
                     if address != 0 {
                         sum.addends.push(place);
+                        sum.since = sum.since.min(now);
                     }
                 } else {
-                    self.put(at, Cell::Memory(place))?;
+                    self.put(at, Cell::Memory(place), self.commands)?;
                     if 1 < load.pixel_repeats {
                         self.repeat(at, place, load.pixel_repeats)?;
                     }
@@ -351,20 +359,7 @@ impl<'config> Machine<'config> {
                 if self.numbered.results[*number as usize].is_relu);
         }
         let now = self.commands;
-        let stored = self.stored.entry(array).or_insert_with(|| Stored {
-            store,
-            outputs: Vec::new(),
-            first: now,
-            last: now,
-            read: None,
-        });
-        stored.last = now;
-        if stored.store != store {
-            return Err("an array that is stored to in two ways".to_owned());
-        }
-        if stored.read.is_some() {
-            return Err("an array that is stored to again after it was read".to_owned());
-        }
+        let is_again = self.stored.store(array, store, now)?;
         let width = if store.full_width {
             self.config.acc_element_bytes()
         } else {
@@ -380,6 +375,10 @@ impl<'config> Machine<'config> {
                     .wrapping_add(u64::from(block * dim) * u64::from(width));
                 self.is_inside(address, u64::from(columns) * u64::from(width))?;
                 let output = self.outgoing(at, columns, address, from_accumulator)?;
+                if is_again {
+                    let bytes = u64::from(columns) * u64::from(width);
+                    self.rewritten.note(address, bytes, now);
+                }
                 self.put_out(array, output)?;
             }
         }
@@ -395,18 +394,19 @@ impl<'config> Machine<'config> {
         from_accumulator: bool,
     ) -> Result<Output, String> {
         let unwritten = "a store of what nothing wrote";
-        let (known, addends, terms) = if from_accumulator {
+        let (known, since, addends, terms) = if from_accumulator {
             let sum = self.accumulator.get(row as usize);
             let sum = sum.ok_or("a row beyond the accumulator")?;
             if !sum.is_written {
                 return Err(unwritten.to_owned());
             }
-            (sum.columns, &sum.addends, &sum.terms)
+            (sum.columns, sum.since, &sum.addends, &sum.terms)
         } else {
             match self.scratchpad.get(row as usize).copied().flatten() {
                 Some(Cell::Result(number)) => {
                     let result = &self.numbered.results[number as usize];
-                    (result.columns, &result.addends, &result.terms)
+                    let since = self.came[row as usize];
+                    (result.columns, since, &result.addends, &result.terms)
                 }
                 Some(Cell::Memory(_)) => {
                     return Err("a store of what only came in to the scratchpad".to_owned());
@@ -417,6 +417,9 @@ impl<'config> Machine<'config> {
         if known < columns {
             return Err(unwritten.to_owned());
         }
+        let (made_of, element) = ((&addends[..], &terms[..]), self.config.element_bytes());
+        self.rewritten
+            .check(since, made_of, &self.numbered, element.into())?;
         Ok(Output {
             address,
             columns,
@@ -430,7 +433,7 @@ impl<'config> Machine<'config> {
         if TERM_LIMIT < self.terms {
             return Err("more products than are followed".to_owned());
         }
-        if let Some(stored) = self.stored.get_mut(&array) {
+        if let Some(stored) = self.stored.present(array) {
             stored.outputs.push(output);
         }
         Ok(())

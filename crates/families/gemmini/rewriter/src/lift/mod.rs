@@ -24,6 +24,7 @@ mod program;
 mod raise;
 mod read;
 mod recognize;
+mod resident;
 mod run;
 mod sends;
 mod statements;
@@ -33,6 +34,7 @@ mod traced;
 mod turned;
 mod uses;
 pub(crate) mod values;
+mod versions;
 mod walk;
 mod windows;
 mod work;
@@ -222,8 +224,16 @@ fn commanded(
     // Operations up to each statement of the core between them.
     let mut all = Vec::new();
     let mut ends: Vec<(usize, usize)> = Vec::new();
-    for (statement, stored) in &machine.segments {
-        all.extend(works(stored, &machine.numbered, &program.memories, config)?);
+    let mut kept_arrays = String::new();
+    let mut memories = program.memories.clone();
+    for (statement, stored) in &mut machine.segments {
+        let arrays = resident::settle(stored, &machine.numbered, &mut memories, config);
+        kept_arrays.push_str(&arrays.map_err(|why| Reason::at(0, &why))?);
+        let stored =
+            std::mem::take(stored).joined(&machine.numbered, config.element_bytes().into());
+        let stored = stored.map_err(|why| Reason::at(0, &why))?;
+        let stored = stored.iter().map(|(array, stored)| (*array, stored));
+        all.extend(works(stored, &machine.numbered, &memories, config)?);
         ends.push((*statement, all.len()));
     }
     // Arrays are kept, and what the core does before the first command and behind the last.
@@ -243,7 +253,7 @@ fn commanded(
             })
             .collect::<String>()
     };
-    let before = text(0..first, true) + &text(first..last + 1, false);
+    let before = kept_arrays + &text(0..first, true) + &text(first..last + 1, false);
     let after = text(last + 1..program.body.len(), true);
     // What stands between two commands is kept if the core works there.
     let mut kept: BTreeMap<usize, String> = BTreeMap::new();
@@ -274,28 +284,25 @@ fn commanded(
         after,
         suffix: source[program.inside.end..].to_owned(),
         hardware_loop: machine.hardware_loop(),
-        memories: program.memories,
+        memories,
     };
     turned::turn_inputs(&mut lifted);
     Ok(lifted)
 }
 
-/// Recognises what arrays are given, in order.
-fn works(
-    all: &BTreeMap<usize, Stored>,
+/// Recognises what arrays are given, in the order in which they are begun.
+fn works<'seen>(
+    all: impl Iterator<Item = (usize, &'seen Stored)>,
     numbered: &Numbered,
     memories: &[Memory],
     config: &GemminiConfig,
 ) -> Result<Vec<Work>, Reason> {
     let facts = (i64::from(config.element_bytes()), i64::from(config.dim));
-    let mut order: Vec<(usize, usize)> = all
-        .iter()
-        .map(|(array, stored)| (stored.first, *array))
-        .collect();
-    order.sort_unstable();
+    let mut order: Vec<(usize, &Stored)> = all.collect();
+    order.sort_by_key(|(array, stored)| (stored.first, *array));
     let mut works = Vec::new();
-    for (_, array) in order {
-        let found = recognize::recognize(array, &all[&array], numbered, memories, facts);
+    for (array, stored) in order {
+        let found = recognize::recognize(array, stored, numbered, memories, facts);
         works.extend(found.map_err(|why| {
             Reason::at(
                 0,

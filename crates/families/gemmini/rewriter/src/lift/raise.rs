@@ -134,7 +134,9 @@ fn attempt(
     let mut first = None;
     for laying in Laying::all() {
         match understood(memories, &left, &is_wanted, laying, config) {
+            Ok((_, works)) if laying.columns && !is_of_columns(&works) => {}
             Ok(found) => return Ok(found),
+            Err(_) if laying.columns => {}
             Err(why) => {
                 first.get_or_insert(why);
             }
@@ -152,7 +154,8 @@ fn understood(
     config: &GemminiConfig,
 ) -> Result<(Plain, Vec<Work>), Reason> {
     let plain = stored(memories, left, is_wanted, laying, config)?;
-    let works = works(&plain.stored, &plain.numbered, &plain.memories, config);
+    let stored = plain.stored.iter().map(|(array, stored)| (*array, stored));
+    let works = works(stored, &plain.numbered, &plain.memories, config);
     match (works, &plain.why) {
         (Ok(works), _) if works.iter().any(is_turned) => Err(Reason::at(
             0,
@@ -168,6 +171,13 @@ fn understood(
 /// Returns whether both operands of a product lie in memory transposed.
 fn is_turned(work: &Work) -> bool {
     matches!(work.operation, Operation::Product { turned, .. } if turned == [true; 2])
+}
+
+/// Returns whether single columns of results are products of matrices as they lie in memory.
+fn is_of_columns(works: &[Work]) -> bool {
+    let mut columns = works.iter().filter(|it| it.columns == 1 && 1 < it.rows);
+    let is_product = |work: &Work| matches!(work.operation, Operation::Product { turned, .. } if turned == [false; 2]);
+    columns.next().is_some_and(is_product) && columns.all(is_product)
 }
 
 /// Returns whether a text has a name in it.

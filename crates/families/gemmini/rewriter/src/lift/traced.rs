@@ -102,12 +102,26 @@ impl Numbered {
 }
 
 /// A sum.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Sum {
     pub(super) is_written: bool,
+    /// When the first came in of what it is made of: the number of the command.
+    pub(super) since: usize,
     pub(super) columns: u16,
     pub(super) addends: Vec<Place>,
     pub(super) terms: Vec<Term>,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        Self {
+            is_written: false,
+            since: usize::MAX,
+            columns: 0,
+            addends: Vec::new(),
+            terms: Vec::new(),
+        }
+    }
 }
 
 /// What is stored in one row of a tile.

@@ -35,7 +35,8 @@ fn check(name: &str) -> Vec<String> {
 fn checked(name: &str, source: &str) -> Lifted {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
     let vocabulary = vocabulary();
-    let lifted = lift(source, &config, &vocabulary).unwrap_or_else(|why| panic!("{name}: {why}"));
+    let lifted = lift(source, &config, &vocabulary);
+    let lifted = lifted.unwrap_or_else(|why| panic!("{name}: {why}"));
     let all = schedules(&lifted, &config);
     assert!(!all.is_empty(), "{name} has no schedules");
     for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
@@ -107,12 +108,25 @@ fn calls_of_the_library() {
     assert!(10 < seen[0] && 4 < seen[1], "{seen:?}");
 }
 
-/// Plain C for the core: `tests/plain/*.c`. The first line says what it is, or why it is
-/// not understood.
+/// Plain C for the core: `tests/plain/*.c`.
 #[test]
 fn plain_c() {
+    let [understood, refused] = check_folder("plain");
+    assert!(20 < understood && 2 < refused, "{understood} and {refused}");
+}
+
+/// Commands in ways that kernels send them: `tests/commands/*.c`.
+#[test]
+fn commands() {
+    let [understood, refused] = check_folder("commands");
+    assert!(3 < understood && 1 < refused, "{understood} and {refused}");
+}
+
+/// Checks kernels whose first lines say what they are, or why they are not understood;
+/// returns how many of each there are.
+fn check_folder(name: &str) -> [usize; 2] {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
-    let folder = format!("{}/tests/plain", env!("CARGO_MANIFEST_DIR"));
+    let folder = format!("{}/tests/{name}", env!("CARGO_MANIFEST_DIR"));
     let mut seen = [0; 2];
     let mut wrong = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder") {
@@ -140,7 +154,7 @@ fn plain_c() {
         seen[usize::from(head.starts_with("// refused: "))] += 1;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(20 < seen[0] && 2 < seen[1], "{seen:?}");
+    seen
 }
 
 /// Returns an operation in words, with how it is stored.
@@ -274,6 +288,37 @@ fn parts_of_a_convolution_with_sizes_of_their_own() {
     let flags: Vec<i64> = all.iter().map(|schedule| schedule.parameters[5]).collect();
     for flag in [0, 1, 2, 4, 6] {
         assert!(flags.contains(&flag), "{flag} of {flags:?}");
+    }
+}
+
+/// The input channels of the part that comes first double from one tile on, whatever is left
+/// for the last slice of them.
+#[test]
+fn input_channels_double_to_any_number() {
+    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    for channels in [17, 24, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100] {
+        let source = format!(
+            "void solution(int8_t inp[1][14][16][{channels}], int8_t weights[3][3][{channels}][32], int8_t output[1][12][14][32]) {{
+  for (int y = 0; y < 12; y++)
+    for (int x = 0; x < 14; x++)
+      for (int o = 0; o < 32; o++) {{
+        int32_t sum = 0;
+        for (int u = 0; u < 3; u++)
+          for (int v = 0; v < 3; v++)
+            for (int c = 0; c < {channels}; c++) sum += inp[0][y + u][x + v][c] * weights[u][v][c][o];
+        output[0][y][x][o] = sum > 127 ? 127 : sum < -128 ? -128 : sum;
+      }}
+}}
+"
+        );
+        let lifted = lift(&source, &config, &vocabulary()).unwrap();
+        for size in [channels, 16] {
+            let parameters = [1, 6, 14, 32, size, 2, 2, 16];
+            let text = write(&lifted, &parameters, &config).unwrap();
+            let again = lift(&text, &config, &vocabulary());
+            let again = again.unwrap_or_else(|why| panic!("{channels}: {why}\n{text}"));
+            assert!(again.is_same(&lifted), "{channels}\n{text}");
+        }
     }
 }
 

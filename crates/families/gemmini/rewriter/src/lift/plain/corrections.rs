@@ -3,7 +3,7 @@
 
 use super::affine::{Affine, Counter};
 use super::code::Loops;
-use super::linear::Part;
+use super::linear::{PLAIN, Part};
 use super::node::Element;
 use super::region::Write;
 use super::stored::Storing;
@@ -139,6 +139,7 @@ impl Storing<'_> {
             self.plain.preparation.push_str(&text);
             parts.push(Part {
                 factor: 1,
+                scale: PLAIN,
                 elements: vec![(address, SUM)],
                 counters: Vec::new(),
             });

@@ -19,10 +19,13 @@ pub(in super::super) struct Laying {
     pub(super) output: bool,
     /// For each result, the inputs of its sum lie side by side.
     pub(super) patches: bool,
+    /// Single rows of results are taken for columns: a matrix that a vector is multiplied with
+    /// is the input then, not weights that the array turns at half speed.
+    pub(in super::super) columns: bool,
 }
 
 impl Laying {
-    /// All ways, those first that cost the core least.
+    /// All ways, those first that cost the array and the core least.
     pub(in super::super) fn all() -> impl Iterator<Item = Self> {
         let orders = [
             [false, false, false],
@@ -38,14 +41,18 @@ impl Laying {
             input,
             weights,
             output,
-            patches: false,
+            ..Self::default()
         });
         let patches = [false, true].map(|output| Self {
             output,
             patches: true,
             ..Self::default()
         });
-        orders.chain(patches)
+        let columns = Self {
+            columns: true,
+            ..Self::default()
+        };
+        std::iter::once(columns).chain(orders).chain(patches)
     }
 }
 

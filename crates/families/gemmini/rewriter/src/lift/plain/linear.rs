@@ -1,9 +1,15 @@
 //! Sums of elements and of products of two.
 
 use super::super::program::{Binary, Unary};
+use super::super::run::Value as Number;
 use super::affine::{Affine, Counter, Counters};
 use super::node::{Element, Id, Node, Nodes};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+/// Bits of the factor of what is taken as it is.
+pub(super) const PLAIN: u32 = 1.0f32.to_bits();
+/// Expressions that rounding an element may take.
+const ROUNDING: usize = 64;
 
 /// Terms that a sum may have.
 const TERMS: usize = 4096;
@@ -12,6 +18,8 @@ const TERMS: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Part {
     pub(super) factor: i64,
+    /// Bits of what a lone element is multiplied by and then rounded, as when it comes in.
+    pub(super) scale: u32,
     pub(super) elements: Vec<(Affine, Element)>,
     pub(super) counters: Vec<Counter>,
 }
@@ -55,11 +63,13 @@ impl Linear {
             for other in &other.parts {
                 let elements = [one.elements.clone(), other.elements.clone()].concat();
                 let is_summed = !one.counters.is_empty() || !other.counters.is_empty();
-                if 2 < elements.len() || is_summed {
+                let is_scaled = [one.scale, other.scale] != [PLAIN; 2];
+                if 2 < elements.len() || is_summed || is_scaled {
                     return None;
                 }
                 product.parts.push(Part {
                     factor: one.factor.checked_mul(other.factor)?,
+                    scale: PLAIN,
                     elements,
                     counters: Vec::new(),
                 });
@@ -96,6 +106,8 @@ pub(super) struct Sums<'nodes> {
     nodes: &'nodes Nodes,
     counters: &'nodes Counters,
     is_float: bool,
+    /// Elements may be scaled and rounded before they are added.
+    scales: bool,
     known: HashMap<Id, Option<Linear>>,
 }
 
@@ -105,8 +117,15 @@ impl<'nodes> Sums<'nodes> {
             nodes,
             counters,
             is_float,
+            scales: false,
             known: HashMap::new(),
         }
+    }
+
+    /// Has elements that are scaled and rounded before they are added be parts of sums.
+    pub(super) fn with_scales(mut self) -> Self {
+        self.scales = true;
+        self
     }
 
     /// Returns the sum that an expression is.
@@ -114,7 +133,10 @@ impl<'nodes> Sums<'nodes> {
         if let Some(known) = self.known.get(&id) {
             return known.clone();
         }
-        let sum = self.find(id);
+        let mut sum = self.find(id);
+        if self.scales && sum.is_none() {
+            sum = self.scaled(id);
+        }
         self.known.insert(id, sum.clone());
         sum
     }
@@ -131,6 +153,7 @@ impl<'nodes> Sums<'nodes> {
                     constant: 0,
                     parts: vec![Part {
                         factor: 1,
+                        scale: PLAIN,
                         elements: vec![(address.clone(), element)],
                         counters: Vec::new(),
                     }],
@@ -168,5 +191,63 @@ impl<'nodes> Sums<'nodes> {
             }
             _ => None,
         }
+    }
+
+    /// Returns an element that is multiplied by a number, rounded and kept in the range of
+    /// operands, as the accelerator does while it moves operands in.
+    fn scaled(&self, id: Id) -> Option<Linear> {
+        let mut leaf: Option<(Id, Affine)> = None;
+        let mut factors = vec![0.5f32, 0.25, 0.125, 2.0];
+        let (mut stack, mut seen) = (vec![id], HashSet::new());
+        while let Some(id) = stack.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            match self.nodes.get(id) {
+                Node::Load(address, Element::Integer(1, true))
+                | Node::Stored(address, Element::Integer(1, true)) => {
+                    if leaf.as_ref().is_some_and(|(_, other)| other != address) {
+                        return None;
+                    }
+                    leaf = Some((id, address.clone()));
+                }
+                Node::Float(bits) => factors.push(f64::from_bits(*bits) as f32),
+                Node::Load(..) | Node::Stored(..) | Node::Sum(..) => return None,
+                _ => stack.extend(self.nodes.operands(id)),
+            }
+            if ROUNDING < seen.len() {
+                return None;
+            }
+        }
+        let (leaf, address) = leaf?;
+        let values: Option<Vec<i64>> = (-128..128)
+            .map(|element| {
+                let mut known = HashMap::from([(leaf, Number::Integer(element))]);
+                match self.nodes.value(id, &mut known)? {
+                    Number::Integer(value) => Some(value),
+                    _ => None,
+                }
+            })
+            .collect();
+        let values = values?;
+        let scaled = |element: i64, factor: f32| {
+            let rounded = (element as f32 * factor).round_ties_even();
+            rounded.clamp(-128.0, 127.0) as i64
+        };
+        let does = |factor: &f32| {
+            (-128..128)
+                .map(|it| scaled(it, *factor))
+                .eq(values.iter().copied())
+        };
+        let factor = factors.into_iter().find(does)?;
+        Some(Linear {
+            constant: 0,
+            parts: vec![Part {
+                factor: 1,
+                scale: factor.to_bits(),
+                elements: vec![(address, Element::Integer(1, true))],
+                counters: Vec::new(),
+            }],
+        })
     }
 }

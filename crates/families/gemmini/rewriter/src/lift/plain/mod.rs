@@ -17,6 +17,7 @@ mod laying;
 mod linear;
 mod loops;
 mod node;
+mod ones;
 mod patches;
 mod region;
 mod relaid;
@@ -31,6 +32,7 @@ mod summed;
 use super::program::Type;
 pub(super) use follow::{Follower, Left};
 pub(super) use laying::Laying;
+pub(super) use relaid::new_name;
 pub(super) use stored::{Plain, stored};
 
 /// Returns whether elements of a type are operands of the array.

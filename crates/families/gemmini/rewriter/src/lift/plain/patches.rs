@@ -3,7 +3,7 @@
 
 use super::affine::{Affine, Counter};
 use super::code::Loops;
-use super::linear::Part;
+use super::linear::{PLAIN, Part};
 use super::region::Write;
 use super::relaid::Order;
 use super::rounding::Outlet;
@@ -107,6 +107,7 @@ impl Storing<'_> {
         let mut parts = addends;
         parts.push(Part {
             factor: 1,
+            scale: PLAIN,
             elements: vec![(at(&whole, row), self.operand), (of, self.operand)],
             counters: summed,
         });

@@ -176,7 +176,7 @@ impl Rows<'_> {
 }
 
 /// Returns a name that no array has yet.
-pub(super) fn new_name(memories: &[Memory], name: String) -> String {
+pub(in super::super) fn new_name(memories: &[Memory], name: String) -> String {
     let is_known = |name: &str| memories.iter().any(|memory| memory.name == name);
     let mut number = 2;
     let mut new = name.clone();

@@ -3,7 +3,7 @@
 use super::super::program::Memory;
 use super::super::traced::{Form, Numbered, Output, Place, Term, Weights};
 use super::affine::{Affine, Counter, Counters};
-use super::linear::Part;
+use super::linear::{PLAIN, Part};
 use super::node::Element;
 use super::region::Write;
 
@@ -24,6 +24,8 @@ pub(super) struct Rows<'seen> {
     pub(super) memories: &'seen [Memory],
     /// What elements of the array are.
     pub(super) operand: Element,
+    /// A single row of results is taken for a column.
+    pub(super) as_columns: bool,
 }
 
 /// How rows of an output lie, in bytes.
@@ -70,6 +72,9 @@ impl Rows<'_> {
     pub(super) fn across(&self) -> Option<Counter> {
         let width = self.write.element.bytes();
         let mut dims = self.write.dims.iter().copied();
+        if self.as_columns && dims.len() == 1 {
+            return None;
+        }
         dims.find(|dim| self.apart(*dim) == width)
     }
 
@@ -216,7 +221,13 @@ impl Rows<'_> {
                     self.name(address)
                 ));
             }
-            addends.push((address, *element));
+            if part.scale != PLAIN && *element != self.operand {
+                return Err(format!(
+                    "`{}` is scaled, but no operand",
+                    self.name(address)
+                ));
+            }
+            addends.push((address, *element, part.scale));
         }
         let spacing = self.spacing(&products);
         let dims: Vec<Counter> = self.write.dims.to_vec();
@@ -253,12 +264,12 @@ impl Rows<'_> {
                 addends: Vec::with_capacity(addends.len()),
                 terms: Vec::with_capacity(terms as usize),
             };
-            for (address, element) in &addends {
+            for (address, element, scale) in &addends {
                 output.addends.push(Place {
                     address: self.at(address, &steps),
                     columns: wide,
                     width: element.bytes() as u8,
-                    scale: 1.0f32.to_bits(),
+                    scale: *scale,
                 });
             }
             for (product, form) in products.iter().zip(&forms) {

@@ -93,6 +93,7 @@ pub(in super::super) fn stored(
         orders: BTreeMap::new(),
         turned: BTreeMap::new(),
         signs: BTreeMap::new(),
+        ones: None,
         diagonals: BTreeMap::new(),
         spacings: BTreeMap::new(),
         plain: Plain {
@@ -159,6 +160,8 @@ pub(super) struct Storing<'seen> {
     pub(super) turned: BTreeMap<usize, (Order, usize)>,
     /// Arrays of bytes with a sign, by those of bytes without.
     pub(super) signs: BTreeMap<usize, usize>,
+    /// An array of ones, and how many.
+    pub(super) ones: Option<(usize, i64)>,
     diagonals: BTreeMap<usize, usize>,
     spacings: BTreeMap<usize, Vec<Spacing>>,
     pub(super) plain: Plain,
@@ -173,6 +176,7 @@ impl Storing<'_> {
         for summed in &mut all {
             self.sign(summed)?;
         }
+        self.add_up(&mut all)?;
         let order = self.order_of_results(array, &all)?;
         // Where the array leaves its sums, and what it leaves.
         let mut places: Vec<Write> = Vec::new();
@@ -303,6 +307,7 @@ impl Storing<'_> {
             counters: &self.counters,
             memories: &self.plain.memories,
             operand: self.operand,
+            as_columns: self.laying.columns,
         }
     }
 

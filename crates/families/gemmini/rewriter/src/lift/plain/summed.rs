@@ -34,7 +34,18 @@ impl Summed {
         counters: &Counters,
         operand: Element,
     ) -> Result<Self, String> {
-        let mut sums = Sums::new(nodes, counters, operand == Element::Float);
+        let is_float = operand == Element::Float;
+        let found = Self::made_of(write, nodes, Sums::new(nodes, counters, is_float));
+        if is_float || found.is_ok() {
+            return found;
+        }
+        // Elements may be scaled before they are added.
+        let sums = Sums::new(nodes, counters, is_float).with_scales();
+        let scaled = Self::made_of(write, nodes, sums).ok();
+        scaled.filter(|it| !it.is_product()).map_or(found, Ok)
+    }
+
+    fn made_of(write: &Write, nodes: &Nodes, mut sums: Sums<'_>) -> Result<Self, String> {
         // The largest expressions that are sums.
         let mut all: Vec<(Id, Linear)> = Vec::new();
         let mut with_others = false;
