@@ -260,6 +260,17 @@ fn on_diagonal(view: &View<'_>, place: Place<'_>, it: &Triangle<'_>) -> Option<C
         it.columns,
         it.columns - 1
     );
+    let mut chosen = false;
+    each_place(view, |around, _| {
+        if let Stmt::If(choice) = around.statement()
+            && choice.range().contains_range(place.statement().range())
+        {
+            chosen |= view.text(choice.test.as_ref()) == condition;
+        }
+    });
+    if chosen {
+        return None;
+    }
     let mut edits = Edits::default();
     let kept = view.text(it.kept);
     let (start, indent) = view.source.line_start(place.statement())?;

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, Stmt, StmtFor};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{
-    Edits, bound_call, each_expression_in, each_statement, name_of, names_in,
+    Edits, base_of, bound_call, each_expression_in, each_statement, name_of, names_in,
 };
 use super::split_loop::{LONGEST, MOST_BYTES, independent, products, span, variables};
 use super::{Change, each_place};
@@ -89,6 +89,24 @@ struct Needed<'t> {
     again: BTreeMap<&'t str, &'t Stmt>,
     /// Bytes in each partition that the tiles of one iteration take.
     bytes: i64,
+    /// Where accumulators are named whose tiles must be in SBUF, since there are few.
+    moved: Vec<TextRange>,
+}
+
+/// Where a tile in PSUM names its memory, if it can be in SBUF as well: not what the matrix engine
+/// makes.
+fn moved_to_sbuf(view: &View<'_>, name: &str, made: &Stmt) -> Option<TextRange> {
+    let mut products = false;
+    each_place(view, |place, _| {
+        if let Some(it) = view.written(place.statement())
+            && base_of(it.dst) == Some(name)
+        {
+            products |= matches!(it.name.as_str(), "nc_matmul" | "nc_transpose");
+        }
+    });
+    let (_, _, call) = bound_call(made)?;
+    let buffer = argument(call, 2, "buffer")?;
+    (!products).then_some(buffer.range())
 }
 
 fn needed<'t>(view: &'t View<'_>, first: &'t [Stmt], second: &'t [Stmt]) -> Option<Needed<'t>> {
@@ -121,7 +139,7 @@ fn needed<'t>(view: &'t View<'_>, first: &'t [Stmt], second: &'t [Stmt]) -> Opti
         match view.shapes.value(value) {
             Value::Tensor(tile) if is_made(view, statement) => {
                 if tile.memory != Memory::Sbuf {
-                    return None;
+                    needed.moved.push(moved_to_sbuf(view, name, statement)?);
                 }
                 needed.bytes += tile.free() * 4;
                 needed.tiles.insert(name, statement);
@@ -186,6 +204,9 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
         head.push_str(&renamed(&view.source.moved(statement, deep)?, &names));
     }
     let mut edits = Edits::default();
+    for at in &needed.moved {
+        edits.replace(*at, format!("{}.sbuf", view.nl));
+    }
     edits.insert(start, lists);
     edits.insert(middle, kept + &head);
     for statement in second {

@@ -339,6 +339,23 @@ fn pieces_follow_the_size_of_tiles() {
     assert!(!offered("0:2048") || offered("2047:2048"));
 }
 
+/// What is selected on the diagonal only is not asked for once more.
+#[test]
+fn a_selection_is_left_out_once() {
+    let (_, inputs, source) = second::KERNELS
+        .iter()
+        .find(|it| it.0 == "second causal weights")
+        .unwrap();
+    let on_diagonal = |source: &str| {
+        let found = rewriter(inputs).single_changes(source).unwrap().into_iter();
+        let mut found = found.filter(|it| it.1.contains("only where the diagonal crosses"));
+        found.next().map(|it| it.2)
+    };
+    let plain = rewriter(inputs).plain(source).unwrap();
+    let once = on_diagonal(&plain).unwrap();
+    assert_eq!(on_diagonal(&once), None);
+}
+
 /// A tile that is a part of what a loop gathers has no reader in the loop, and is not dropped.
 #[test]
 fn what_is_gathered_is_still_written() {
