@@ -13,6 +13,7 @@ mod commands;
 mod contraction;
 mod declare;
 mod distribute;
+mod elementwise;
 mod expressions;
 mod group;
 mod library;
@@ -39,20 +40,18 @@ mod walk;
 mod windows;
 mod work;
 
+pub use elementwise::{Chain, Elementwise};
 pub(crate) use program::Memory;
 pub(crate) use traced::{HardwareLoop, Store};
 pub use work::{Bias, Convolution, Operand, Operation, Repeat, Work};
 
-use crate::chain::Graph;
 use crate::normalise::{Vocabulary, expand};
 use autocomp_gemmini::{Elements, GemminiConfig};
 use machine::Machine;
 use sends::Definitions;
 use std::collections::BTreeMap;
 use std::fmt;
-use trace::Trace;
 use traced::{Numbered, Stored};
-use values::{Id, Values};
 use walk::Habits;
 
 /// Why a kernel is not understood, with the line if there is one.
@@ -332,112 +331,6 @@ fn program(
     }
     let library = &vocabulary.library;
     read::read(source, &sizes, is_float, library, &vocabulary.entry)
-}
-
-/// What a kernel on floats leaves in memory, element by element.
-#[derive(Debug)]
-pub struct Elementwise {
-    memories: Vec<Memory>,
-    values: Values,
-    /// Elements of parameters that are changed.
-    outputs: BTreeMap<(usize, i64), Id>,
-    written: Vec<group::Written>,
-    head: String,
-}
-
-impl Elementwise {
-    /// Follows a kernel.
-    ///
-    /// # Errors
-    /// What cannot be followed.
-    pub fn of(
-        source: &str,
-        config: &GemminiConfig,
-        vocabulary: &Vocabulary,
-    ) -> Result<Self, Reason> {
-        if config.elements != Elements::Float32 {
-            return Err(Reason::at(0, "results are rounded to integers"));
-        }
-        let program = program(source, config, vocabulary)?;
-        let mut trace = Trace::new(config, &program.memories);
-        run::run(&program, &mut trace)?;
-        if !trace.is_fenced {
-            return Err(Reason::at(0, "it does not end with a fence"));
-        }
-        let outputs: BTreeMap<(usize, i64), Id> = trace
-            .contents
-            .iter()
-            .filter(|((array, _), _)| program.memories[*array].is_parameter)
-            .map(|(place, id)| (*place, *id))
-            .filter(|(place, id)| {
-                let (array, element) = *place;
-                *trace.values.get(*id) != values::Value::Given { array, element }
-            })
-            .collect();
-        let (values, written) = (trace.values, trace.written);
-        Ok(Self {
-            head: head(source, &program, &|_| false),
-            memories: program.memories,
-            values,
-            outputs,
-            written,
-        })
-    }
-
-    /// Returns whether two kernels leave the same in memory, whatever they are given.
-    pub fn is_same(&self, other: &Self) -> bool {
-        let prints = |kernel: &Self| -> Vec<((usize, i64), u64)> {
-            let given = |array: usize, element: i64| {
-                // Any numbers do that have nothing to do with each other.
-                let seed = autocomp_core::Seed((array as u64) << 40 | element as u64);
-                let name = &kernel.memories[array].name;
-                seed.derive(name).next_u64()
-            };
-            let prints = kernel.values.fingerprints(&given);
-            let outputs = kernel.outputs.iter();
-            outputs
-                .map(|(place, id)| (*place, prints[*id as usize]))
-                .collect()
-        };
-        prints(self) == prints(other)
-    }
-
-    /// Finds the matrices that it computes.
-    ///
-    /// # Errors
-    /// What forms no matrices.
-    pub fn chain(&self) -> Result<Chain, Reason> {
-        let outputs: Vec<Id> = self.outputs.values().copied().collect();
-        let nowhere = |text: String| Reason::at(0, &text);
-        let (values, numbers) = self.values.fused(&outputs).map_err(nowhere)?;
-        let outputs = self
-            .outputs
-            .iter()
-            .map(|(place, id)| (*place, numbers[id]))
-            .collect();
-        let written: Vec<group::Written> = self
-            .written
-            .iter()
-            .filter_map(|(array, element, id)| Some((*array, *element, *numbers.get(id)?)))
-            .collect();
-        let graph = group::group(&values, &written, &outputs, &self.memories).map_err(nowhere)?;
-        Ok(Chain {
-            memories: self.memories.clone(),
-            graph,
-            head: self.head.clone(),
-        })
-    }
-}
-
-/// What a chain of small products computes, and what of its text is kept.
-#[derive(Clone, Debug)]
-pub struct Chain {
-    /// The arrays, by number.
-    pub(crate) memories: Vec<Memory>,
-    /// What is computed.
-    pub graph: Graph,
-    /// Text up to the opening brace of the entry function.
-    pub(crate) head: String,
 }
 
 /// Returns the text before the body as far as it matters without the body: what
