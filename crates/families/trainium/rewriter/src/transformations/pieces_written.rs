@@ -148,21 +148,13 @@ impl<'t> Store<'t> {
         let (_, indent) = view.source.line_start(self.place.statement())?;
         let deep = format!("{indent}    ");
         let mut text = format!("{indent}for {piece} in range({columns} // {width}):\n");
-        for (name, (made, instruction)) in &chain.tiles {
+        for (made, _) in chain.tiles.values() {
             let (_, _, call) = bound_call(made)?;
             let Expr::Tuple(sizes) = argument(call, 0, "shape")? else {
                 return None;
             };
             let narrow = [(sizes.elts.get(1)?.range(), width.to_string())];
             text.push_str(&self.moved(made, &deep, &narrow)?);
-            if !chain
-                .inside
-                .iter()
-                .any(|it| std::ptr::eq(*it, *instruction))
-            {
-                return None;
-            }
-            debug_assert!(view.shapes.bound_once(name));
         }
         for statement in &chain.inside {
             let call = view.written(statement)?.call;
