@@ -21,11 +21,11 @@ use super::machine_of;
 use super::sections::sections;
 use autocomp_trainium_sim::feedback::{Report, report};
 use autocomp_trainium_sim::timing::{Machine, Passes, Timeline, time};
-use autocomp_trainium_sim::{Array, Input, Options, evaluate};
-use autocomp_trainium_sim::{Dialect, Failure, FailureKind};
-use autocomp_trainium_sim::{Dtype, POISON};
+use autocomp_trainium_sim::{
+    Array, Dialect, Dtype, Failure, FailureKind, Input, Options, POISON, evaluate,
+};
 
-/// Hash of everything in this crate that decides results.
+/// Hash of everything in this crate and the simulator that decides results.
 const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.py";

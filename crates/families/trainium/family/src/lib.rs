@@ -4,7 +4,7 @@ mod bench;
 mod evaluations;
 mod language;
 mod neuron;
-pub(crate) mod normal;
+mod normal;
 mod sections;
 mod timeline;
 

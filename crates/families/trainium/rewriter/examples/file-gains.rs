@@ -8,13 +8,14 @@
 mod climb;
 #[path = "../tests/suite/difference.rs"]
 mod difference;
+mod file;
 
 use std::io::Write as _;
 
 use autocomp_catalog::Catalog;
-use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium_rewriter::NkiRewriter;
 use autocomp_trainium_sim::timing::{Machine, Passes, time};
-use autocomp_trainium_sim::{Array, Input, Options, evaluate, parse_inputs};
+use autocomp_trainium_sim::{Array, Options, evaluate, parse_inputs};
 
 /// Seeds of the inputs.
 const SEEDS: [u64; 2] = [1, 2];
@@ -54,45 +55,31 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(&folder)?;
     let catalog = Catalog::built_in()?;
     let mut out = std::io::stdout().lock();
-    for file in arguments {
-        let source = std::fs::read_to_string(&file)?;
-        let inputs = source.lines().next().unwrap_or_default();
-        let inputs = inputs.strip_prefix("# inputs: ").ok_or(usage)?.to_owned();
-        let machine = match source.contains("neuronxcc") {
-            true => "trn1",
-            false => "trn2",
-        };
+    for path in arguments {
+        let source = std::fs::read_to_string(&path)?;
+        let inputs = file::inputs(&source).ok_or(usage)?;
+        let machine = file::machine(&source);
         let target = catalog.target(&format!("trainium-{machine}"))?;
         let machine = Machine::built_in(machine)?;
-        let mut shapes = Vec::new();
-        for (name, input) in parse_inputs(&inputs, None)? {
-            if let Input::Array(it) = input {
-                shapes.push(InputShape {
-                    name,
-                    dtype: it.dtype,
-                    shape: it.shape,
-                });
-            }
-        }
         let Run {
             outputs: right,
             nanoseconds: first,
-        } = match run(&source, &inputs, &machine) {
+        } = match run(&source, inputs, &machine) {
             Ok(found) => found,
             Err(error) => {
-                writeln!(out, "| `{file}` | does not run: {error} |")?;
+                writeln!(out, "| `{path}` | does not run: {error} |")?;
                 continue;
             }
         };
-        let rewriter = NkiRewriter::new("solution", shapes, machine.clone(), 0.01);
-        let name = std::path::Path::new(&file);
+        let rewriter = NkiRewriter::new("solution", file::shapes(inputs)?, machine.clone(), 0.01);
+        let name = std::path::Path::new(&path);
         let name = name.file_stem().ok_or(usage)?.to_string_lossy();
         let mut wrong = 0;
         let found = climb::climb(&rewriter, &target.menu, &source, first, most, |draft| {
             let Run {
                 outputs: found,
                 nanoseconds: cost,
-            } = match run(draft, &inputs, &machine) {
+            } = match run(draft, inputs, &machine) {
                 Ok(found) => found,
                 Err(error) => return Ok(Err(error.to_string())),
             };
@@ -110,7 +97,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ok(Err(format!("off by {off}")))
         })?;
         std::fs::write(folder.join(format!("{name}.py")), &found.text)?;
-        writeln!(out, "{}", found.row(&file))?;
+        writeln!(out, "{}", found.row(&path))?;
         out.flush()?;
     }
     Ok(())

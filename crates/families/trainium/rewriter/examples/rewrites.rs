@@ -2,34 +2,23 @@
 //! of a transformation, the kernels that it leads to; with `plain`, those of the form that is made
 //! before anything else.
 
+mod file;
+
 use std::io::Write as _;
 
 use autocomp_core::Rewriter as _;
-use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium_rewriter::NkiRewriter;
 use autocomp_trainium_sim::timing::Machine;
-use autocomp_trainium_sim::{Input, parse_inputs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, entry, inputs, wanted @ ..] = &arguments[..] else {
+    let [path, entry, inputs, wanted @ ..] = &arguments[..] else {
         return Err("usage: rewrites FILE ENTRY INPUTS [NAME]".into());
     };
-    let mut source = std::fs::read_to_string(file)?;
-    let mut shapes = Vec::new();
-    for (name, input) in parse_inputs(inputs, None)? {
-        if let Input::Array(array) = input {
-            shapes.push(InputShape {
-                name,
-                dtype: array.dtype,
-                shape: array.shape,
-            });
-        }
-    }
-    let machine = match source.contains("neuronxcc") {
-        true => "trn1",
-        false => "trn2",
-    };
-    let rewriter = NkiRewriter::new(entry, shapes, Machine::built_in(machine)?, 0.01);
+    let mut source = std::fs::read_to_string(path)?;
+    let machine = Machine::built_in(file::machine(&source))?;
+    let shapes = file::shapes(inputs)?;
+    let rewriter = NkiRewriter::new(entry, shapes, machine, 0.01);
     let mut out = std::io::stdout().lock();
     if wanted.iter().any(|it| it == "plain") {
         source = rewriter.plain(&source)?;

@@ -8,13 +8,14 @@
 
 #[path = "../tests/suite/difference.rs"]
 mod difference;
+mod file;
 
 use std::io::Write as _;
 
 use autocomp_core::Seed;
-use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium_rewriter::NkiRewriter;
 use autocomp_trainium_sim::timing::Machine;
-use autocomp_trainium_sim::{Array, Input, Options, evaluate, parse_inputs};
+use autocomp_trainium_sim::{Array, Options, evaluate, parse_inputs};
 
 fn outputs(source: &str, inputs: &str, machine: &Machine) -> Result<Vec<Array>, String> {
     let inputs = parse_inputs(inputs, Some(1)).map_err(|it| it.to_string())?;
@@ -34,34 +35,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let walks = number().ok_or(usage)?;
     let length = number().ok_or(usage)?;
     let mut out = std::io::stdout().lock();
-    for file in arguments {
-        let source = std::fs::read_to_string(&file)?;
-        let inputs = source.lines().next().unwrap_or_default();
-        let inputs = inputs.strip_prefix("# inputs: ").ok_or(usage)?;
-        let machine = match source.contains("neuronxcc") {
-            true => "trn1",
-            false => "trn2",
-        };
-        let machine = Machine::built_in(machine)?;
-        let mut shapes = Vec::new();
-        for (name, input) in parse_inputs(inputs, None)? {
-            if let Input::Array(it) = input {
-                shapes.push(InputShape {
-                    name,
-                    dtype: it.dtype,
-                    shape: it.shape,
-                });
-            }
-        }
+    for path in arguments {
+        let source = std::fs::read_to_string(&path)?;
+        let inputs = file::inputs(&source).ok_or(usage)?;
+        let machine = Machine::built_in(file::machine(&source))?;
         let right = outputs(&source, inputs, &machine)?;
         if difference::difference(&right, &right) > 0.0 {
             writeln!(
                 out,
-                "{file}: its own results on these inputs are no numbers"
+                "{path}: its own results on these inputs are no numbers"
             )?;
             continue;
         }
-        let rewriter = NkiRewriter::new("solution", shapes, machine.clone(), 0.01);
+        let rewriter = NkiRewriter::new("solution", file::shapes(inputs)?, machine.clone(), 0.01);
         let (mut taken, mut wrong) = (0, 0);
         for seed in first..first + walks {
             let mut random = Seed(seed).derive("walk");
@@ -102,7 +88,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     let why = found.err().unwrap_or_default();
                     writeln!(
                         out,
-                        "{file}, seed {seed}, {}: {sentence} off by {off} {why}\n--- before\n{at}\n--- after\n{text}\n---",
+                        "{path}, seed {seed}, {}: {sentence} off by {off} {why}\n--- before\n{at}\n--- after\n{text}\n---",
                         names.join(" + ")
                     )?;
                     break;
@@ -110,7 +96,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 at = text;
             }
         }
-        writeln!(out, "{file}: {taken} changes, {wrong} wrong")?;
+        writeln!(out, "{path}: {taken} changes, {wrong} wrong")?;
         out.flush()?;
     }
     Ok(())

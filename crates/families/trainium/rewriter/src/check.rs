@@ -1,9 +1,8 @@
 //! What a draft would do, found without data: whether the device would take it, and how long
 //! its engines would be busy.
 
-use autocomp_trainium_sim::Dtype;
 use autocomp_trainium_sim::timing::{Machine, Passes, loading_iterations, totals};
-use autocomp_trainium_sim::{Array, Input, Options, evaluate};
+use autocomp_trainium_sim::{Array, Dtype, Input, Options, evaluate};
 
 /// Share of the work of engines other than the busiest that counts: it overlaps, but never wholly.
 const OVERLAP_LOSS: f64 = 0.2;

@@ -6,7 +6,7 @@ use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
     Expr, ExprCall, ExprContext, ModModule, Stmt, StmtAssign, StmtFor, StmtFunctionDef,
 };
-use ruff_text_size::{Ranged, TextRange};
+use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use autocomp_core::RewriteError;
 
@@ -241,14 +241,36 @@ impl<'a> Source<'a> {
         Some(TextRange::new(place(start)?, place(end + length)?))
     }
 
+    /// A part of the text with replacements.
+    pub(super) fn edited(&self, range: TextRange, edits: &[(TextRange, String)]) -> Option<String> {
+        let mut edits: Vec<_> = edits.iter().collect();
+        edits.sort_by_key(|it| it.0.start());
+        let between = |from: TextSize, to: TextSize| self.text.get(from.into()..to.into());
+        let (mut out, mut at) = (String::new(), range.start());
+        for (place, new) in edits {
+            out.push_str(between(at, place.start())?);
+            out.push_str(new);
+            at = place.end();
+        }
+        out.push_str(between(at, range.end())?);
+        Some(out)
+    }
+
     /// The lines of a statement, indented anew, ending with a new line.
     pub(super) fn moved(&self, statement: &impl Ranged, indent: &str) -> Option<String> {
+        self.moved_with(statement, indent, &[])
+    }
+
+    /// The same with replacements.
+    pub(super) fn moved_with(
+        &self,
+        statement: &impl Ranged,
+        indent: &str,
+        edits: &[(TextRange, String)],
+    ) -> Option<String> {
         let (_, old) = self.line_start(statement)?;
-        let range = self.lines(statement)?;
-        let text = self
-            .text
-            .get(usize::from(range.start())..usize::from(range.end()))?;
-        Some(reindent(text, old, indent))
+        let text = self.edited(self.lines(statement)?, edits)?;
+        Some(reindent(&text, old, indent))
     }
 
     /// A name that the file does not have, made of `stem`.

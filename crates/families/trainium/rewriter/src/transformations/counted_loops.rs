@@ -7,7 +7,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::View;
 use super::super::shapes::Value;
 use super::super::source::{Place, each_expression, name_of};
-use super::inline::{edited, is_simple, own_function};
+use super::inline::{is_simple, own_function};
 use super::write_out_loops::{body, places, range};
 
 /// A loop over a list of tiles or from another number than zero, as one that counts from zero.
@@ -36,7 +36,7 @@ pub(super) fn counted(view: &View<'_>, around: &StmtFor) -> Option<String> {
             .into_iter()
             .map(|it| (it, format!("({variable} + {from})")))
             .collect();
-        let text = edited(view, range_of_body, &edits)?;
+        let text = view.source.edited(range_of_body, &edits)?;
         let kind = view.text(call.func.as_ref());
         return Some(format!(
             "{indent}for {variable} in {kind}({count}):\n{text}"
@@ -61,7 +61,7 @@ pub(super) fn counted(view: &View<'_>, around: &StmtFor) -> Option<String> {
         Some(number) => number.to_owned(),
         None => view.source.fresh(&format!("{item}_at")),
     };
-    let text = edited(view, range_of_body, &[])?;
+    let text = view.source.edited(range_of_body, &[])?;
     Some(format!(
         "{indent}for {counter} in range({length}):\n{deep}{item} = {list}[{counter}]\n{text}"
     ))
@@ -100,7 +100,7 @@ fn in_steps(view: &View<'_>, around: &StmtFor, body: TextRange) -> Option<String
         .map(|it| (it, format!("({variable} * {step})")))
         .collect();
     let (_, indent) = view.source.line_start(around)?;
-    let text = edited(view, body, &edits)?;
+    let text = view.source.edited(body, &edits)?;
     let kind = view.text(call.func.as_ref());
     Some(format!(
         "{indent}for {variable} in {kind}({to} // {step}):\n{text}"
@@ -143,7 +143,7 @@ pub(super) fn displayed(view: &View<'_>, place: Place<'_>) -> Option<(TextRange,
             places.push((it.range(), counter.clone()));
         }
     });
-    let element = edited(view, list.elt.range(), &places)?;
+    let element = view.source.edited(list.elt.range(), &places)?;
     let (_, indent) = view.source.line_start(made)?;
     let item = view.source.fresh(&format!("{name}_item"));
     let text = format!(

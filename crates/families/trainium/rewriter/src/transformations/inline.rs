@@ -121,7 +121,9 @@ fn inlined<'v>(
     }
     if !named {
         let end = statement.end();
-        let last = edited(view, TextRange::new(statement.start(), end), &replaced)?;
+        let last = view
+            .source
+            .edited(TextRange::new(statement.start(), end), &replaced)?;
         let tail = view.source.slice(&TextRange::new(end, range.end()));
         before.push_str(&format!("{indent}{last}{tail}"));
     }
@@ -290,7 +292,7 @@ impl<'s> Body<'s> {
         if let Some(final_statement) = others.last() {
             let end = view.source.lines(final_statement)?.end();
             let start = u32::try_from(start).ok()?.into();
-            text.push_str(&edited(view, TextRange::new(start, end), &edits)?);
+            text.push_str(&view.source.edited(TextRange::new(start, end), &edits)?);
         }
         let Some(result) = result else {
             return Some(Self {
@@ -302,7 +304,7 @@ impl<'s> Body<'s> {
         };
         let mut edits = Vec::new();
         each_expression(result, &mut |it| renamed(&mut edits, it));
-        let mut result_text = edited(view, result.range(), &edits)?;
+        let mut result_text = view.source.edited(result.range(), &edits)?;
         if !matches!(
             result,
             Expr::Name(_) | Expr::Tuple(_) | Expr::Call(_) | Expr::Subscript(_)
@@ -344,31 +346,4 @@ fn unused(used: &mut BTreeSet<String>, stem: &str) -> String {
         name = format!("{stem}_{number}");
     }
     name
-}
-
-/// A part of the text with replacements.
-pub(super) fn edited(
-    view: &View<'_>,
-    range: TextRange,
-    edits: &[(TextRange, String)],
-) -> Option<String> {
-    let mut edits: Vec<_> = edits.iter().collect();
-    edits.sort_by_key(|it| it.0.start());
-    let mut out = String::new();
-    let mut at = range.start();
-    for (place, new) in edits {
-        out.push_str(
-            view.source
-                .text
-                .get(usize::from(at)..usize::from(place.start()))?,
-        );
-        out.push_str(new);
-        at = place.end();
-    }
-    out.push_str(
-        view.source
-            .text
-            .get(usize::from(at)..usize::from(range.end()))?,
-    );
-    Some(out)
 }

@@ -11,7 +11,6 @@ use ruff_python_ast::{Expr, ExprContext, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{Operation, View, argument, only};
-use super::super::shapes::Affine;
 use super::super::source::{Edits, Place, each_expression, name_of};
 use super::windows::{Part, windows};
 use super::{Change, changes_in_first_dialect, pieces_written};
@@ -53,7 +52,7 @@ fn in_pieces(view: &View<'_>, place: Place<'_>, width: i64) -> Option<Change> {
     }
     let all = windows(view, target)?;
     let last = all.parts.len() - 1;
-    let Part::Window(start, size) = &all.parts[last] else {
+    let Part::Window(_, size) = &all.parts[last] else {
         return None;
     };
     if size != columns {
@@ -100,7 +99,6 @@ fn in_pieces(view: &View<'_>, place: Place<'_>, width: i64) -> Option<Change> {
     };
     let mut text = format!("{indent}for {piece} in {nl}.affine_range({columns} // {width}):\n");
     for statement in &inside {
-        let range = view.source.lines(*statement)?;
         // Tiles from outside are read in part; the store goes to a part.
         let mut parts: Vec<(TextRange, String)> = Vec::new();
         let value = match statement {
@@ -125,27 +123,11 @@ fn in_pieces(view: &View<'_>, place: Place<'_>, width: i64) -> Option<Change> {
             }
         });
         if let Stmt::Expr(_) = statement {
-            let mut moved = all.clone();
-            let mut start: Affine = start.clone();
-            start.terms.insert(piece.clone(), width);
-            moved.parts[last] = Part::Window(start, width);
+            let moved = all.moving(last, &piece, width);
             parts.push((target.range(), moved.text(nl)));
         }
-        parts.sort_by_key(|it| it.0.start());
-        let mut new = String::new();
-        let mut at = usize::from(range.start());
-        for (part, replacement) in parts {
-            new.push_str(view.source.text.get(at..usize::from(part.start()))?);
-            new.push_str(&replacement);
-            at = usize::from(part.end());
-        }
-        new.push_str(view.source.text.get(at..usize::from(range.end()))?);
-        let (_, old) = view.source.line_start(*statement)?;
-        text.push_str(&super::super::source::reindent(
-            &new,
-            old,
-            &format!("{indent}    "),
-        ));
+        let deep = format!("{indent}    ");
+        text.push_str(&view.source.moved_with(*statement, &deep, &parts)?);
     }
     let mut edits = Edits::default();
     for statement in &inside {

@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFor};
-use ruff_text_size::{Ranged, TextRange};
+use ruff_text_size::Ranged;
 
 use super::super::operation::{View, argument};
-use super::super::shapes::{Affine, Memory, Value};
+use super::super::shapes::{Memory, Value};
 use super::super::source::{Edits, Place, bound_call, name_of};
 use super::pieces::{WIDTHS, only_read_by};
 use super::windows::{Part, Windows, windows};
@@ -75,18 +75,13 @@ impl<'t> Store<'t> {
 
     /// A part of what `whole` names, of `width` columns from those that `variable` has come to.
     fn piece(&self, whole: &Windows<'_>, variable: &str, width: i64) -> Option<String> {
-        let mut moved = whole.clone();
-        let last = moved.parts.last_mut()?;
-        let Part::Window(start, size) = last else {
+        let Part::Window(_, size) = whole.parts.last()? else {
             return None;
         };
-        if *size != self.shape[1] {
-            return None;
-        }
-        let mut start: Affine = start.clone();
-        start.terms.insert(variable.to_owned(), width);
-        *last = Part::Window(start, width);
-        Some(moved.text(&self.view.nl))
+        (*size == self.shape[1]).then(|| {
+            let last = whole.parts.len() - 1;
+            whole.moving(last, variable, width).text(&self.view.nl)
+        })
     }
 
     /// The same of a whole tile.
@@ -154,7 +149,7 @@ impl<'t> Store<'t> {
                 return None;
             };
             let narrow = [(sizes.elts.get(1)?.range(), width.to_string())];
-            text.push_str(&self.moved(made, &deep, &narrow)?);
+            text.push_str(&view.source.moved_with(*made, &deep, &narrow)?);
         }
         for statement in &chain.inside {
             let call = view.written(statement)?.call;
@@ -176,7 +171,7 @@ impl<'t> Store<'t> {
                 };
                 parts.push((keyword.value.range(), new));
             }
-            text.push_str(&self.moved(statement, &deep, &parts)?);
+            text.push_str(&view.source.moved_with(*statement, &deep, &parts)?);
         }
         text.push_str(&format!(
             "{deep}{}(dst={}, src={})\n",
@@ -250,27 +245,6 @@ impl<'t> Store<'t> {
                     && tile.is_some_and(|it| it.shape == self.shape)
             })
         })
-    }
-
-    /// The lines of a statement with parts of it replaced, indented anew.
-    fn moved(
-        &self,
-        statement: &Stmt,
-        indent: &str,
-        parts: &[(TextRange, String)],
-    ) -> Option<String> {
-        let range = self.view.source.lines(statement)?;
-        let (_, old) = self.view.source.line_start(statement)?;
-        let mut parts = parts.to_vec();
-        parts.sort_by_key(|it| it.0.start());
-        let (mut new, mut at) = (String::new(), usize::from(range.start()));
-        for (part, text) in parts {
-            new.push_str(self.view.source.text.get(at..usize::from(part.start()))?);
-            new.push_str(&text);
-            at = usize::from(part.end());
-        }
-        new.push_str(self.view.source.text.get(at..usize::from(range.end()))?);
-        Some(super::super::source::reindent(&new, old, indent))
     }
 }
 

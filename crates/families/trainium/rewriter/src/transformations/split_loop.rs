@@ -70,13 +70,7 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
             continue;
         }
         // Bound once, by a statement that every iteration comes to.
-        let (statement, value) = first.iter().find_map(|it| match it {
-            Stmt::Assign(assign) => match assign.targets.as_slice() {
-                [target] if name_of(target) == Some(name) => Some((it, assign.value.as_ref())),
-                _ => None,
-            },
-            _ => None,
-        })?;
+        let (statement, value) = assigned(first, name)?;
         if bound.map(Vec::len) != Some(1) {
             return None;
         }
@@ -179,6 +173,17 @@ pub(super) fn products(view: &View<'_>, statements: &[Stmt]) -> bool {
         });
     }
     found
+}
+
+/// The statement among these that gives a name its value, and the value.
+pub(super) fn assigned<'t>(statements: &'t [Stmt], name: &str) -> Option<(&'t Stmt, &'t Expr)> {
+    statements.iter().find_map(|it| match it {
+        Stmt::Assign(assign) => match assign.targets.as_slice() {
+            [target] if name_of(target) == Some(name) => Some((it, assign.value.as_ref())),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 /// Variables of loops.

@@ -11,7 +11,7 @@ use super::super::shapes::{Memory, Value};
 use super::super::source::{
     Edits, base_of, bound_call, each_expression_in, each_statement, name_of, names_in,
 };
-use super::split_loop::{LONGEST, MOST_BYTES, independent, products, span, variables};
+use super::split_loop::{LONGEST, MOST_BYTES, assigned, independent, products, span, variables};
 use super::{Change, each_place};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
@@ -129,13 +129,7 @@ fn needed<'t>(view: &'t View<'_>, first: &'t [Stmt], second: &'t [Stmt]) -> Opti
         if !view.shapes.bound_once(name) || own.contains(name) {
             return None;
         }
-        let (statement, value) = first.iter().find_map(|it| match it {
-            Stmt::Assign(assign) => match assign.targets.as_slice() {
-                [target] if name_of(target) == Some(name) => Some((it, assign.value.as_ref())),
-                _ => None,
-            },
-            _ => None,
-        })?;
+        let (statement, value) = assigned(first, name)?;
         match view.shapes.value(value) {
             Value::Tensor(tile) if is_made(view, statement) => {
                 if tile.memory != Memory::Sbuf {

@@ -7,9 +7,8 @@ use ruff_python_ast::Expr;
 use ruff_text_size::Ranged;
 
 use super::super::operation::{View, argument, only};
-use super::super::shapes::Affine;
 use super::super::source::{Edits, Place, bound_call, name_of};
-use super::windows::{Part, windows};
+use super::windows::windows;
 use super::{Change, changes_in_first_dialect, each_place};
 
 /// Side of the matrix engine's array.
@@ -57,11 +56,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                     return None;
                 }
                 let part = view.source.fresh("part");
-                let mut one = all.clone();
-                let at = one.partitions()?;
-                let mut start: Affine = one.parts[at].start().clone();
-                start.terms.insert(part.clone(), SIDE);
-                one.parts[at] = Part::Window(start, SIDE);
+                let one = all.moving(all.partitions()?, &part, SIDE);
                 let (_, indent) = view.source.line_start(it)?;
                 let text = format!(
                     "{indent}{name} = {nl}.ndarray(({columns}, {rows}), dtype={}.dtype, buffer={nl}.sbuf)\n\
@@ -95,7 +90,7 @@ fn written(view: &View<'_>, place: Place<'_>) -> Option<Change> {
         return None;
     };
     let plain = instruction.name == "dma_transpose" && only(instruction.call, &["dst", "src"]);
-    let mut all = windows(view, src)?;
+    let all = windows(view, src)?;
     let [rows, columns] = all.sizes()[..] else {
         return None;
     };
@@ -115,11 +110,7 @@ fn written(view: &View<'_>, place: Place<'_>) -> Option<Change> {
             return None;
         }
         let part = view.source.fresh("part");
-        let at = all.partitions()?;
-        let mut start: Affine = all.parts[at].start().clone();
-        start.terms.insert(part.clone(), SIDE);
-        all.parts[at] = Part::Window(start, SIDE);
-        from = all.text(nl);
+        from = all.moving(all.partitions()?, &part, SIDE).text(nl);
         to = format!("{dst}[0:{columns}, {nl}.ds({part} * {SIDE}, {SIDE})]");
         head = format!("{indent}for {part} in range({}):\n", rows / SIDE);
         deep.push_str("    ");

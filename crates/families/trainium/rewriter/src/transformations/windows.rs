@@ -56,6 +56,15 @@ impl Windows<'_> {
         self.parts.iter().filter_map(size).collect()
     }
 
+    /// The same with stretch `at` as one of `size` that a loop's variable moves by its own length.
+    pub(super) fn moving(&self, at: usize, variable: &str, size: i64) -> Self {
+        let mut moving = self.clone();
+        let mut start = self.parts[at].start().clone();
+        start.terms.insert(variable.to_owned(), size);
+        moving.parts[at] = Part::Window(start, size);
+        moving
+    }
+
     pub(super) fn text(&self, nl: &str) -> String {
         let parts: Vec<String> = self.parts.iter().map(|it| it.text(nl)).collect();
         format!("{}[{}]", self.tensor, parts.join(", "))

@@ -13,7 +13,6 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{Edits, Place, base_of, each_expression, name_of, names_in};
-use super::inline::edited;
 use super::tile_functions::{Argument, Filled, Parts, filled};
 use super::{Change, each_place, each_site};
 
@@ -240,7 +239,7 @@ impl Writer<'_, '_> {
         if edits.is_empty() {
             return None;
         }
-        edited(view, root.range(), &edits)
+        view.source.edited(root.range(), &edits)
     }
 
     /// The same, or the text as it is.

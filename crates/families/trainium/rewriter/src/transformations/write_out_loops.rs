@@ -13,7 +13,7 @@ use super::super::source::{
     Edits, each_expression, each_expression_in, each_statement, name_of, reindent,
 };
 use super::counted_loops::{counted, displayed};
-use super::inline::{edited, is_simple};
+use super::inline::is_simple;
 use super::{Change, each_place};
 
 /// Most iterations of a counted loop that is written out.
@@ -305,7 +305,7 @@ fn written_out(view: &View<'_>, around: &StmtFor) -> Option<String> {
                 edits.extend(at.map(|it| (it, new.clone())));
             }
         }
-        out.push_str(&reindent(&edited(view, range, &edits)?, deep, indent));
+        out.push_str(&reindent(&view.source.edited(range, &edits)?, deep, indent));
     }
     Some(out)
 }
