@@ -153,13 +153,13 @@ fn held(
             terms: result.terms.clone(),
         });
     }
-    let (kind, is_operand) = match config.elements {
-        Elements::Float32 => (Type::Float, true),
-        _ => (Type::Integer(1, true), true),
+    let kind = match config.elements {
+        Elements::Float32 => Type::Float,
+        _ => Type::Integer(1, true),
     };
     let extents = vec![rows.len() as i64, columns as i64];
     let name = new_name(memories, format!("{name}_input"));
-    let memory = Memory::added(name, kind, is_operand, extents);
+    let memory = Memory::added(name, kind, true, extents);
     let now = stored.first.saturating_sub(1);
     let given = Stored {
         store: Store {
