@@ -85,7 +85,7 @@ impl Device {
         let mut result = view.with(Dimensions::new());
         let mut dimensions = Dimensions::new();
         let mut own = 0;
-        let mut open_blocks = 0;
+        let mut open_blocks = 0u32;
         for part in parts {
             if matches!(part, Value::None) {
                 dimensions.push(Dimension { size: 1, stride: 0 });
@@ -94,8 +94,8 @@ impl Device {
             let Some(dimension) = view.dimensions.get(own).copied() else {
                 break;
             };
-            let block = own < view.open_blocks;
-            let partition = view.buffer().on_chip() && own == view.open_blocks;
+            let block = own < view.open_blocks as usize;
+            let partition = view.buffer().on_chip() && own == view.open_blocks as usize;
             own += 1;
             let size = dimension.size as i64;
             let (start, count, step) = match part {
@@ -180,14 +180,14 @@ impl Device {
             }
         }
         for (position, dimension) in view.dimensions.iter().enumerate().skip(own) {
-            if position < view.open_blocks {
+            if position < view.open_blocks as usize {
                 open_blocks += 1;
             }
             dimensions.push(*dimension);
         }
         result.open_blocks = open_blocks;
         if view.buffer().on_chip() {
-            while dimensions.len() < 2 + open_blocks {
+            while dimensions.len() < 2 + open_blocks as usize {
                 dimensions.push(Dimension { size: 1, stride: 1 });
             }
         }
@@ -362,14 +362,14 @@ impl Device {
             }));
         }
         if view.buffer().on_chip() {
-            let partitions = view.dimensions.get(view.open_blocks);
+            let partitions = view.dimensions.get(view.open_blocks as usize);
             let own = partitions.map_or(0, |d| d.stride);
             let misplaced = result.dimensions.iter().skip(1).any(|d| {
                 d.size > 1
                     && d.stride.abs() >= own
                     && own > 0
                     && d.stride % own == 0
-                    && view.dimensions.len() > view.open_blocks + 1
+                    && view.dimensions.len() > view.open_blocks as usize + 1
             });
             let first = result.dimensions.first().copied();
             let first_moves_free = first.is_some_and(|d| d.size > 1 && d.stride.abs() < own);

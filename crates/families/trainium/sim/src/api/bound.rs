@@ -14,6 +14,8 @@ pub(crate) struct Bound {
     pub(crate) api: &'static Api,
     pub(crate) names: Rc<[&'static str]>,
     pub(crate) values: Vec<Option<Value>>,
+    /// Place behind the one asked for last: interfaces ask in the order of their parameters.
+    pub(crate) next: usize,
 }
 
 /// The data type that a value names.
@@ -31,7 +33,11 @@ pub(crate) fn dtype_of(value: &Value) -> Option<Dtype> {
 impl Bound {
     /// The argument of this name, unless it is missing or `None`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
-        let at = self.names.iter().position(|n| *n == name)?;
+        let at = match self.names.get(self.next) {
+            Some(next) if *next == name => self.next,
+            _ => self.names.iter().position(|it| *it == name)?,
+        };
+        self.next = at + 1;
         match self.values[at].take() {
             Some(Value::None) | None => None,
             value => value,

@@ -33,6 +33,12 @@ impl Api {
         }
     }
 
+    /// Whether it is `nl.ds(start, size)`.
+    #[inline]
+    pub(crate) fn is_window(&self) -> bool {
+        self.name == "ds" && self.module == "nl"
+    }
+
     pub(crate) fn full_name(&self) -> String {
         self.to_string()
     }

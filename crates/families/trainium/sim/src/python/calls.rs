@@ -12,6 +12,9 @@ use super::value::{Closure, Frame, Value};
 use crate::api::{Api, Bound, Grid};
 use crate::diagnostic::{Failure, Outcome};
 
+/// As many parameters as most interfaces have at most.
+const PARAMETERS: usize = 12;
+
 /// Evaluated arguments.
 #[derive(Default)]
 pub(crate) struct Arguments {
@@ -28,8 +31,31 @@ impl Interpreter {
         frame: &Rc<Frame>,
     ) -> Outcome<Value> {
         let function = self.evaluate(function, frame)?;
+        // Most calls of many kernels are these, in the indices of transfers.
+        if let (Value::Api(api), [Argument::Positional(start), Argument::Positional(size)]) =
+            (&function, arguments)
+            && api.is_window()
+        {
+            let positional = match (self.evaluate(start, frame)?, self.evaluate(size, frame)?) {
+                (Value::Int(start), Value::Int(size)) => {
+                    self.device.line = line;
+                    return Ok(Value::Window(start, size));
+                }
+                (start, size) => vec![start, size],
+            };
+            let arguments = Arguments {
+                positional,
+                keywords: Vec::new(),
+            };
+            return self.call_at(line, &function, arguments);
+        }
+        // What is bound to an interface lies in the same memory.
+        let room = match &function {
+            Value::Api(_) => PARAMETERS,
+            _ => 0,
+        };
         let mut evaluated = Arguments {
-            positional: Vec::with_capacity(arguments.len()),
+            positional: Vec::with_capacity(arguments.len().max(room)),
             keywords: Vec::new(),
         };
         for argument in arguments {
@@ -59,10 +85,13 @@ impl Interpreter {
                 }
             }
         }
+        self.call_at(line, &function, evaluated)
+    }
+
+    /// Calls a value from a line of the file.
+    fn call_at(&mut self, line: u32, function: &Value, arguments: Arguments) -> Outcome<Value> {
         self.device.line = line;
-        let result = self
-            .call(&function, evaluated, line)
-            .map_err(|f| f.at(line));
+        let result = self.call(function, arguments, line).map_err(|f| f.at(line));
         // Calls change the line; what follows belongs to this one again.
         self.device.line = line;
         result
@@ -405,5 +434,6 @@ fn bind(
         api,
         names: Rc::clone(names),
         values,
+        next: 0,
     })
 }

@@ -44,19 +44,20 @@ impl Interpreter {
                 self.read(&globals, *slot, line, Some(name))
             }
             Expression::Unbound(name) => self.unbound_name(name).map_err(|f| f.at(line)),
-            Expression::Attribute(object, name) => {
-                let object = self.evaluate(object, frame)?;
-                let Value::Module(module) = object else {
-                    return self.attribute(&object, name).map_err(|f| f.at(line));
-                };
-                // What a module holds never changes, and the file keeps its names.
-                let (module, length) = (module.as_ptr() as usize, module.len());
-                let place = (module, length, name.as_ptr() as usize);
-                if let Some(known) = self.attributes.get(&place) {
-                    return Ok(known.clone());
+            Expression::Attribute(node) => {
+                let object = self.evaluate(&node.object, frame)?;
+                if let (Value::Module(module), Some((known, value))) =
+                    (&object, node.of_module.get())
+                    && std::ptr::eq(*module, *known)
+                {
+                    return Ok(value.clone());
                 }
-                let found = self.attribute(&object, name).map_err(|f| f.at(line))?;
-                self.attributes.insert(place, found.clone());
+                let found = self.attribute(&object, &node.name);
+                let found = found.map_err(|f| f.at(line))?;
+                if let Value::Module(module) = object {
+                    // Where another module was asked first, that one stays known.
+                    let _ = node.of_module.set((module, found.clone()));
+                }
                 Ok(found)
             }
             Expression::Call(function, arguments) => {

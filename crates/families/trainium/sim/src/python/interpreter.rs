@@ -29,8 +29,6 @@ pub(crate) struct Interpreter {
     pub(super) signatures: Keyed<usize, Signature>,
     /// What the running generators have yielded, innermost last.
     pub(super) yielded: Vec<Vec<Value>>,
-    /// Attributes of modules read so far, by the addresses of the names of both in the file.
-    pub(super) attributes: Keyed<(usize, usize, usize), Value>,
 }
 
 impl Interpreter {
@@ -53,7 +51,6 @@ impl Interpreter {
             cycles: Cycles::default(),
             signatures: Keyed::default(),
             yielded: Vec::new(),
-            attributes: Keyed::default(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The lowered form of a kernel file: names resolved to slots, every node with its line.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use super::objects::MethodKind;
@@ -101,7 +102,7 @@ pub(crate) enum Expression {
     Global(u32),
     /// A name that nothing binds.
     Unbound(Rc<str>),
-    Attribute(Box<Node>, Rc<str>),
+    Attribute(Box<Attribute>),
     Call(Box<Node>, Vec<Argument>),
     Binary(Binary, Box<Node>, Box<Node>),
     Compare(Box<Node>, Vec<(Comparison, Node)>),
@@ -128,6 +129,14 @@ pub(crate) enum Expression {
     /// `super()` in a method of the class that the node names.
     Super(Box<Node>),
     Refused(Rc<Failure>),
+}
+
+/// `object.name`.
+pub(crate) struct Attribute {
+    pub(crate) object: Node,
+    pub(crate) name: Rc<str>,
+    /// The module that it was first asked of, and what that has, which never changes.
+    pub(crate) of_module: OnceCell<(&'static str, Value)>,
 }
 
 /// Where a value is stored.

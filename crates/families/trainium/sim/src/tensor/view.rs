@@ -30,6 +30,9 @@ pub(crate) struct Indirect {
     pub(crate) dimension: usize,
 }
 
+/// Larger values are moved by a call of the C library, smaller ones in place; views are moved often.
+const _: () = assert!(size_of::<View>() <= 128);
+
 /// A view: an offset and strides into one tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
@@ -38,7 +41,7 @@ pub(crate) struct View {
     pub(crate) offset: i64,
     pub(crate) dimensions: Dimensions,
     /// Block dimensions that are still unresolved at the front.
-    pub(crate) open_blocks: usize,
+    pub(crate) open_blocks: u32,
     pub(crate) indirect: Option<Rc<Indirect>>,
     /// A mask on the operand itself, from `tile[mask]`.
     pub(crate) mask: Option<Rc<Mask>>,
@@ -64,7 +67,7 @@ impl View {
             dtype: storage.dtype,
             offset: 0,
             dimensions,
-            open_blocks: storage.block_rank,
+            open_blocks: storage.block_rank as u32,
             indirect: None,
             mask: None,
             limits: None,

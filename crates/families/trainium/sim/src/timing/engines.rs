@@ -43,8 +43,10 @@ pub(super) struct State<'a> {
     pub(super) issued: Vec<bool>,
     pub(super) oldest: usize,
     pub(super) queues: Vec<f64>,
-    /// The queues, least loaded first when the last transfer began.
+    /// The queues, least loaded first when a transfer last took some of them.
     pub(super) by_load: Vec<usize>,
+    /// When the first of the queues comes free.
+    pub(super) soonest: f64,
     pub(super) queue_busy: Vec<f64>,
     pub(super) hbm: f64,
     /// When the next descriptors can be made.
@@ -164,9 +166,12 @@ impl State<'_> {
         if transfer.transposed > 0 {
             each = each.max(transfer.transposed as f64 / queues as f64 * rates.transpose_ns);
         }
-        let loads = &self.queues;
-        self.by_load
-            .sort_unstable_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(a.cmp(b)));
+        // Where all of them are taken, their order does not matter.
+        if queues < self.queues.len() {
+            let loads = &self.queues;
+            self.by_load
+                .sort_unstable_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(a.cmp(b)));
+        }
         let mut start = f64::INFINITY;
         let mut end = now;
         for queue in self.by_load.iter().copied().take(queues) {
@@ -176,6 +181,7 @@ impl State<'_> {
             start = start.min(begin);
             end = end.max(begin + each);
         }
+        self.soonest = self.queues.iter().copied().fold(f64::INFINITY, f64::min);
         let bytes = (transfer.hbm_read + transfer.hbm_written) as f64;
         self.hbm = self.hbm.max(start) + bytes / rates.hbm_bytes_per_ns;
         end = end.max(self.hbm);

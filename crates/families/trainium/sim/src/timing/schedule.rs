@@ -80,6 +80,19 @@ impl Timeline {
     }
 }
 
+/// Which of the heaps of ready instructions one belongs to.
+fn ready_heap(choice: Choice) -> usize {
+    match choice {
+        Choice::Fixed(Engine::Tensor) => 0,
+        Choice::Fixed(Engine::Vector) => 1,
+        Choice::Fixed(Engine::Scalar) => 2,
+        Choice::Fixed(Engine::Gpsimd) => 3,
+        Choice::VectorOrScalar => 4,
+        Choice::VectorOrGpsimd => 5,
+        Choice::Fixed(Engine::Dma) => 6,
+    }
+}
+
 /// Runs the schedule.
 pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline {
     let Plan {
@@ -115,6 +128,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         oldest: 0,
         queues: vec![0.0; machine.dma.queues],
         by_load: (0..machine.dma.queues).collect(),
+        soonest: 0.0,
         queue_busy: vec![0.0; machine.dma.queues],
         hbm: 0.0,
         trigger: 0.0,
@@ -123,10 +137,13 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
     };
     // Events: (time, kind, instruction). Kinds: 0 becomes ready, 1 accumulators come free, 2 look again.
     let mut events: BinaryHeap<Reverse<(Time, u8, u32)>> = BinaryHeap::new();
-    for (position, open) in open.iter().enumerate() {
-        if *open == 0 {
-            events.push(Reverse((Time(0.0), 0, position as u32)));
-        }
+    // What waits for nothing is ready from the start; one event stands for all of it.
+    for (which, _) in (0u32..).zip(&open).filter(|(_, open)| **open == 0) {
+        let heap = ready_heap(instructions[which as usize].choice);
+        state.ready[heap].push(Reverse(which));
+    }
+    if state.ready.iter().any(|heap| !heap.is_empty()) {
+        events.push(Reverse((Time(0.0), 2, 0)));
     }
     // When full queues were to be looked at again, so that this is an event once.
     let mut next_look = f64::NEG_INFINITY;
@@ -155,15 +172,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         };
         let apply = |kind: u8, which: u32, state: &mut State<'_>| match kind {
             0 => {
-                let heap = match instructions[which as usize].choice {
-                    Choice::Fixed(Engine::Tensor) => 0,
-                    Choice::Fixed(Engine::Vector) => 1,
-                    Choice::Fixed(Engine::Scalar) => 2,
-                    Choice::Fixed(Engine::Gpsimd) => 3,
-                    Choice::VectorOrScalar => 4,
-                    Choice::VectorOrGpsimd => 5,
-                    Choice::Fixed(Engine::Dma) => 6,
-                };
+                let heap = ready_heap(instructions[which as usize].choice);
                 state.ready[heap].push(Reverse(which));
             }
             1 => {
@@ -224,7 +233,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
             }
             // Transfers.
             while let Some(Reverse(which)) = state.ready[6].peek().copied() {
-                let soonest = state.queues.iter().copied().fold(f64::INFINITY, f64::min);
+                let soonest = state.soonest;
                 if soonest > now + 4000.0 {
                     let again = soonest - 3999.0;
                     if again != next_look {

@@ -1,5 +1,6 @@
 //! Expressions.
 
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use ruff_python_ast::{self as ast, Expr};
@@ -9,7 +10,7 @@ use super::scopes::Scope;
 use super::{Lowering, dunder, is_dunder};
 use crate::diagnostic::Outcome;
 use crate::python::tree::{
-    Argument, Binary, Built, Clause, Comparison, Expression, Node, Piece, Unary,
+    Argument, Attribute, Binary, Built, Clause, Comparison, Expression, Node, Piece, Unary,
 };
 use crate::python::value::Value;
 
@@ -55,7 +56,11 @@ impl Lowering<'_> {
                 if is_dunder(name) && !matches!(name, "__init__" | "__post_init__") {
                     Expression::Refused(Rc::from(dunder(name, line)))
                 } else {
-                    Expression::Attribute(self.boxed(&node.value)?, name.into())
+                    Expression::Attribute(Box::new(Attribute {
+                        object: self.expression(&node.value)?,
+                        name: name.into(),
+                        of_module: OnceCell::new(),
+                    }))
                 }
             }
             Expr::Call(node) if is_super(node) => match self.parent_of(line) {
