@@ -1,8 +1,9 @@
 //! A compiler and linker for RV64GC bare metal, and the flags they get.
 
-use autocomp_sandbox::Enforcement;
+use autocomp_eval::EvalError;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 /// Whose command line the compiler understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,8 +26,6 @@ pub struct Toolchain {
     pub name: String,
     /// How it was found, for people (`on PATH`, `installed by autocomp`).
     pub origin: String,
-    /// What confined it when it was tried, and will confine every build.
-    pub sandbox: Option<Enforcement>,
     /// The program that compiles, and the arguments that come first.
     pub(crate) compile: Command,
     /// The program that links, and the arguments that come first.
@@ -35,6 +34,8 @@ pub struct Toolchain {
     pub(crate) headers: PathBuf,
     /// Files and folders that the tools execute and load.
     pub(crate) executable: Vec<PathBuf>,
+    /// Whether it has built a trial program, or why not, once that was tried.
+    pub(crate) trial: Arc<OnceLock<Result<(), String>>>,
 }
 
 /// A program and the arguments that always come first.
@@ -107,6 +108,35 @@ const GCC: &[&str] = &[
 ];
 
 impl Toolchain {
+    /// Has it build a small program, unless that was done. Who builds with it asks for this
+    /// when a build has failed, so that no source is blamed for a compiler that does not work
+    /// here. To try every compiler before it is used would take longer than most commands do.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] with the reason and the remedies.
+    pub fn confirm(&self) -> Result<(), EvalError> {
+        self.tried().map_err(|reason| EvalError::Environment {
+            message: format!(
+                "the C compiler {} in {} does not work here: {reason}",
+                self.name,
+                self.compile.program.display()
+            ),
+            remedies: vec![
+                "run `autocomp doctor` to see what this machine allows".into(),
+                "or name another compiler with `--compiler PATH`; its cycles differ".into(),
+            ],
+        })
+    }
+
+    /// Has it build a small program, unless that was done.
+    ///
+    /// # Errors
+    /// Why it does not, one line.
+    pub(crate) fn tried(&self) -> Result<(), String> {
+        let trial = || crate::build::try_toolchain(self);
+        self.trial.get_or_init(trial).clone()
+    }
+
     /// Returns the program that compiles.
     #[must_use]
     pub fn program(&self) -> &Path {
@@ -235,5 +265,48 @@ impl Toolchain {
     #[must_use]
     pub fn executable(&self) -> &[PathBuf] {
         &self.executable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Family, Toolchain};
+    use crate::build::{Builder, Loops, Rules, Source};
+    use autocomp_eval::EvalError;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    #[test]
+    fn no_source_is_blamed_for_a_compiler_that_does_not_work() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let failing = Command::new(Path::new("/bin/false"), &[]);
+        let toolchain = Toolchain {
+            family: Family::Zig,
+            name: "a broken one".into(),
+            origin: "a test".into(),
+            compile: failing.clone(),
+            link: failing,
+            headers: folder.path().to_owned(),
+            executable: ["/bin", "/lib", "/lib64", "/usr"].map(Into::into).to_vec(),
+            trial: Arc::default(),
+        };
+        let script = [("link.ld", &b"SECTIONS {}"[..])];
+        let builder = Builder::new(toolchain, script, "kernel", folder.path()).expect("a builder");
+        let built = builder.build(&Source {
+            name: "kernel.c",
+            text: "void kernel(void) {}\n",
+            header: None,
+            macros: &[],
+            loops: Loops::Plain,
+            rules: Rules::Reference,
+        });
+        let Err(EvalError::Environment { message, remedies }) = built else {
+            panic!("{built:?}");
+        };
+        assert!(
+            message.starts_with("the C compiler a broken one in /bin/false does not work here: "),
+            "{message}"
+        );
+        assert_eq!(remedies.len(), 2);
     }
 }

@@ -8,9 +8,11 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Finds the recorded compiler, or the configured one, or else the pinned one, which is installed
-/// into the private cache folder if needed. Whatever else the machine has is
+/// into the private cache folder if needed and known by its content: whether it works here is
+/// seen when it is used ([`Toolchain::confirm`]). Others have built a trial program. Whatever else the machine has is
 /// left alone, so that equal kernels take equal cycles everywhere.
 ///
 /// `progress` gets a line before anything that takes long or uses the network.
@@ -76,10 +78,7 @@ fn pinned_toolchain(
                 pin.wheel,
                 place.display()
             ),
-            remedies: vec![
-                "run `autocomp doctor` to see what this machine allows".into(),
-                "or name another compiler with `--compiler PATH`; its cycles differ".into(),
-            ],
+            remedies: vec!["remove that folder: it is installed again".into()],
         })
 }
 
@@ -119,7 +118,15 @@ fn from_configured(path: &Path, search: &Surroundings) -> Result<Toolchain, Stri
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
     if name.contains("zig") {
-        zig_toolchain(&path, "configured", None)
+        let found = zig_toolchain(&path, "configured", None)?;
+        if found.tried().is_ok() {
+            return Ok(found);
+        }
+        tried(Toolchain {
+            executable: executable_files(&[found.program()]),
+            trial: Arc::default(),
+            ..found
+        })
     } else if name.contains("gcc") {
         gcc_toolchain(&path, "configured")
     } else if name.contains("clang") {
@@ -157,24 +164,17 @@ pub(super) fn zig_toolchain(
             format!("zig {} (clang {clang})", version.trim())
         }
     };
-    let mut toolchain = Toolchain {
+    Ok(Toolchain {
         family: Family::Zig,
         name,
         origin: origin.to_owned(),
-        sandbox: None,
         compile: Command::new(&zig, &["clang"]),
         link: Command::new(&zig, &["ld.lld"]),
         headers,
         // Linked statically, as it usually is, it needs nothing else.
         executable: vec![zig.clone()],
-    };
-    match tried(toolchain.clone()) {
-        Ok(toolchain) => Ok(toolchain),
-        Err(_) => {
-            toolchain.executable = executable_files(&[&zig]);
-            tried(toolchain)
-        }
-    }
+        trial: Arc::default(),
+    })
 }
 
 fn clang_toolchain(clang: &Path, search: &Surroundings, origin: &str) -> Result<Toolchain, String> {
@@ -204,11 +204,11 @@ fn clang_toolchain(clang: &Path, search: &Surroundings, origin: &str) -> Result<
         family: Family::Clang,
         name: format!("clang {version}"),
         origin: origin.to_owned(),
-        sandbox: None,
         executable: executable_files(&[clang, &linker]),
         compile: Command::new(clang, &[]),
         link: Command::new(&linker, &[]),
         headers: Path::new(resources.trim()).join("include"),
+        trial: Arc::default(),
     };
     tried(toolchain)
 }
@@ -224,22 +224,19 @@ fn gcc_toolchain(gcc: &Path, origin: &str) -> Result<Toolchain, String> {
         family: Family::Gcc,
         name: format!("{name} {}", version.trim()),
         origin: origin.to_owned(),
-        sandbox: None,
         executable: executable_files(&[gcc]),
         compile: Command::new(gcc, &[]),
         link: Command::new(gcc, &[]),
         headers: PathBuf::from(headers.trim()),
+        trial: Arc::default(),
     };
     tried(toolchain)
 }
 
 /// Returns the toolchain if it builds a trial program.
 fn tried(toolchain: Toolchain) -> Result<Toolchain, String> {
-    let sandbox = Some(crate::build::try_toolchain(&toolchain)?);
-    Ok(Toolchain {
-        sandbox,
-        ..toolchain
-    })
+    toolchain.tried()?;
+    Ok(toolchain)
 }
 
 /// Returns what dynamically linked tools must be able to execute and load:

@@ -89,7 +89,7 @@ impl Pin {
         }
     }
 
-    /// Returns the compiler of a place that was checked, if it works here.
+    /// Returns the compiler of a place that was checked.
     pub(super) fn toolchain(&self, place: &Path) -> Result<Toolchain, String> {
         let zig = place.join("ziglang").join("zig");
         zig_toolchain(&zig, "installed by autocomp", Some(self.name))

@@ -18,7 +18,9 @@ fn shared() -> Surroundings {
 }
 
 fn pinned() -> Toolchain {
-    find_toolchain(&shared(), &mut |_| ()).expect("the pinned compiler")
+    let found = find_toolchain(&shared(), &mut |_| ()).expect("the pinned compiler");
+    found.confirm().expect("works");
+    found
 }
 
 /// A folder of programs, each a script that notes its calls.
@@ -85,13 +87,15 @@ fn what_else_the_machine_has_is_left_alone() {
         ..shared()
     };
     let found = find_toolchain(&search, &mut |line| panic!("{line}")).expect("is installed");
+    found.confirm().expect("works");
     assert_eq!((found.family, &found.name), (Family::Zig, &name));
     let recorded = Surroundings {
         recorded_compiler: Some(name.clone()),
         ..search.clone()
     };
-    let again = find_toolchain(&recorded, &mut |line| panic!("{line}"));
-    assert_eq!(again.expect("is installed").name, name);
+    let again = find_toolchain(&recorded, &mut |line| panic!("{line}")).expect("is installed");
+    again.confirm().expect("works");
+    assert_eq!(again.name, name);
     assert_eq!(programs.calls(), [] as [&str; 0]);
     // Asked for by name, it is tried, and nothing takes its place.
     let named = Surroundings {
@@ -172,6 +176,7 @@ fn a_compiler_is_carried_over_and_a_damaged_one_is_not_used() {
         ..shared()
     };
     let here = find_toolchain(&search, &mut |_| ()).expect("is carried over");
+    here.confirm().expect("works");
     assert!(
         here.program()
             .starts_with(cache.path().canonicalize().expect("is there"))
@@ -190,9 +195,11 @@ fn a_compiler_is_carried_over_and_a_damaged_one_is_not_used() {
     let (message, _) = failure(&offline);
     assert!(message.contains("damaged"), "{message}");
     let mut said = String::new();
-    find_toolchain(&search, &mut |line| said += line).expect("is replaced");
+    let replaced = find_toolchain(&search, &mut |line| said += line).expect("is replaced");
+    replaced.confirm().expect("works");
     assert!(said.contains("damaged"), "{said}");
-    find_toolchain(&offline, &mut |line| panic!("{line}")).expect("is whole");
+    let whole = find_toolchain(&offline, &mut |line| panic!("{line}")).expect("is whole");
+    whole.confirm().expect("works");
 }
 
 #[test]

@@ -369,10 +369,17 @@ impl Builder {
                 processes: ProcessRule::Children,
             },
         };
-        autocomp_sandbox::run(&policy, program, args, b"").map_err(|error| EvalError::Environment {
-            message: error.to_string(),
-            remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
-        })
+        let report = autocomp_sandbox::run(&policy, program, args, b"").map_err(|error| {
+            EvalError::Environment {
+                message: error.to_string(),
+                remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
+            }
+        })?;
+        if !report.succeeded() {
+            // No source is to be blamed for a compiler that does not work here.
+            self.toolchain.confirm()?;
+        }
+        Ok(report)
     }
 }
 

@@ -392,7 +392,14 @@ impl Builder {
         Ok(Build::Built(Program { elf }))
     }
 
+    /// Returns what a failed tool says of the source, unless it fails whatever the source.
     fn failure(&self, report: &SandboxReport, source: &Source<'_>) -> Result<Build, EvalError> {
+        let build = self.blamed(report, source)?;
+        self.toolchain.confirm()?;
+        Ok(build)
+    }
+
+    fn blamed(&self, report: &SandboxReport, source: &Source<'_>) -> Result<Build, EvalError> {
         if let Some(limit) = broken_limit(report) {
             return Ok(Build::Failed(vec![Diagnostic {
                 stage: Stage::Build,
