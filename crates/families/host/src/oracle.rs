@@ -53,13 +53,17 @@ pub(crate) fn answer(
             let right = calls.content(set, idx).to_vec();
             if buffer.role == Role::Output {
                 let width = buffer.dtype.bytes();
-                let poison = case.before[idx].chunks_mut(width);
+                let poison = &mut case.before[idx];
                 // The poison has the right value nowhere, so that no element
-                // left out is right by chance.
-                for (poison, right) in poison.zip(right.chunks(width)) {
-                    if poison == right {
-                        poison[0] ^= 0x55;
+                // left out is right by chance. Most differ in their first byte already,
+                // and there are millions of them.
+                let mut at = 0;
+                while at < right.len() {
+                    let element = at..at + width;
+                    if poison[at] == right[at] && poison[element.clone()] == right[element] {
+                        poison[at] ^= 0x55;
                     }
+                    at += width;
                 }
             }
             case.after[idx] = Some(right);
