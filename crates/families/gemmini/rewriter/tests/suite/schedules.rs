@@ -5,6 +5,9 @@ use autocomp_gemmini_rewriter::HardwareLimits;
 use autocomp_gemmini_rewriter::Vocabulary;
 use autocomp_gemmini_rewriter::inside::{Lifted, Operation, Work, lift};
 use autocomp_gemmini_rewriter::inside::{schedules, write};
+use std::panic::resume_unwind;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Schedules of each kernel that are checked, evenly spread over the ranking.
 const CHECKED: usize = 40;
@@ -15,13 +18,16 @@ fn kernel(name: &str) -> String {
 }
 
 fn vocabulary() -> Vocabulary {
-    let catalog = Catalog::built_in().expect("built-in data");
-    let target = catalog.target("gemmini-int8-16").expect("the target");
-    let library = target.runtime["gemmini_tiled.h"].clone();
-    Vocabulary {
-        library: String::from_utf8(library).expect("text"),
-        ..Vocabulary::of(&HardwareLimits::gemmini_int8_16())
-    }
+    static READ: LazyLock<Vocabulary> = LazyLock::new(|| {
+        let catalog = Catalog::built_in().expect("built-in data");
+        let target = catalog.target("gemmini-int8-16").expect("the target");
+        let library = target.runtime["gemmini_tiled.h"].clone();
+        Vocabulary {
+            library: String::from_utf8(library).expect("text"),
+            ..Vocabulary::of(&HardwareLimits::gemmini_int8_16())
+        }
+    });
+    READ.clone()
 }
 
 /// Checks that all schedules of a kernel compute what it computes, and returns
@@ -123,38 +129,52 @@ fn commands() {
 }
 
 /// Checks kernels whose first lines say what they are, or why they are not understood;
-/// returns how many of each there are.
+/// returns how many of each there are. Each core takes the next one.
 fn check_folder(name: &str) -> [usize; 2] {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let vocabulary = vocabulary();
     let folder = format!("{}/tests/{name}", env!("CARGO_MANIFEST_DIR"));
-    let mut seen = [0; 2];
-    let mut wrong = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the folder") {
-        let path = entry.expect("an entry").path();
-        let name = path.display().to_string();
-        let source = std::fs::read_to_string(path).expect("text");
-        let head = source.lines().next().expect("a first line");
-        let found = match lift(&source, &config, &vocabulary()) {
-            Ok(lifted) => {
-                let works: Vec<String> = lifted.works.iter().map(in_full).collect();
-                let core = if lifted.after.is_empty() {
-                    ""
-                } else {
-                    ", then the core"
-                };
-                format!("// is: {}{core}", works.join("; "))
+    let paths: Vec<_> = std::fs::read_dir(folder).expect("the folder").collect();
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut taken = Vec::new();
+        while let Some(entry) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let path = entry.as_ref().expect("an entry").path();
+            let name = path.display().to_string();
+            let source = std::fs::read_to_string(path).expect("text");
+            let head = source.lines().next().expect("a first line");
+            let found = match lift(&source, &config, &vocabulary) {
+                Ok(lifted) => {
+                    let works: Vec<String> = lifted.works.iter().map(in_full).collect();
+                    let core = if lifted.after.is_empty() {
+                        ""
+                    } else {
+                        ", then the core"
+                    };
+                    format!("// is: {}{core}", works.join("; "))
+                }
+                Err(why) => format!("// refused: {why}"),
+            };
+            let wrong = (found != head).then(|| format!("{name}\n{head}\n{found}"));
+            if wrong.is_none() && head.starts_with("// is: ") {
+                checked(&name, &source);
             }
-            Err(why) => format!("// refused: {why}"),
-        };
-        if found != head {
-            wrong.push(format!("{name}\n{head}\n{found}"));
-        } else if head.starts_with("// is: ") {
-            checked(&name, &source);
+            taken.push((head.starts_with("// refused: "), wrong));
         }
-        seen[usize::from(head.starts_with("// refused: "))] += 1;
-    }
+        taken
+    };
+    let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let seen: Vec<(bool, Option<String>)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..n_threads).map(|_| scope.spawn(take)).collect();
+        let taken = threads
+            .into_iter()
+            .map(|it| it.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        taken.flatten().collect()
+    });
+    let wrong: Vec<&str> = seen.iter().filter_map(|it| it.1.as_deref()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    seen
+    let refused = seen.iter().filter(|it| it.0).count();
+    [seen.len() - refused, refused]
 }
 
 /// Returns an operation in words, with how it is stored.

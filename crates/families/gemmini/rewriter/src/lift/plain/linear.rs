@@ -3,6 +3,7 @@
 use super::super::program::{Binary, Unary};
 use super::super::run::Value as Number;
 use super::affine::{Affine, Counter, Counters};
+use super::computation::Computation;
 use super::node::{Element, Id, Node, Nodes};
 use std::collections::{HashMap, HashSet};
 
@@ -220,14 +221,14 @@ impl<'nodes> Sums<'nodes> {
             }
         }
         let (leaf, address) = leaf?;
+        let computation = Computation::new(self.nodes, id, [leaf].into_iter());
         let values: Option<Vec<i64>> = (-128..128)
-            .map(|element| {
-                let mut known = HashMap::from([(leaf, Number::Integer(element))]);
-                match self.nodes.value(id, &mut known)? {
+            .map(
+                |element| match computation.value(|_| Number::Integer(element))? {
                     Number::Integer(value) => Some(value),
                     _ => None,
-                }
-            })
+                },
+            )
             .collect();
         let values = values?;
         let scaled = |element: i64, factor: f32| {

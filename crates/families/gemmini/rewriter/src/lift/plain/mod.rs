@@ -8,6 +8,7 @@
 
 mod affine;
 mod code;
+mod computation;
 mod corrections;
 mod depthwise;
 mod ended;

@@ -296,34 +296,4 @@ impl Nodes {
             _ => false,
         }
     }
-
-    /// Returns what an expression comes to if some of its parts are these numbers.
-    pub(super) fn value(&self, id: Id, known: &mut HashMap<Id, Number>) -> Option<Number> {
-        if let Some(value) = known.get(&id) {
-            return Some(*value);
-        }
-        let value = match *self.get(id) {
-            Node::Integer(value) => Number::Integer(value),
-            Node::Float(bits) => Number::Float(f64::from_bits(bits)),
-            Node::Unary(operation, inner) => operate(operation, self.value(inner, known)?),
-            Node::Narrow(bytes, signed, inner) => {
-                narrowed(self.value(inner, known)?, bytes, signed)
-            }
-            Node::Binary(operation, left, right) => {
-                let left = self.value(left, known)?;
-                compute(operation, left, self.value(right, known)?)?
-            }
-            Node::Select(condition, then, otherwise) => {
-                let holds = match self.value(condition, known)? {
-                    Number::Integer(value) => value != 0,
-                    Number::Float(value) => value != 0.0,
-                    _ => return None,
-                };
-                self.value(if holds { then } else { otherwise }, known)?
-            }
-            _ => return None,
-        };
-        known.insert(id, value);
-        Some(value)
-    }
 }

@@ -6,6 +6,7 @@
 //! of the accelerator changes and at many others.
 
 use super::super::run::Value as Number;
+use super::computation::Computation;
 use super::node::{Id, Node, Nodes};
 
 /// Sums around zero that are all compared.
@@ -39,18 +40,27 @@ impl Outlet {
 
 /// The way from a sum to a result.
 pub(super) struct Tail<'nodes> {
-    pub(super) nodes: &'nodes Nodes,
-    pub(super) result: Id,
-    /// Expressions that are the sum, and what is added to it in each.
-    pub(super) sums: &'nodes [(Id, i64)],
+    nodes: &'nodes Nodes,
+    result: Id,
+    sums: &'nodes [(Id, i64)],
+    computation: Computation,
 }
 
-impl Tail<'_> {
+impl<'nodes> Tail<'nodes> {
+    /// `sums`: expressions that are the sum, and what is added to it in each.
+    pub(super) fn new(nodes: &'nodes Nodes, result: Id, sums: &'nodes [(Id, i64)]) -> Self {
+        let computation = Computation::new(nodes, result, sums.iter().map(|sum| sum.0));
+        Self {
+            nodes,
+            result,
+            sums,
+            computation,
+        }
+    }
+
     /// Returns the result; `of` is the sum and what is added to it.
     fn value(&self, of: impl Fn(i64) -> Number) -> Option<Number> {
-        let numbers = self.sums.iter();
-        let mut known = numbers.map(|(id, more)| (*id, of(*more))).collect();
-        self.nodes.value(self.result, &mut known)
+        self.computation.value(|sum| of(self.sums[sum].1))
     }
 
     /// Returns the result for a sum.

@@ -118,11 +118,7 @@ impl Summed {
     }
 
     fn find_outlet(&self, nodes: &Nodes, operand: Element) -> Result<Outlet, String> {
-        let tail = Tail {
-            nodes,
-            result: self.write.value,
-            sums: &self.found,
-        };
+        let tail = Tail::new(nodes, self.write.value, &self.found);
         match self.write.element {
             _ if self.with_others => {
                 Err("what is done to its sums depends on other elements, too".to_owned())
