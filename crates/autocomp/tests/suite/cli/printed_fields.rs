@@ -1,4 +1,7 @@
 //! `docs/json.md` names exactly the fields that the commands print.
+//!
+//! Tests begin in the order of their names. This one waits while another process takes
+//! times on this computer, as `documents` does for long: it comes behind most others.
 
 use super::program::{Place, data, problem};
 use serde_json::Value;

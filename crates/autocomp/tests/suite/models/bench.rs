@@ -126,3 +126,7 @@ impl Ended {
 pub fn model_at(server: &MockServer) -> String {
     format!("openai@{}/v1::m", server.uri())
 }
+
+pub fn assert_close(left: f64, right: f64) {
+    assert!((left - right).abs() < 1e-9, "{left} and {right}");
+}

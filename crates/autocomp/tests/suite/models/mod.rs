@@ -7,6 +7,7 @@ mod answers;
 mod bench;
 use crate::chat;
 mod estimate;
+mod failures;
 mod keys;
 mod kills;
 mod questions;
