@@ -234,10 +234,7 @@ impl TrainiumBench {
                 return Some(wrong_shape(message, note()));
             }
             let got = bytes(buffer.dtype, &output.data);
-            let poison = bytes(
-                buffer.dtype,
-                &vec![f32::from_bits(POISON); output.data.len()],
-            );
+            let poison = bytes(buffer.dtype, &[f32::from_bits(POISON)]).repeat(output.data.len());
             let right = right.as_deref().unwrap_or_default();
             let tolerance = self.problem.tolerance;
             let found = comparison::compare(buffer, right, &got, &poison, tolerance, TILE);
@@ -446,12 +443,26 @@ fn numbers(dtype: DataType, content: &[u8]) -> Vec<f32> {
 /// Elements as a buffer holds them. Poison stays a pattern of its own where the type has one.
 fn bytes(dtype: DataType, data: &[f32]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(data.len() * dtype.bytes());
-    for value in data {
-        match dtype {
-            DataType::Float32 => bytes.extend(value.to_le_bytes()),
-            // Values are rounded already: the upper half is the element.
-            DataType::BFloat16 => bytes.extend(((value.to_bits() >> 16) as u16).to_le_bytes()),
-            _ => dtype.push(f64::from(*value), &mut bytes),
+    match dtype {
+        DataType::Float32 => {
+            bytes.resize(data.len() * 4, 0);
+            let (places, _) = bytes.as_chunks_mut::<4>();
+            for (place, value) in places.iter_mut().zip(data) {
+                *place = value.to_le_bytes();
+            }
+        }
+        // Values are rounded already: the upper half is the element.
+        DataType::BFloat16 => {
+            bytes.resize(data.len() * 2, 0);
+            let (places, _) = bytes.as_chunks_mut::<2>();
+            for (place, value) in places.iter_mut().zip(data) {
+                *place = ((value.to_bits() >> 16) as u16).to_le_bytes();
+            }
+        }
+        _ => {
+            for value in data {
+                dtype.push(f64::from(*value), &mut bytes);
+            }
         }
     }
     bytes

@@ -76,7 +76,7 @@ impl Computation {
                 },
                 Step::Select(condition, then, otherwise) => match values[condition] {
                     Some(Number::Integer(0)) => values[otherwise],
-                    Some(Number::Float(value)) if value == 0.0 => values[otherwise],
+                    Some(Number::Float(0.0)) => values[otherwise],
                     Some(Number::Integer(_) | Number::Float(_)) => values[then],
                     _ => None,
                 },
