@@ -1,6 +1,6 @@
 //! What holds for every strategy, and what each one promises.
 
-use crate::world::{World, go_on, run, run_in, settings, started, translations};
+use crate::world::{World, run, run_in, settings, started, translations};
 use autocomp_core::{
     CandidateId, Event, Exhaustive, FinishReason, IterationOpened, SearchSettings, Seed,
     canonical_history,
@@ -9,11 +9,11 @@ use autocomp_search::{REGISTRY, Search, Task};
 use proptest::prelude::{ProptestConfig, any, prop_assert, prop_assert_eq, proptest};
 use proptest::sample::select;
 
-fn names() -> Vec<&'static str> {
+pub(crate) fn names() -> Vec<&'static str> {
     REGISTRY.iter().map(|strategy| strategy.name()).collect()
 }
 
-fn with(strategy: &str) -> SearchSettings {
+pub(crate) fn with(strategy: &str) -> SearchSettings {
     SearchSettings {
         strategy: strategy.to_owned(),
         islands: 2,
@@ -24,7 +24,7 @@ fn with(strategy: &str) -> SearchSettings {
 
 /// Runs a search as `workers` workers would, which end in any order. Returns the
 /// events and the most evaluations that there ever were with those under way.
-fn run_with(
+pub(crate) fn run_with(
     world: &mut World,
     settings: SearchSettings,
     seed: u64,
@@ -111,27 +111,6 @@ proptest! {
             prop_assert!(!one.is_struck(best));
             let by = one.confirmations().filter(|(id, _, _)| *id == best).count();
             prop_assert!(by == 2 || best == CandidateId(0));
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(15))]
-
-    /// Death after any event, as the journal keeps what came before it.
-    #[test]
-    fn any_beginning_leads_to_the_same_end(strategy in select(names()), seed in 0_u64..1000) {
-        let settings = SearchSettings {
-            iterations: 3, repairs: 1, polish: 1, confirm: 2, niches: 1, ideas: 2, bandit: true,
-            exhaustive: Exhaustive::Stalled, ..with(strategy)
-        };
-        let mut world = World { spellings: 2, is_faulty: true, ..World::default() };
-        let (whole, _) = run_with(&mut world, settings, seed, 4, Seed(seed));
-        for kept in (1..whole.len()).step_by(11) {
-            let mut events = whole[..kept].to_vec();
-            let mut search = Search::fold(&events).unwrap();
-            go_on(&mut world, &mut search, &mut events, &mut Seed(!seed));
-            prop_assert_eq!(canonical_history(&events), canonical_history(&whole));
         }
     }
 }
