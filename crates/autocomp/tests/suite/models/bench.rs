@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 use wiremock::MockServer;
@@ -97,6 +97,33 @@ impl Bench {
 
     pub fn run(&self, words: &[&str]) -> Ended {
         Ended::of(self.command().args(words).output().unwrap())
+    }
+
+    /// Runs a search with these settings and `more` words, in the folder `run`.
+    pub fn optimize(&self, settings: &Path, more: &[&str]) -> Ended {
+        let settings = settings.to_str().unwrap();
+        let words = [
+            "optimize",
+            "--config",
+            settings,
+            "--run-dir",
+            "run",
+            "--json",
+        ];
+        self.run(&[&words, more].concat())
+    }
+
+    /// Repeats that search from its record, in the folder `again`.
+    pub fn replay(&self) -> Ended {
+        let words = [
+            "optimize",
+            "--replay",
+            "run",
+            "--run-dir",
+            "again",
+            "--json",
+        ];
+        self.run(&words)
     }
 }
 

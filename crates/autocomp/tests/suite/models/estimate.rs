@@ -65,15 +65,7 @@ async fn the_estimate_is_near_what_a_run_costs() {
     let settings_text = fs::read_to_string(&settings).unwrap();
     let settings_text = settings_text.replace("repairs = 0", "repairs = 2");
     let settings = bench.write("settings.toml", &settings_text);
-    let words = [
-        "optimize",
-        "--config",
-        settings.to_str().unwrap(),
-        "--run-dir",
-        "run",
-        "--json",
-    ];
-    let ended = bench.run(&words);
+    let ended = bench.optimize(&settings, &[]);
     let report = ended.json(0);
     let dollars = |name: &str| report[name].as_f64().unwrap();
     let (low, high) = (dollars("estimate_usd"), dollars("estimate_high_usd"));

@@ -46,15 +46,7 @@ async fn a_run_with_unreliable_models_ends_well() {
     let good = good().await;
     let bench = Bench::new();
     let settings = bench.settings(&[&limited, &garbage, &slow, &good]);
-    let words = [
-        "optimize",
-        "--config",
-        settings.to_str().unwrap(),
-        "--run-dir",
-        "run",
-        "--json",
-    ];
-    let ended = bench.run(&words);
+    let ended = bench.optimize(&settings, &[]);
     let report = ended.json(0);
     assert_eq!(report["status"], "finished");
     assert!(1.0 < report["speedup"].as_f64().unwrap(), "{report:#}");
@@ -114,16 +106,7 @@ async fn a_run_with_unreliable_models_ends_well() {
 
     // The same run again from its record, without any model.
     let asked = requests_at(&good).await;
-    let replayed = bench
-        .run(&[
-            "optimize",
-            "--replay",
-            "run",
-            "--run-dir",
-            "again",
-            "--json",
-        ])
-        .json(0);
+    let replayed = bench.replay().json(0);
     assert_eq!(replayed["history"], report["history"]);
     assert_eq!(requests_at(&good).await, asked);
 

@@ -91,15 +91,7 @@ async fn no_spelling_of_a_key_is_sent_stored_or_shown() {
     let good = good().await;
     let bench = Bench::new();
     let settings = bench.settings(&[&echo, &good]);
-    let words = [
-        "optimize",
-        "--config",
-        settings.to_str().unwrap(),
-        "--run-dir",
-        "run",
-        "--json",
-    ];
-    let ended = bench.run(&words);
+    let ended = bench.optimize(&settings, &[]);
     let report = ended.json(0);
     assert_no_key(&format!("{report}{}", ended.messages), "the report");
     assert_no_key_in(&bench.path("run"));

@@ -17,19 +17,8 @@ async fn a_run_stops_at_its_cap_and_can_be_resumed() {
     let good = good().await;
     let bench = Bench::new();
     let settings = bench.settings(&[&good]);
-    let words = [
-        "optimize",
-        "--config",
-        settings.to_str().unwrap(),
-        "--run-dir",
-        "run",
-        "--json",
-        "--max-usd",
-        "0.08",
-        "--iterations",
-        "9",
-    ];
-    let stopped = bench.run(&words);
+    let capped = ["--max-usd", "0.08", "--iterations", "9"];
+    let stopped = bench.optimize(&settings, &capped);
     let report = stopped.json(4);
     assert_eq!(
         (&report["status"], &report["reason"]),
@@ -136,15 +125,7 @@ fn a_run_that_waits_for_a_folder_can_be_killed() {
 
     // The record tells it all again, without the folder.
     fs::remove_dir_all(&mailbox).unwrap();
-    let words = [
-        "optimize",
-        "--replay",
-        "run",
-        "--run-dir",
-        "again",
-        "--json",
-    ];
-    assert_eq!(bench.run(&words).json(0)["history"], report["history"]);
+    assert_eq!(bench.replay().json(0)["history"], report["history"]);
     let history = |run: &str| bench.run(&["show", run, "--history"]).out;
     assert_eq!(history("run"), history("again"), "byte for byte");
 }

@@ -23,15 +23,7 @@ async fn the_rewriter_takes_turns_with_a_model() {
     let text = fs::read_to_string(&settings).unwrap();
     let text = text.replace("models = [", "models = [\"rewriter\", ");
     fs::write(&settings, text.replace("plans = 2", "plans = 4")).unwrap();
-    let words = [
-        "optimize",
-        "--config",
-        settings.to_str().unwrap(),
-        "--run-dir",
-        "run",
-        "--json",
-    ];
-    let ended = bench.run(&words);
+    let ended = bench.optimize(&settings, &[]);
     let report = ended.json(0);
     assert!(1.0 < report["speedup"].as_f64().unwrap(), "{report:#}");
     let of = |who: &str, kind: &str, field: &str| {
@@ -68,15 +60,7 @@ async fn the_rewriter_takes_turns_with_a_model() {
 
     // The record tells it all again, without anybody.
     let asked = requests_at(&good).await;
-    let words = [
-        "optimize",
-        "--replay",
-        "run",
-        "--run-dir",
-        "again",
-        "--json",
-    ];
-    assert_eq!(bench.run(&words).json(0)["history"], report["history"]);
+    assert_eq!(bench.replay().json(0)["history"], report["history"]);
     assert_eq!(requests_at(&good).await, asked);
 
     // Later prompts know what was tried before.
