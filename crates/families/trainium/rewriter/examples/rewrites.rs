@@ -2,6 +2,7 @@
 //! of a transformation, the kernels that it leads to; with `plain`, those of the form that is made
 //! before anything else.
 
+#[path = "../tests/suite/file.rs"]
 mod file;
 
 use std::io::Write as _;

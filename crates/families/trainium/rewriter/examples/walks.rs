@@ -8,6 +8,7 @@
 
 #[path = "../tests/suite/difference.rs"]
 mod difference;
+#[path = "../tests/suite/file.rs"]
 mod file;
 
 use std::io::Write as _;

@@ -8,10 +8,11 @@ mod sizes;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::difference::difference;
+use crate::file;
 use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
-use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium_rewriter::NkiRewriter;
 use autocomp_trainium_sim::timing::Machine;
-use autocomp_trainium_sim::{Array, Input, Options, evaluate, parse_inputs};
+use autocomp_trainium_sim::{Array, Options, evaluate, parse_inputs};
 use first::KERNELS;
 use proptest::prelude::*;
 
@@ -27,17 +28,9 @@ fn rewriter(inputs: &str) -> NkiRewriter {
 }
 
 fn with_tolerance(inputs: &str, tolerance: f64) -> NkiRewriter {
-    let shapes = parse_inputs(inputs, None).unwrap().into_iter();
-    let shapes = shapes.filter_map(|(name, input)| match input {
-        Input::Array(it) => Some(InputShape {
-            name,
-            dtype: it.dtype,
-            shape: it.shape,
-        }),
-        _ => None,
-    });
+    let shapes = file::shapes(inputs).unwrap();
     let machine = Machine::built_in("trn1").unwrap();
-    NkiRewriter::new("solution", shapes.collect(), machine, tolerance)
+    NkiRewriter::new("solution", shapes, machine, tolerance)
 }
 
 fn outputs(source: &str, inputs: &str) -> Result<Vec<Array>, String> {

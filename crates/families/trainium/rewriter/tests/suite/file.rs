@@ -4,12 +4,13 @@ use autocomp_trainium_rewriter::InputShape;
 use autocomp_trainium_sim::{Failure, Input, parse_inputs};
 
 /// Returns the inputs that the first line names: `# inputs: a:bf16[512,4096];g:f32[4096]`.
-#[allow(dead_code, reason = "not all examples read inputs from the file")]
+#[allow(dead_code, reason = "only some take inputs from the file")]
 pub(crate) fn inputs(source: &str) -> Option<&str> {
     source.lines().next()?.strip_prefix("# inputs: ")
 }
 
 /// Returns the machine that runs the dialect of a kernel.
+#[allow(dead_code, reason = "the tests name their machine")]
 pub(crate) fn machine(source: &str) -> &'static str {
     match source.contains("neuronxcc") {
         true => "trn1",
