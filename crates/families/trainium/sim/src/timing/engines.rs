@@ -7,7 +7,7 @@ use super::banks::Banks;
 use super::cost;
 use super::dependences::Waiting;
 use super::machine::Machine;
-use crate::trace::{Engine, Instruction};
+use crate::trace::{Choice, Engine, Instruction};
 
 /// Order of floating-point times in heaps.
 #[derive(Clone, Copy, PartialEq)]
@@ -56,6 +56,20 @@ pub(super) struct State<'a> {
 }
 
 impl State<'_> {
+    /// Notes that an instruction waits for no other.
+    pub(super) fn make_ready(&mut self, which: u32) {
+        let heap = match self.instructions[which as usize].choice {
+            Choice::Fixed(Engine::Tensor) => 0,
+            Choice::Fixed(Engine::Vector) => 1,
+            Choice::Fixed(Engine::Scalar) => 2,
+            Choice::Fixed(Engine::Gpsimd) => 3,
+            Choice::VectorOrScalar => 4,
+            Choice::VectorOrGpsimd => 5,
+            Choice::Fixed(Engine::Dma) => 6,
+        };
+        self.ready[heap].push(Reverse(which));
+    }
+
     /// The instruction that an idle engine takes now: the oldest ready one within the window.
     /// Where it waits for another engine, that engine's coming free is an event already.
     pub(super) fn candidate(&self, engine: usize, now: f64, banks: &Banks) -> Option<(usize, u32)> {

@@ -11,7 +11,7 @@ use super::dependences::graph;
 use super::engines::{ENGINES, State, Time};
 use super::machine::Machine;
 use super::memory::Plan;
-use crate::trace::{Choice, Engine, Instruction, Tensor};
+use crate::trace::{Engine, Instruction, Tensor};
 
 /// When an instruction ran, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -80,19 +80,6 @@ impl Timeline {
     }
 }
 
-/// Which of the heaps of ready instructions one belongs to.
-fn ready_heap(choice: Choice) -> usize {
-    match choice {
-        Choice::Fixed(Engine::Tensor) => 0,
-        Choice::Fixed(Engine::Vector) => 1,
-        Choice::Fixed(Engine::Scalar) => 2,
-        Choice::Fixed(Engine::Gpsimd) => 3,
-        Choice::VectorOrScalar => 4,
-        Choice::VectorOrGpsimd => 5,
-        Choice::Fixed(Engine::Dma) => 6,
-    }
-}
-
 /// Runs the schedule.
 pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline {
     let Plan {
@@ -139,8 +126,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
     let mut events: BinaryHeap<Reverse<(Time, u8, u32)>> = BinaryHeap::new();
     // What waits for nothing is ready from the start; one event stands for all of it.
     for (which, _) in (0u32..).zip(&open).filter(|(_, open)| **open == 0) {
-        let heap = ready_heap(instructions[which as usize].choice);
-        state.ready[heap].push(Reverse(which));
+        state.make_ready(which);
     }
     if state.ready.iter().any(|heap| !heap.is_empty()) {
         events.push(Reverse((Time(0.0), 2, 0)));
@@ -171,10 +157,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
             continue;
         };
         let apply = |kind: u8, which: u32, state: &mut State<'_>| match kind {
-            0 => {
-                let heap = ready_heap(instructions[which as usize].choice);
-                state.ready[heap].push(Reverse(which));
-            }
+            0 => state.make_ready(which),
             1 => {
                 let bytes = banks.closes.get(&which).copied();
                 state.psum_free += bytes.unwrap_or_default() as i64;
