@@ -442,30 +442,26 @@ fn numbers(dtype: DataType, content: &[u8]) -> Vec<f32> {
 
 /// Elements as a buffer holds them. Poison stays a pattern of its own where the type has one.
 fn bytes(dtype: DataType, data: &[f32]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(data.len() * dtype.bytes());
     match dtype {
-        DataType::Float32 => {
-            bytes.resize(data.len() * 4, 0);
-            let (places, _) = bytes.as_chunks_mut::<4>();
-            for (place, value) in places.iter_mut().zip(data) {
-                *place = value.to_le_bytes();
-            }
-        }
+        DataType::Float32 => flattened(data, f32::to_le_bytes),
         // Values are rounded already: the upper half is the element.
         DataType::BFloat16 => {
-            bytes.resize(data.len() * 2, 0);
-            let (places, _) = bytes.as_chunks_mut::<2>();
-            for (place, value) in places.iter_mut().zip(data) {
-                *place = ((value.to_bits() >> 16) as u16).to_le_bytes();
-            }
+            flattened(data, |value| ((value.to_bits() >> 16) as u16).to_le_bytes())
         }
         _ => {
+            let mut bytes = Vec::with_capacity(data.len() * dtype.bytes());
             for value in data {
                 dtype.push(f64::from(*value), &mut bytes);
             }
+            bytes
         }
     }
-    bytes
+}
+
+/// The bytes of all elements, made at once.
+fn flattened<const N: usize>(data: &[f32], element: impl Fn(f32) -> [u8; N]) -> Vec<u8> {
+    let elements: Vec<[u8; N]> = data.iter().copied().map(element).collect();
+    elements.into_flattened()
 }
 
 fn place(line: u32) -> SourceLocation {

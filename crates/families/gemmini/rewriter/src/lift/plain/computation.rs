@@ -75,8 +75,7 @@ impl Computation {
                     _ => None,
                 },
                 Step::Select(condition, then, otherwise) => match values[condition] {
-                    Some(Number::Integer(0)) => values[otherwise],
-                    Some(Number::Float(0.0)) => values[otherwise],
+                    Some(Number::Integer(0) | Number::Float(0.0)) => values[otherwise],
                     Some(Number::Integer(_) | Number::Float(_)) => values[then],
                     _ => None,
                 },

@@ -221,7 +221,7 @@ impl<'nodes> Sums<'nodes> {
             }
         }
         let (leaf, address) = leaf?;
-        let computation = Computation::new(self.nodes, id, [leaf].into_iter());
+        let computation = Computation::new(self.nodes, id, std::iter::once(leaf));
         let values: Option<Vec<i64>> = (-128..128)
             .map(
                 |element| match computation.value(|_| Number::Integer(element))? {
