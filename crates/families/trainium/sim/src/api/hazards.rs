@@ -10,7 +10,7 @@ use crate::trace::{Instruction, Region};
 #[derive(Clone, Copy, Default)]
 struct Written {
     /// First partition and first byte of the region.
-    place: (u16, u64),
+    place: (u16, u32),
     /// Where the iterations of the loops around it begin in the list of paths, and how many loops
     /// there are.
     path: (u32, u32),

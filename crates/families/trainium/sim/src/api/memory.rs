@@ -158,9 +158,9 @@ impl Device {
                 high += dimension.stride.max(0) * (dimension.size.max(1) as i64 - 1);
             }
             let span = if view.indirect.is_some() {
-                (0, elements as u64)
+                Region::span(0, elements as u64)
             } else {
-                (base as u64, high as u64 + 1)
+                Region::span(base as u64, high as u64 + 1)
             };
             return Region {
                 tile: self.tiles.of(storage.id, 0, storage.tile),
@@ -192,7 +192,7 @@ impl Device {
         Region {
             tile: self.tiles.of(storage.id, block as u32, storage.tile),
             partitions: (first as u16, last as u16 + 1),
-            span: (low as u64 * width, (high as u64 + 1) * width),
+            span: Region::span(low as u64 * width, (high as u64 + 1) * width),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Engine, Instruction, Operation};
+use crate::trace::{Choice, Engine, Instruction, Operation, Region};
 
 /// `nisa.tensor_partition_reduce`
 pub(super) fn partition_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
@@ -86,12 +86,10 @@ impl Device {
             let flops = 2 * (partitions * count) as u64;
             self.trace.matrix_flops += flops;
             self.trace.moving_flops += flops;
-            let cut = |mut region: crate::trace::Region| {
-                let low = region.span.0 + column as u64 * width;
-                region.span = (
-                    low,
-                    (low + count as u64 * width).min(region.span.1.max(low + 1)),
-                );
+            let cut = |mut region: Region| {
+                let low = u64::from(region.span.0) + column as u64 * width;
+                let end = u64::from(region.span.1).max(low + 1);
+                region.span = Region::span(low, (low + count as u64 * width).min(end));
                 region
             };
             one.reads.push(cut(source));

@@ -78,14 +78,14 @@ impl Interpreter {
                         "use another step",
                     ));
                 }
-                Value::Range(start, stop, step, kind)
+                Value::Range((start, stop, step).into(), kind)
             }
             "len" => Value::Int(match first.ok_or_else(wrong)? {
                 Value::List(list) => list.borrow().0.len() as i64,
                 Value::Tuple(items) => items.0.len() as i64,
                 Value::Dict(dict) | Value::Set(dict) => dict.borrow().entries.len() as i64,
                 Value::Str(text) => text.chars().count() as i64,
-                Value::Range(start, stop, step, _) => range_length(*start, *stop, *step).max(0),
+                Value::Range(range, _) => range_length(range.0, range.1, range.2).max(0),
                 Value::Tensor(view) => view.dimensions.first().map_or(0, |d| d.size as i64),
                 Value::Object(object) if object.class.kind == ClassKind::Named => {
                     object.class.fields.len() as i64

@@ -30,8 +30,8 @@ impl Interpreter {
             Value::List(list) => !list.borrow().0.is_empty(),
             Value::Tuple(items) => !items.0.is_empty(),
             Value::Dict(dict) | Value::Set(dict) => !dict.borrow().entries.is_empty(),
-            Value::Range(start, stop, step, _) => {
-                super::subscripts::range_length(*start, *stop, *step) > 0
+            Value::Range(range, _) => {
+                super::subscripts::range_length(range.0, range.1, range.2) > 0
             }
             Value::Register(register) => crate::api::registers::known(register)? != 0,
             Value::Tensor(_) => {
@@ -242,7 +242,7 @@ pub(super) fn equal(left: &Value, right: &Value, depth: u32, budget: &mut u64) -
                     && Rc::ptr_eq(&a.class, &b.class)
                     && all(&super::classes::items(a), &super::classes::items(b))?)
         }
-        (Value::Range(a, b, c, _), Value::Range(x, y, z, _)) => (a, b, c) == (x, y, z),
+        (Value::Range(a, _), Value::Range(b, _)) => a == b,
         (Value::Dtype(d), Value::Str(name)) | (Value::Str(name), Value::Dtype(d)) => {
             d.name() == &**name
         }

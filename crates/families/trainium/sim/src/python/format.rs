@@ -275,7 +275,7 @@ fn write_repr(value: &Value, depth: u32, out: &mut String) {
             view.dtype.name(),
             view.buffer().name()
         ),
-        Value::Range(start, stop, step, _) => write!(out, "range({start}, {stop}, {step})"),
+        Value::Range(range, _) => write!(out, "range({}, {}, {})", range.0, range.1, range.2),
         Value::Api(api) => write!(out, "<{}>", api.full_name()),
         Value::Object(object) if matches!(object.class.kind, ClassKind::Enumeration(_)) => {
             let name = super::classes::get(object, &"name".into());

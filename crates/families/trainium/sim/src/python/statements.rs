@@ -280,8 +280,9 @@ impl Interpreter {
     ) -> Outcome<Flow> {
         let iterable = self.evaluate(iterable, frame)?;
         let (kind, trips) = match &iterable {
-            Value::Range(start, stop, step, kind) => {
-                (*kind, super::subscripts::range_length(*start, *stop, *step))
+            Value::Range(range, kind) => {
+                let (start, stop, step) = **range;
+                (*kind, super::subscripts::range_length(start, stop, step))
             }
             _ => (LoopKind::Python, 0),
         };

@@ -45,7 +45,7 @@ pub(super) fn range_length(start: i64, stop: i64, step: i64) -> i64 {
 impl Interpreter {
     pub(super) fn walk(&mut self, value: Value, line: u32) -> Outcome<Walk> {
         match &value {
-            Value::Range(start, stop, step, _) => Ok(Walk::Range(*start, *stop, *step)),
+            Value::Range(range, _) => Ok(Walk::Range(range.0, range.1, range.2)),
             _ => Ok(Walk::Items(self.iterate(&value, line)?.into_iter())),
         }
     }
@@ -80,8 +80,9 @@ impl Interpreter {
                     .map(|c| Value::str(c.encode_utf8(&mut [0; 4])))
                     .collect()
             }
-            Value::Range(start, stop, step, _) => {
-                let count = range_length(*start, *stop, *step).max(0);
+            Value::Range(range, _) => {
+                let (start, stop, step) = **range;
+                let count = range_length(start, stop, step).max(0);
                 self.reserve(count as u64, line)?;
                 (0..count).map(|i| Value::Int(start + i * step)).collect()
             }
@@ -188,9 +189,10 @@ impl Interpreter {
                     )
                 })
             }
-            Value::Range(start, stop, step, kind) => match index.as_int() {
+            Value::Range(range, kind) => match index.as_int() {
                 Some(at) => {
-                    let length = range_length(*start, *stop, *step).max(0) as usize;
+                    let (start, stop, step) = **range;
+                    let length = range_length(start, stop, step).max(0) as usize;
                     let at = wrap(at, length)?;
                     if at >= length {
                         return Err(out_of_range());

@@ -70,6 +70,9 @@ pub(crate) struct HostArray {
     pub(crate) data: Vec<f32>,
 }
 
+/// Values are moved and copied more often than anything else.
+const _: () = assert!(size_of::<Value>() <= 24);
+
 /// A value.
 #[derive(Clone)]
 pub(crate) enum Value {
@@ -86,7 +89,8 @@ pub(crate) enum Value {
     Set(Rc<RefCell<Dict>>),
     /// Start, stop, step.
     Slice(Rc<Items>),
-    Range(i64, i64, i64, LoopKind),
+    /// Start, stop, step.
+    Range(Rc<(i64, i64, i64)>, LoopKind),
     Function(Rc<Closure>),
     Builtin(&'static str),
     Api(&'static Api),

@@ -157,7 +157,7 @@ pub(super) fn move_accumulators(
                     ..Features::default()
                 };
                 let whole = Region {
-                    span: (0, bytes),
+                    span: Region::span(0, bytes),
                     ..*region
                 };
                 copy.reads.push(whole);

@@ -1,13 +1,12 @@
 //! When the banks of the accumulators are taken, and when they come free.
 
-use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Tensor};
 
 /// Accumulator banks in program order: bytes that an instruction opens, and that it closes.
 pub(super) struct Banks {
-    pub(super) opens: Vec<Option<u64>>,
-    pub(super) closes: Keyed<u32, u64>,
+    pub(super) opens: Vec<u32>,
+    pub(super) closes: Vec<u32>,
     /// The instructions that open any.
     pub(super) order: Vec<u32>,
 }
@@ -15,8 +14,8 @@ pub(super) struct Banks {
 /// The banks that instructions open and close; there are `tiles` tiles.
 pub(super) fn banks(instructions: &[Instruction], tensors: &[Tensor], tiles: u32) -> Banks {
     // Bytes and last use of those in the accumulators.
-    let mut lives: Vec<Option<(u64, u32)>> = vec![None; tiles as usize];
-    let mut opens = vec![None; instructions.len()];
+    let mut lives: Vec<Option<(u32, u32)>> = vec![None; tiles as usize];
+    let mut opens = vec![0; instructions.len()];
     for (position, instruction) in (0u32..).zip(instructions) {
         for region in instruction.writes.iter().chain(&instruction.reads) {
             let tensor = tensors.get(region.tile.tensor as usize);
@@ -26,19 +25,20 @@ pub(super) fn banks(instructions: &[Instruction], tensors: &[Tensor], tiles: u32
             match &mut lives[region.tile.at()] {
                 Some((_, last)) => *last = position,
                 fresh => {
-                    *fresh = Some((tensor.bytes, position));
+                    let bytes = tensor.bytes as u32;
+                    *fresh = Some((bytes, position));
                     // An instruction that opens two tiles opens them together.
-                    *opens[position as usize].get_or_insert(0) += tensor.bytes;
+                    opens[position as usize] += bytes;
                 }
             }
         }
     }
-    let mut closes: Keyed<u32, u64> = Keyed::default();
+    let mut closes = vec![0; instructions.len()];
     for (bytes, last) in lives.into_iter().flatten() {
-        *closes.entry(last).or_default() += bytes;
+        closes[last as usize] += bytes;
     }
     let order = (0u32..).zip(&opens);
-    let order = order.filter(|(_, opened)| opened.is_some());
+    let order = order.filter(|(_, opened)| **opened > 0);
     Banks {
         order: order.map(|(position, _)| position).collect(),
         opens,

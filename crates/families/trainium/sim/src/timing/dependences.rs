@@ -2,14 +2,25 @@
 
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Operation, Region, Tensor};
+use crate::trace::{Choice, Engine, Instruction, Operation, Part, Tensor};
 
-/// An instruction that waits for another.
+/// An instruction that waits for another: its position and, in the lowest bit, whether it waits
+/// for the result; otherwise for the engine to have read or streamed.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Waiting {
-    pub(super) instruction: u32,
-    /// Whether it waits for the result; otherwise for the engine to have read or streamed.
-    pub(super) result: bool,
+pub(super) struct Waiting(u32);
+
+impl Waiting {
+    const fn new(instruction: u32, result: bool) -> Self {
+        Self(instruction << 1 | result as u32)
+    }
+
+    pub(super) const fn instruction(self) -> u32 {
+        self.0 >> 1
+    }
+
+    pub(super) const fn result(self) -> bool {
+        self.0 & 1 == 1
+    }
 }
 
 /// Edges of the dependence graph.
@@ -58,8 +69,8 @@ impl Graph {
 /// What was done to a tile: the parts, and by which instruction.
 #[derive(Clone, Default)]
 struct Uses {
-    writes: Short<(Region, u32), 1>,
-    reads: Short<(Region, u32), 2>,
+    writes: Short<(Part, u32), 1>,
+    reads: Short<(Part, u32), 2>,
 }
 
 /// Loops that are run in order: the loads of an iteration wait for the work of the last one.
@@ -120,15 +131,16 @@ pub(super) fn graph(
                 continue;
             }
             let tile = &mut tiles[region.tile.at()];
+            let part = region.part();
             for (other, writer) in tile.writes.iter().rev() {
-                if other.overlaps(region) {
+                if other.overlaps(&part) {
                     before.push((*writer, true));
-                    if other.covers(region) {
+                    if other.covers(&part) {
                         break;
                     }
                 }
             }
-            tile.reads.push((*region, own));
+            tile.reads.push((part, own));
         }
         for region in &instruction.writes {
             let Some(tensor) = tensors.get(region.tile.tensor as usize) else {
@@ -136,14 +148,15 @@ pub(super) fn graph(
             };
             let main = !tensor.buffer.on_chip();
             let tile = &mut tiles[region.tile.at()];
+            let part = region.part();
             for (other, reader) in &tile.reads {
-                if *reader != own && other.overlaps(region) {
+                if *reader != own && other.overlaps(&part) {
                     before.push((*reader, false));
                 }
             }
             if !main {
                 for (other, writer) in &tile.writes {
-                    if other.overlaps(region) {
+                    if other.overlaps(&part) {
                         // Sums in the accumulators follow each other without a wait.
                         let chained =
                             instruction.features.accumulate && tensor.buffer == Buffer::Psum;
@@ -152,11 +165,11 @@ pub(super) fn graph(
                 }
             }
             tile.reads
-                .retain(|(other, reader)| *reader == own || !region.covers(other));
+                .retain(|(other, reader)| *reader == own || !part.covers(other));
             if !main {
-                tile.writes.retain(|(other, _)| !region.covers(other));
+                tile.writes.retain(|(other, _)| !part.covers(other));
             }
-            tile.writes.push((*region, own));
+            tile.writes.push((part, own));
         }
         if rolled_loops {
             rolled.wait(instruction, own, &mut before);
@@ -165,14 +178,7 @@ pub(super) fn graph(
         before.dedup_by_key(|(index, _)| *index);
         for (index, result) in before.drain(..) {
             if index != own {
-                let instruction = own;
-                edges.push((
-                    index,
-                    Waiting {
-                        instruction,
-                        result,
-                    },
-                ));
+                edges.push((index, Waiting::new(own, result)));
                 open[position] += 1;
             }
         }

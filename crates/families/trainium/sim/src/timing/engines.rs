@@ -7,6 +7,7 @@ use super::banks::Banks;
 use super::cost;
 use super::dependences::Waiting;
 use super::machine::Machine;
+use super::schedule::Slot;
 use crate::trace::{Choice, Engine, Instruction};
 
 /// Order of floating-point times in heaps.
@@ -115,17 +116,19 @@ impl State<'_> {
 
     fn bank_free(&self, which: u32, banks: &Banks) -> bool {
         match banks.opens[which as usize] {
-            None => true,
-            Some(bytes) => {
-                banks.order.get(self.next_bank) == Some(&which) && self.psum_free >= bytes as i64
+            0 => true,
+            bytes => {
+                banks.order.get(self.next_bank) == Some(&which)
+                    && self.psum_free >= i64::from(bytes)
             }
         }
     }
 
     /// Takes the bank that the instruction opens.
     pub(super) fn take_bank(&mut self, which: u32, banks: &Banks) {
-        if let Some(bytes) = banks.opens[which as usize] {
-            self.psum_free -= bytes as i64;
+        let bytes = banks.opens[which as usize];
+        if bytes > 0 {
+            self.psum_free -= i64::from(bytes);
             self.next_bank += 1;
         }
     }
@@ -203,40 +206,36 @@ impl State<'_> {
     }
 
     /// Counts an instruction as issued, and wakes those that waited for it.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the tables of the running schedule"
-    )]
     pub(super) fn finish(
         &mut self,
         which: u32,
-        released: f64,
-        done: f64,
+        slot: Slot,
         waiting: &[Waiting],
         open: &mut [u32],
-        ready_at: &mut [f64],
-        blockers: &mut [Option<u32>],
+        slots: &mut [Slot],
         events: &mut BinaryHeap<Reverse<(Time, u8, u32)>>,
         banks: &Banks,
     ) {
+        let Slot { released, done, .. } = slot;
+        slots[which as usize] = slot;
         self.issued[which as usize] = true;
         while self.oldest < self.issued.len() && self.issued[self.oldest] {
             self.oldest += 1;
         }
-        if banks.closes.contains_key(&which) {
+        if banks.closes[which as usize] > 0 {
             events.push(Reverse((Time(done), 1, which)));
         }
         for one in waiting {
-            let at = if one.result { done } else { released };
-            let next = one.instruction as usize;
-            let slot = &mut ready_at[next];
-            if at >= *slot {
-                *slot = at;
-                blockers[next] = Some(which);
+            let at = if one.result() { done } else { released };
+            let next = one.instruction() as usize;
+            let slot = &mut slots[next];
+            if at >= slot.start {
+                slot.start = at;
+                slot.blocker = Some(which);
             }
             open[next] -= 1;
             if open[next] == 0 {
-                events.push(Reverse((Time(*slot), 0, one.instruction)));
+                events.push(Reverse((Time(slot.start), 0, one.instruction())));
             }
         }
     }

@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::memory::{Plan, peak, spans};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Instruction, Operation, Tile};
+use crate::trace::{Instruction, Operation, Region, Tile};
 
 /// Loads of an input that fits the memory next to everything else are done once each: later
 /// equal loads are dropped and their users read the first copy.
@@ -31,7 +31,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
         let target = instruction.writes.first()?;
         let tensor = plan.tensors.get(source.tile.tensor as usize)?;
         let whole = plan.tensors.get(target.tile.tensor as usize)?;
-        let fresh = whole.buffer == Buffer::Sbuf && target.span == (0, whole.bytes);
+        let fresh = whole.buffer == Buffer::Sbuf && target.is_all(whole.bytes);
         (instruction.operation == Operation::Load
             && instruction.reads.len() == 1
             && !written[source.tile.tensor as usize]
@@ -44,7 +44,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
     for instruction in plan.instructions.iter() {
         if let (Some(fingerprint), true) = (cacheable(instruction), alone(instruction)) {
             let target = instruction.writes.first();
-            let bytes = target.map_or(0, |region| region.span.1 - region.span.0);
+            let bytes = target.map_or(0, Region::length);
             let site = sites.entry(instruction.line).or_default();
             site.entry(fingerprint).or_insert((bytes, 0)).1 += 1;
         }

@@ -102,9 +102,8 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         done: 0.0,
         blocker: None,
     };
+    // Until an instruction runs, its slot says since when it could, and what it waited for.
     let mut slots = vec![empty; count];
-    let mut ready_at = vec![0.0f64; count];
-    let mut blockers: Vec<Option<u32>> = vec![None; count];
     let mut state = State {
         machine,
         instructions: &instructions,
@@ -159,8 +158,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         let apply = |kind: u8, which: u32, state: &mut State<'_>| match kind {
             0 => state.make_ready(which),
             1 => {
-                let bytes = banks.closes.get(&which).copied();
-                state.psum_free += bytes.unwrap_or_default() as i64;
+                state.psum_free += i64::from(banks.closes[which as usize]);
             }
             _ => {}
         };
@@ -190,23 +188,21 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                 state.free[engine] = released;
                 state.running[engine] = Some(which);
                 let done = released + machine.tail_ns;
-                slots[which as usize] = Slot {
+                let slot = Slot {
                     engine: unit,
                     start: now,
                     released,
                     done,
-                    blocker: blockers[which as usize],
+                    blocker: slots[which as usize].blocker,
                 };
                 state.take_bank(which, &banks);
                 events.push(Reverse((Time(released), 2, 0)));
                 state.finish(
                     which,
-                    released,
-                    done,
+                    slot,
                     graph.waiting(which),
                     &mut open,
-                    &mut ready_at,
-                    &mut blockers,
+                    &mut slots,
                     &mut events,
                     &banks,
                 );
@@ -237,21 +233,19 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                     false => now,
                 };
                 let (start, released, done) = state.transfer(which, begin);
-                slots[which as usize] = Slot {
+                let slot = Slot {
                     engine: Engine::Dma,
                     start,
                     released,
                     done,
-                    blocker: blockers[which as usize],
+                    blocker: slots[which as usize].blocker,
                 };
                 state.finish(
                     which,
-                    released,
-                    done,
+                    slot,
                     graph.waiting(which),
                     &mut open,
-                    &mut ready_at,
-                    &mut blockers,
+                    &mut slots,
                     &mut events,
                     &banks,
                 );
@@ -263,6 +257,9 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                 break;
             }
         }
+    }
+    for (slot, _) in slots.iter_mut().zip(&state.issued).filter(|it| !*it.1) {
+        *slot = empty;
     }
     let latency_ns = last + machine.launch_ns;
     let queue_busy = state.queue_busy;

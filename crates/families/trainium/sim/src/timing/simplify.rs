@@ -7,7 +7,7 @@ use super::memory::Plan;
 use crate::keyed::Keyed;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Operation, Region, Tile};
+use crate::trace::{Choice, Engine, Operation, Part, Region, Tile};
 
 /// How many instructions write each tile, and how many read it.
 fn uses(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
@@ -24,7 +24,7 @@ fn uses(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// What operations have in common that may be one: line, operation, elements, what is read.
-type Name = (u32, Operation, u32, Short<(Tile, (u64, u64)), 3>);
+type Name = (u32, Operation, u32, Short<(Tile, (u32, u32)), 3>);
 
 /// Where an operation has been before.
 struct Seen {
@@ -161,7 +161,7 @@ pub(super) fn first_sums(plan: &mut Plan) {
     }
     let (writers, readers) = uses(plan);
     // What was written of each accumulator.
-    let mut written: Vec<Short<Region, 1>> = plan.table(Short::new());
+    let mut written: Vec<Short<Part, 1>> = plan.table(Short::new());
     let mut producers: Vec<Option<usize>> = plan.table(None);
     // Sums that go, with the producer of the value and its new target.
     let mut gone: Vec<(usize, usize, Region)> = Vec::new();
@@ -171,7 +171,7 @@ pub(super) fn first_sums(plan: &mut Plan) {
         let mut producer = position;
         if let (Some(target), true) = (psum, adds(position)) {
             let mut before = written[target.tile.at()].iter();
-            let zero = !before.any(|region| region.overlaps(&target));
+            let zero = !before.any(|part| part.overlaps(&target.part()));
             let mut others = instruction.reads.iter();
             let value = others.find(|region| region.tile != target.tile);
             let alone = value
@@ -190,9 +190,10 @@ pub(super) fn first_sums(plan: &mut Plan) {
         for region in &instruction.writes {
             let at = region.tile.at();
             producers[at] = Some(producer);
-            let known = written[at].iter().any(|before| before.covers(region));
+            let part = region.part();
+            let known = written[at].iter().any(|before| before.covers(&part));
             if !known && plan.lies_in(region, Buffer::Psum) {
-                written[at].push(*region);
+                written[at].push(part);
             }
         }
     }

@@ -71,7 +71,7 @@ fn largest(plan: &Plan, machine: &Machine, done: &BTreeSet<u32>) -> Option<u32> 
 
 /// What a tensor holds; none if it is neither.
 fn content(plan: &Plan, tensor: u32) -> Option<Holds> {
-    let whole = (0, plan.tensors[tensor as usize].bytes);
+    let whole = plan.tensors[tensor as usize].bytes;
     let mut written: Keyed<u32, u32> = Keyed::default();
     let (mut loaded, mut sums) = (true, false);
     for instruction in plan.instructions.iter() {
@@ -79,7 +79,7 @@ fn content(plan: &Plan, tensor: u32) -> Option<Holds> {
             if region.tile.tensor == tensor {
                 let times = written.entry(region.tile.block).or_default();
                 *times += 1;
-                loaded &= *times == 1 && region.span == whole && is_load(plan, instruction);
+                loaded &= *times == 1 && region.is_all(whole) && is_load(plan, instruction);
                 sums |= 1 < *times && instruction.features.accumulate;
             }
         }
@@ -110,7 +110,7 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
     let mut tile = plan.add_tensor(whole);
     let mut loads: Keyed<u32, Instruction> = Keyed::default();
     // Block and span that the newest tile holds.
-    let mut latest: Option<(u32, (u64, u64))> = None;
+    let mut latest: Option<(u32, (u32, u32))> = None;
     let mut stored: BTreeSet<u32> = BTreeSet::new();
     let mut out = Vec::with_capacity(plan.instructions.len());
     for mut instruction in plan.take_instructions() {
@@ -129,7 +129,7 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
         // The place that is added to is read, too.
         read.extend(target.filter(|it| adds && stored.contains(&it.tile.block)));
         for region in read {
-            let bytes = region.span.1 - region.span.0;
+            let bytes = region.length();
             if latest == Some((region.tile.block, region.span)) {
                 continue;
             }
@@ -147,7 +147,7 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
             tile = plan.add_tile(tile.tensor, tile.block + 1);
             let place = Region {
                 tile,
-                span: (0, bytes),
+                span: Region::span(0, bytes),
                 ..region
             };
             load.writes = [place].into_iter().collect();
@@ -165,14 +165,14 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
             continue;
         };
         // A sum: where it was loaded to, or a tile of its own, and from there to main memory.
-        let bytes = target.span.1 - target.span.0;
+        let bytes = target.length();
         if latest != Some((target.tile.block, target.span)) {
             latest = Some((target.tile.block, target.span));
             tile = plan.add_tile(tile.tensor, tile.block + 1);
         }
         let place = Region {
             tile,
-            span: (0, bytes),
+            span: Region::span(0, bytes),
             ..target
         };
         for region in &mut instruction.writes {
@@ -195,7 +195,7 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
 /// A load of `bytes` in each partition instead of the whole tile.
 fn part(load: &Instruction, bytes: u64) -> Instruction {
     let mut one = load.clone();
-    let whole = load.writes.first().map_or(bytes, |it| it.span.1).max(1);
+    let whole = load.writes.first().map_or(bytes, |it| it.span.1.into()).max(1);
     if let Some(transfer) = &mut one.transfer {
         let transfer = Arc::make_mut(transfer);
         transfer.hbm_read = transfer.hbm_read * bytes / whole;

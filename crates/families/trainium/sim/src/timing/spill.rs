@@ -66,7 +66,7 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
                         && instruction
                             .writes
                             .iter()
-                            .any(|r| r.tile == *key && r.span == (0, bytes));
+                            .any(|r| r.tile == *key && r.is_all(bytes));
                     if !replaced {
                         let load = match &content {
                             Content::Clean(load) => {
@@ -133,7 +133,7 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
                     && instruction
                         .writes
                         .first()
-                        .is_some_and(|r| r.span == (0, bytes));
+                        .is_some_and(|r| r.is_all(bytes));
                 let input = instruction.reads.first().is_some_and(|r| {
                     plan.tensors
                         .get(r.tile.tensor as usize)
@@ -188,7 +188,7 @@ pub(super) fn spilled(
     let region = Region {
         tile,
         partitions: (0, partitions),
-        span: (0, bytes),
+        span: Region::span(0, bytes),
     };
     if load {
         one.writes.push(region);

@@ -186,16 +186,56 @@ impl Tiles {
 
 /// A part of one block of a tensor: partitions and a span of bytes in each (on chip), or a span
 /// of elements (main memory).
+///
+/// Of a tensor in main memory with more elements than a span can count, those beyond are one place:
+/// whatever touches them overlaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Region {
     pub(crate) tile: Tile,
     pub(crate) partitions: (u16, u16),
-    pub(crate) span: (u64, u64),
+    pub(crate) span: (u32, u32),
 }
 
 impl Region {
+    /// The span from `low` to before `high`.
     #[inline]
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+    pub(crate) fn span(low: u64, high: u64) -> (u32, u32) {
+        let last = u64::from(u32::MAX);
+        (low.min(last - 1) as u32, high.min(last) as u32)
+    }
+
+    /// Length of the span.
+    #[inline]
+    pub(crate) const fn length(&self) -> u64 {
+        (self.span.1 - self.span.0) as u64
+    }
+
+    /// Whether the span is that of all `bytes` of a partition.
+    #[inline]
+    pub(crate) fn is_all(&self, bytes: u64) -> bool {
+        self.span.0 == 0 && u64::from(self.span.1) == bytes
+    }
+
+    /// What it covers of its tile.
+    #[inline]
+    pub(crate) const fn part(&self) -> Part {
+        Part {
+            partitions: self.partitions,
+            span: self.span,
+        }
+    }
+}
+
+/// What a region covers of its tile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    partitions: (u16, u16),
+    span: (u32, u32),
+}
+
+impl Part {
+    #[inline]
+    pub(crate) const fn overlaps(&self, other: &Self) -> bool {
         self.partitions.0 < other.partitions.1
             && other.partitions.0 < self.partitions.1
             && self.span.0 < other.span.1
@@ -203,7 +243,7 @@ impl Region {
     }
 
     #[inline]
-    pub(crate) fn covers(&self, other: &Self) -> bool {
+    pub(crate) const fn covers(&self, other: &Self) -> bool {
         self.partitions.0 <= other.partitions.0
             && self.partitions.1 >= other.partitions.1
             && self.span.0 <= other.span.0
