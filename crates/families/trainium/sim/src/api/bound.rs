@@ -12,10 +12,10 @@ use crate::tensor::view::View;
 /// Arguments bound to the parameters of an interface.
 pub(crate) struct Bound {
     pub(crate) api: &'static Api,
-    pub(crate) names: Rc<[&'static str]>,
-    pub(crate) values: Vec<Option<Value>>,
+    names: Rc<[&'static str]>,
+    values: Vec<Option<Value>>,
     /// Place behind the one asked for last: interfaces ask in the order of their parameters.
-    pub(crate) next: usize,
+    next: usize,
 }
 
 /// The data type that a value names.
@@ -31,12 +31,37 @@ pub(crate) fn dtype_of(value: &Value) -> Option<Dtype> {
 }
 
 impl Bound {
+    /// Values of the parameters `names`, in their order.
+    pub(crate) fn new(
+        api: &'static Api,
+        names: Rc<[&'static str]>,
+        values: Vec<Option<Value>>,
+    ) -> Self {
+        Self {
+            api,
+            names,
+            values,
+            next: 0,
+        }
+    }
+
     /// The argument of this name, unless it is missing or `None`.
+    // In place, since a comparison with a name of known length is one of numbers.
+    #[inline(always)]
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         let at = match self.names.get(self.next) {
             Some(next) if *next == name => self.next,
-            _ => self.names.iter().position(|it| *it == name)?,
+            _ => self.place(name)?,
         };
+        self.take_at(at)
+    }
+
+    #[cold]
+    fn place(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|it| *it == name)
+    }
+
+    fn take_at(&mut self, at: usize) -> Option<Value> {
         self.next = at + 1;
         match self.values[at].take() {
             Some(Value::None) | None => None,
@@ -64,11 +89,13 @@ impl Bound {
         )
     }
 
+    #[inline(always)]
     pub(crate) fn required(&mut self, name: &str) -> Outcome<Value> {
         self.take(name).ok_or_else(|| self.missing(name))
     }
 
     /// A tensor.
+    #[inline(always)]
     pub(crate) fn view(&mut self, name: &str) -> Outcome<View> {
         match self.required(name)? {
             Value::Tensor(view) => Ok(Rc::unwrap_or_clone(view)),
@@ -76,6 +103,7 @@ impl Bound {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn optional_view(&mut self, name: &str) -> Outcome<Option<View>> {
         match self.take(name) {
             None => Ok(None),
@@ -85,6 +113,7 @@ impl Bound {
     }
 
     /// What `convert` makes of the argument, if it is there.
+    #[inline(always)]
     fn optional<T>(
         &mut self,
         name: &str,
@@ -100,10 +129,12 @@ impl Bound {
         }
     }
 
+    #[inline(always)]
     pub(crate) fn dtype(&mut self, name: &str) -> Outcome<Option<Dtype>> {
         self.optional(name, "a dtype", dtype_of)
     }
 
+    #[inline(always)]
     pub(crate) fn flag(&mut self, name: &str) -> Outcome<bool> {
         let truth = |value: &Value| match value {
             Value::Bool(value) => Some(*value),
@@ -114,10 +145,12 @@ impl Bound {
             .unwrap_or(false))
     }
 
+    #[inline(always)]
     pub(crate) fn integer(&mut self, name: &str) -> Outcome<Option<i64>> {
         self.optional(name, "a whole number", Value::as_int)
     }
 
+    #[inline(always)]
     pub(crate) fn number(&mut self, name: &str) -> Outcome<Option<f64>> {
         self.optional(name, "a number", Value::as_number)
     }

@@ -25,11 +25,13 @@ pub(super) enum Operand {
 
 impl Bound {
     /// The operation on two operands named by an argument.
+    #[inline(always)]
     pub(super) fn alu(&mut self, name: &str) -> Outcome<Alu> {
         let value = self.required(name)?;
         self.as_alu(name, &value)
     }
 
+    #[inline(always)]
     pub(super) fn optional_alu(&mut self, name: &str) -> Outcome<Option<Alu>> {
         match self.take(name) {
             None => Ok(None),
@@ -50,6 +52,7 @@ impl Bound {
         })
     }
 
+    #[inline(always)]
     pub(super) fn mask(&mut self) -> Outcome<Option<Mask>> {
         mask_of(self.take("mask"))
     }

@@ -39,6 +39,12 @@ impl Api {
         self.name == "ds" && self.module == "nl"
     }
 
+    /// Whether it is a function of NumPy or `math`, which compute on the host.
+    #[inline]
+    pub(crate) fn is_of_host(&self) -> bool {
+        matches!(self.module, "np" | "math")
+    }
+
     pub(crate) fn full_name(&self) -> String {
         self.to_string()
     }

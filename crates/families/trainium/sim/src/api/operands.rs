@@ -279,6 +279,7 @@ impl Device {
     }
 
     /// The engine that an instruction asks for, among those that can run it.
+    #[inline]
     pub(super) fn choice(
         &self,
         bound: &mut Bound,

@@ -3,17 +3,15 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use super::binding::{Binding, bind};
 use super::dictionary::{Dict, Key};
 use super::interpreter::{Interpreter, type_error};
 use super::release::Items;
 use super::statements::Flow;
-use super::tree::{Argument, Node};
+use super::tree::{Argument, Call};
 use super::value::{Closure, Frame, Value};
-use crate::api::{Api, Bound, Grid};
+use crate::api::{Bound, Grid};
 use crate::diagnostic::{Failure, Outcome};
-
-/// As many parameters as most interfaces have at most.
-const PARAMETERS: usize = 12;
 
 /// Evaluated arguments.
 #[derive(Default)]
@@ -26,39 +24,26 @@ impl Interpreter {
     pub(super) fn call_node(
         &mut self,
         line: u32,
-        function: &Node,
-        arguments: &[Argument],
+        call: &Call,
         frame: &Rc<Frame>,
     ) -> Outcome<Value> {
-        let function = self.evaluate(function, frame)?;
-        // Most calls of many kernels are these, in the indices of transfers.
-        if let (Value::Api(api), [Argument::Positional(start), Argument::Positional(size)]) =
-            (&function, arguments)
-            && api.is_window()
+        let function = self.evaluate(&call.function, frame)?;
+        if let Value::Api(api) = function
+            && !api.is_of_host()
         {
-            let positional = match (self.evaluate(start, frame)?, self.evaluate(size, frame)?) {
-                (Value::Int(start), Value::Int(size)) => {
-                    self.device.line = line;
-                    return Ok(Value::Window(start, size));
-                }
-                (start, size) => vec![start, size],
-            };
-            let arguments = Arguments {
-                positional,
-                keywords: Vec::new(),
-            };
-            return self.call_at(line, &function, arguments);
+            let dialect = self.device.dialect;
+            let binding = || Binding::of(api, &call.arguments, dialect);
+            if let Some(binding) = call.binding.get_or_init(binding)
+                && std::ptr::eq(binding.api, api)
+            {
+                return self.call_bound(line, binding, &call.arguments, frame);
+            }
         }
-        // What is bound to an interface lies in the same memory.
-        let room = match &function {
-            Value::Api(_) => PARAMETERS,
-            _ => 0,
-        };
         let mut evaluated = Arguments {
-            positional: Vec::with_capacity(arguments.len().max(room)),
+            positional: Vec::with_capacity(call.arguments.len()),
             keywords: Vec::new(),
         };
-        for argument in arguments {
+        for argument in &call.arguments {
             match argument {
                 Argument::Positional(node) => {
                     evaluated.positional.push(self.evaluate(node, frame)?)
@@ -88,6 +73,48 @@ impl Interpreter {
         self.call_at(line, &function, evaluated)
     }
 
+    /// Calls an interface with arguments whose parameters are known.
+    fn call_bound(
+        &mut self,
+        line: u32,
+        binding: &Binding,
+        arguments: &[Argument],
+        frame: &Rc<Frame>,
+    ) -> Outcome<Value> {
+        let values = match arguments {
+            // Most calls of many kernels are these, in the indices of transfers.
+            [Argument::Positional(start), Argument::Positional(size)]
+                if binding.api.is_window() =>
+            {
+                match (self.evaluate(start, frame)?, self.evaluate(size, frame)?) {
+                    (Value::Int(start), Value::Int(size)) => {
+                        self.device.line = line;
+                        return Ok(Value::Window(start, size));
+                    }
+                    (start, size) => vec![Some(start), Some(size)],
+                }
+            }
+            _ => {
+                let mut values = vec![None; binding.names.len()];
+                for (argument, place) in arguments.iter().zip(&binding.places) {
+                    let (Argument::Positional(node) | Argument::Keyword(_, node)) = argument else {
+                        continue;
+                    };
+                    let value = self.evaluate(node, frame)?;
+                    if let Some(place) = place {
+                        values[*place as usize] = Some(value);
+                    }
+                }
+                values
+            }
+        };
+        self.device.line = line;
+        let bound = Bound::new(binding.api, Rc::clone(&binding.names), values);
+        let result = (binding.api.handler)(&mut self.device, bound).map_err(|f| f.at(line));
+        self.device.line = line;
+        result
+    }
+
     /// Calls a value from a line of the file.
     fn call_at(&mut self, line: u32, function: &Value, arguments: Arguments) -> Outcome<Value> {
         self.device.line = line;
@@ -110,9 +137,7 @@ impl Interpreter {
                 if let Some(value) = self.host_call(api, &arguments)? {
                     return Ok(value);
                 }
-                let signature = self.signatures.entry(std::ptr::from_ref(*api) as usize);
-                let signature = signature.or_insert_with(|| Signature::of(api));
-                let bound = bind(api, signature, self.device.dialect, arguments)?;
+                let bound = bind(api, self.device.dialect, arguments)?;
                 (api.handler)(&mut self.device, bound)
             }
             Value::Builtin(name) => self.builtin(name, arguments, line),
@@ -363,77 +388,4 @@ impl Interpreter {
             _ => None,
         }
     }
-}
-
-/// Parameters of an interface.
-pub(super) struct Signature {
-    names: Rc<[&'static str]>,
-    /// How many of them can be given by position.
-    positions: usize,
-}
-
-impl Signature {
-    fn of(api: &Api) -> Self {
-        let words = || api.parameters.split_ascii_whitespace();
-        Self {
-            names: words().filter(|it| *it != "*").collect(),
-            positions: words().take_while(|it| *it != "*").count(),
-        }
-    }
-}
-
-/// Binds arguments to the parameters of an interface.
-fn bind(
-    api: &'static Api,
-    signature: &Signature,
-    dialect: crate::api::Dialect,
-    arguments: Arguments,
-) -> Outcome<Bound> {
-    let Signature { names, positions } = signature;
-    let positions = *positions;
-    let given = arguments.positional.len();
-    let full = || api.full_name();
-    if given > positions
-        && !(positions == 0 && given <= names.len() && dialect == crate::api::Dialect::V1)
-    {
-        return Err(Failure::python(
-            "type-error",
-            format!(
-                "{} takes {positions} positional arguments, not {given}",
-                full()
-            ),
-            format!("its parameters are: {}", api.parameters),
-        ));
-    }
-    let mut values: Vec<_> = arguments.positional.into_iter().map(Some).collect();
-    values.resize(names.len(), None);
-    for (name, value) in arguments.keywords {
-        match names.iter().position(|known| *known == &*name) {
-            Some(at) if values[at].is_none() => values[at] = Some(value),
-            Some(_) => {
-                return Err(Failure::python(
-                    "type-error",
-                    format!("{} is given `{name}` twice", full()),
-                    "remove one of them",
-                ));
-            }
-            None if matches!(
-                &*name,
-                "name" | "dge_mode" | "priority_class" | "unique_indices"
-            ) => {}
-            None => {
-                return Err(Failure::python(
-                    "unexpected-argument",
-                    format!("{} has no parameter `{name}` in this dialect", full()),
-                    format!("its parameters are: {}", api.parameters),
-                ));
-            }
-        }
-    }
-    Ok(Bound {
-        api,
-        names: Rc::clone(names),
-        values,
-        next: 0,
-    })
 }

@@ -60,9 +60,7 @@ impl Interpreter {
                 }
                 Ok(found)
             }
-            Expression::Call(function, arguments) => {
-                self.call_node(line, function, arguments, frame)
-            }
+            Expression::Call(call) => self.call_node(line, call, frame),
             Expression::Binary(operator, left, right) => {
                 let left = self.evaluate(left, frame)?;
                 let right = self.evaluate(right, frame)?;

@@ -17,15 +17,14 @@ impl Interpreter {
         api: &'static Api,
         arguments: &Arguments,
     ) -> Outcome<Option<Value>> {
-        let host = matches!(api.module, "np" | "math");
+        if !api.is_of_host() {
+            return Ok(None);
+        }
         let tensors = arguments
             .positional
             .iter()
             .chain(arguments.keywords.iter().map(|(_, v)| v))
             .any(|v| matches!(v, Value::Tensor(_)));
-        if !host {
-            return Ok(None);
-        }
         if tensors {
             return Err(Failure::unsupported(
                 "numpy-on-tensor",

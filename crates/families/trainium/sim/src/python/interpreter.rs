@@ -3,13 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use super::calls::Signature;
 use super::release::{Cycles, Items};
 use super::tree::{Binary, Module};
 use super::value::{Frame, Value};
 use crate::api::Device;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::keyed::Keyed;
 
 /// Deepest calls and containers.
 pub(super) const MAXIMUM_DEPTH: u32 = 120;
@@ -25,8 +23,6 @@ pub(crate) struct Interpreter {
     pub(super) item_limit: u64,
     pub(super) depth: u32,
     pub(super) cycles: Cycles,
-    /// Parameters of the interfaces called so far, by their addresses.
-    pub(super) signatures: Keyed<usize, Signature>,
     /// What the running generators have yielded, innermost last.
     pub(super) yielded: Vec<Vec<Value>>,
 }
@@ -49,7 +45,6 @@ impl Interpreter {
             item_limit: 5_000_000,
             depth: 0,
             cycles: Cycles::default(),
-            signatures: Keyed::default(),
             yielded: Vec::new(),
         }
     }

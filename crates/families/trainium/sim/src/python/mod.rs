@@ -1,6 +1,7 @@
 //! The interpreter of the subset of Python that kernels are written in.
 
 mod attributes;
+mod binding;
 mod builtins;
 mod calls;
 mod classes;

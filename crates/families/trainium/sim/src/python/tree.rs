@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use super::binding::Binding;
 use super::objects::MethodKind;
 use super::value::Value;
 use crate::diagnostic::Failure;
@@ -103,7 +104,7 @@ pub(crate) enum Expression {
     /// A name that nothing binds.
     Unbound(Rc<str>),
     Attribute(Box<Attribute>),
-    Call(Box<Node>, Vec<Argument>),
+    Call(Box<Call>),
     Binary(Binary, Box<Node>, Box<Node>),
     Compare(Box<Node>, Vec<(Comparison, Node)>),
     /// `and` (true) or `or`.
@@ -129,6 +130,14 @@ pub(crate) enum Expression {
     /// `super()` in a method of the class that the node names.
     Super(Box<Node>),
     Refused(Rc<Failure>),
+}
+
+/// `function(arguments)`.
+pub(crate) struct Call {
+    pub(crate) function: Node,
+    pub(crate) arguments: Vec<Argument>,
+    /// Of the interface that was called first.
+    pub(crate) binding: OnceCell<Option<Binding>>,
 }
 
 /// `object.name`.

@@ -195,7 +195,11 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
 /// A load of `bytes` in each partition instead of the whole tile.
 fn part(load: &Instruction, bytes: u64) -> Instruction {
     let mut one = load.clone();
-    let whole = load.writes.first().map_or(bytes, |it| it.span.1.into()).max(1);
+    let whole = load
+        .writes
+        .first()
+        .map_or(bytes, |it| it.span.1.into())
+        .max(1);
     if let Some(transfer) = &mut one.transfer {
         let transfer = Arc::make_mut(transfer);
         transfer.hbm_read = transfer.hbm_read * bytes / whole;

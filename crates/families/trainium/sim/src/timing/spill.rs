@@ -130,10 +130,7 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
             if instruction.writes.iter().any(|r| r.tile == *key) {
                 let whole = instruction.operation == Operation::Load
                     && instruction.reads.len() == 1
-                    && instruction
-                        .writes
-                        .first()
-                        .is_some_and(|r| r.is_all(bytes));
+                    && instruction.writes.first().is_some_and(|r| r.is_all(bytes));
                 let input = instruction.reads.first().is_some_and(|r| {
                     plan.tensors
                         .get(r.tile.tensor as usize)

@@ -10,7 +10,7 @@ use super::scopes::Scope;
 use super::{Lowering, dunder, is_dunder};
 use crate::diagnostic::Outcome;
 use crate::python::tree::{
-    Argument, Attribute, Binary, Built, Clause, Comparison, Expression, Node, Piece, Unary,
+    Argument, Attribute, Binary, Built, Call, Clause, Comparison, Expression, Node, Piece, Unary,
 };
 use crate::python::value::Value;
 
@@ -88,7 +88,7 @@ impl Lowering<'_> {
                 }
             }
             Expr::Call(node) => {
-                let function = self.boxed(&node.func)?;
+                let function = self.expression(&node.func)?;
                 line = function.line;
                 let mut arguments = Vec::new();
                 for argument in &node.arguments.args {
@@ -106,7 +106,11 @@ impl Lowering<'_> {
                         None => Argument::SpreadKeywords(value),
                     });
                 }
-                Expression::Call(function, arguments)
+                Expression::Call(Box::new(Call {
+                    function,
+                    arguments,
+                    binding: OnceCell::new(),
+                }))
             }
             Expr::BinOp(node) => Expression::Binary(
                 binary(node.op),
