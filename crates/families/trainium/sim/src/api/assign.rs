@@ -91,7 +91,8 @@ impl Device {
         position: u32,
         accumulate: bool,
     ) -> Outcome<bool> {
-        let selection = view.storage.selection.borrow().clone();
+        let storage = Rc::clone(&view.storage);
+        let selection = &*storage.selection.borrow();
         let Some(producer) = self.trace.instructions.get(position as usize) else {
             return Ok(false);
         };
@@ -149,10 +150,7 @@ impl Device {
         if target.dtype.bytes() > 2 {
             instruction.features.narrow = false;
         }
-        let written = instruction.taken();
-        let checked = self.check_hazards(&written);
-        Arc::make_mut(&mut self.trace.instructions)[position as usize] = written;
-        checked.map(|()| true)
+        self.check_hazards_at(position).map(|()| true)
     }
 
     fn copy_into(&mut self, place: &View, value: View) -> Outcome<()> {

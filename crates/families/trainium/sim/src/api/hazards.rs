@@ -103,11 +103,36 @@ impl Hazards {
 impl Device {
     /// Finds writes of different iterations of an affine loop to the same place.
     pub(super) fn check_hazards(&mut self, instruction: &Instruction) -> Outcome<()> {
-        if self.dialect != super::Dialect::V1
-            || !self.running.iter().any(|r| r.kind == LoopKind::Affine)
-        {
+        if !self.may_carry() {
             return Ok(());
         }
+        let (reads, writes) = (&instruction.reads, &instruction.writes);
+        self.check_regions(reads, writes, instruction.features.accumulate)
+    }
+
+    /// The same for an instruction of the trace that has changed.
+    pub(super) fn check_hazards_at(&mut self, position: u32) -> Outcome<()> {
+        if !self.may_carry() {
+            return Ok(());
+        }
+        let instruction = &self.trace.instructions[position as usize];
+        let (reads, writes) = (instruction.reads.clone(), instruction.writes.clone());
+        let accumulate = instruction.features.accumulate;
+        self.check_regions(&reads, &writes, accumulate)
+    }
+
+    /// Whether the kernel is in a loop whose iterations must not disturb each other.
+    fn may_carry(&self) -> bool {
+        self.dialect == super::Dialect::V1
+            && self.running.iter().any(|r| r.kind == LoopKind::Affine)
+    }
+
+    fn check_regions(
+        &mut self,
+        reads: &[Region],
+        writes: &[Region],
+        accumulate: bool,
+    ) -> Outcome<()> {
         let path = match self.hazards.path {
             Some(path) => path,
             None => {
@@ -119,19 +144,15 @@ impl Device {
                 path
             }
         };
-        for (region, writing) in instruction
-            .writes
-            .iter()
-            .map(|r| (r, true))
-            .chain(instruction.reads.iter().map(|r| (r, false)))
-        {
+        let writing = writes.iter().map(|region| (region, true));
+        let reading = reads.iter().map(|region| (region, false));
+        for (region, writing) in writing.chain(reading) {
             let Some(tensor) = self.trace.tensors.get(region.tile.tensor as usize) else {
                 continue;
             };
             if !tensor.buffer.on_chip() {
                 continue;
             }
-            let accumulate = instruction.features.accumulate;
             if let Some(earlier) = self.hazards.last(region) {
                 let accumulated = earlier.accumulates;
                 let now = self.hazards.path(path);

@@ -8,7 +8,7 @@ use super::Device;
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
-use crate::tensor::storage::{Buffer, Shared, Storage, poison};
+use crate::tensor::storage::{Blocks, Buffer, Shared, Storage, poison};
 use crate::tensor::view::{Sizes, View};
 use crate::trace::{Region, Tensor};
 
@@ -77,10 +77,7 @@ impl Device {
                 0
             };
         self.account.hold(held)?;
-        let mut slots = Vec::new();
-        if self.functional {
-            slots.resize_with(blocks, || None);
-        }
+        let kept = if self.functional { blocks } else { 0 };
         let storage = Rc::new(Storage {
             id,
             tile: self.tiles.add(),
@@ -93,7 +90,7 @@ impl Device {
             fill,
             scope: self.scope(),
             line: self.line,
-            blocks: RefCell::new(slots),
+            blocks: RefCell::new(Blocks::new(kept)),
             written: Cell::new(false),
             producer: Cell::new(None),
             selection: RefCell::new(Selection::All),

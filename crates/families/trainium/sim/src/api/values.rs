@@ -19,8 +19,7 @@ impl Device {
     }
 
     fn touch(&self, storage: &Storage, block: usize) -> Outcome<()> {
-        let fresh = matches!(storage.blocks.borrow().get(block), Some(None));
-        if fresh {
+        if storage.blocks.borrow().is_fresh(block) {
             storage.hold(4 * storage.block_elements as u64)?;
         }
         Ok(())
@@ -84,6 +83,14 @@ impl Device {
             return Ok(());
         }
         storage.with_block(block, |data| {
+            let end = (base as usize).checked_add(view.elements());
+            if raw
+                && view.is_contiguous()
+                && let Some(all) = end.and_then(|end| data.get(base as usize..end))
+            {
+                out.extend_from_slice(all);
+                return;
+            }
             for_runs(&view.dimensions, base, |at, count, stride| {
                 let at = at as usize;
                 if stride == 1 && raw {

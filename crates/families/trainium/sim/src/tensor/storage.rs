@@ -37,6 +37,43 @@ impl Buffer {
     }
 }
 
+/// Data of the blocks of a tensor, each there when it was first touched; most tensors have one.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    first: Option<Block>,
+    others: Vec<Option<Block>>,
+    count: usize,
+}
+
+type Block = Box<[f32]>;
+
+impl Blocks {
+    pub(crate) fn new(count: usize) -> Self {
+        let others = std::iter::repeat_with(|| None);
+        Self {
+            first: None,
+            others: others.take(count.saturating_sub(1)).collect(),
+            count,
+        }
+    }
+
+    /// Whether there is such a block that was not touched yet.
+    pub(crate) fn is_fresh(&self, block: usize) -> bool {
+        match block {
+            0 => self.first.is_none() && self.count > 0,
+            _ => matches!(self.others.get(block - 1), Some(None)),
+        }
+    }
+
+    fn get_mut(&mut self, block: usize) -> Option<&mut Option<Block>> {
+        match block {
+            0 if self.count == 0 => None,
+            0 => Some(&mut self.first),
+            _ => self.others.get_mut(block - 1),
+        }
+    }
+}
+
 /// One allocated tensor. Elements lie in row-major order; leading block dimensions are split
 /// into blocks that come to life when they are first touched.
 #[derive(Debug)]
@@ -64,7 +101,7 @@ pub(crate) struct Storage {
     /// Line it was made at.
     pub(crate) line: u32,
     /// Data of each block; none in a run without data.
-    pub(crate) blocks: RefCell<Vec<Option<Box<[f32]>>>>,
+    pub(crate) blocks: RefCell<Blocks>,
     /// Whether anything was written.
     pub(crate) written: Cell<bool>,
     /// For the unnamed result of an instruction: that instruction, until a name or an

@@ -299,7 +299,7 @@ pub(crate) fn for_runs(dimensions: &[Dimension], offset: i64, mut f: impl FnMut(
     if dimensions.iter().any(|d| d.size == 0) {
         return;
     }
-    let mut position = vec![0usize; outer.len()];
+    let mut position: Sizes = std::iter::repeat_n(0, outer.len()).collect();
     let mut at = offset;
     loop {
         f(at, last.size, last.stride);

@@ -354,12 +354,6 @@ impl Instruction {
             step: (0, 0),
         }
     }
-
-    /// Moves the instruction out of its place, which keeps an empty one.
-    pub(crate) fn taken(&mut self) -> Self {
-        let empty = Self::new(self.operation, self.choice, self.line);
-        std::mem::replace(self, empty)
-    }
 }
 
 /// A tensor of the trace.
