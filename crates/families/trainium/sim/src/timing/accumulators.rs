@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::machine::Machine;
-use super::memory::{Plan, Span, peak};
+use super::memory::{Plan, peak};
+use super::uses::Span;
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Features, Instruction, Operation, Region, Tile};
@@ -11,6 +12,9 @@ use crate::trace::{Choice, Engine, Features, Instruction, Operation, Region, Til
 /// Results that only one operation of the vector engine reads go to the accumulators if they fit
 /// a bank, which lets that operation stream both operands at once.
 pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
+    if !plan.uses().pairs {
+        return;
+    }
     // How many write each tile, and whether the scalar engine can run all of them; how many read
     // it, and which does first.
     let mut writers = plan.table((0u32, true));
@@ -51,7 +55,7 @@ pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
         }
     }
     if !found.is_empty() {
-        let instructions = Arc::make_mut(&mut plan.instructions);
+        let instructions = plan.instructions_mut();
         for position in found {
             instructions[position].features.psum_inputs = 1;
         }
@@ -59,22 +63,19 @@ pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
 }
 
 /// Where more accumulators live at once than there are, those needed latest move to the on-chip
-/// memory: one more copy each. Whether any does.
-pub(super) fn move_accumulators(
-    plan: &mut Plan,
-    spans: &[Option<Span>],
-    machine: &Machine,
-) -> bool {
+/// memory: one more copy each.
+pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
+    let uses = plan.uses();
     let total: u64 = machine.psum_bytes;
-    if peak(plan, spans, Buffer::Psum).0 <= total {
-        return false;
+    if peak(plan, uses.spans(), Buffer::Psum).0 <= total {
+        return;
     }
     let bytes = |plan: &Plan, span: &Span| plan.tensors[span.tile.tensor as usize].bytes;
     let mut starts: Keyed<u32, Vec<Span>> = Keyed::default();
-    for span in spans.iter().flatten() {
+    for span in uses.spans() {
         let tensor = plan.tensors.get(span.tile.tensor as usize);
         if tensor.is_some_and(|it| it.buffer == Buffer::Psum) {
-            starts.entry(span.first).or_default().push(*span);
+            starts.entry(span.first).or_default().push(span);
         }
     }
     let mut live: Vec<Span> = Vec::new();
@@ -108,7 +109,7 @@ pub(super) fn move_accumulators(
         }
     }
     if moved.is_empty() {
-        return false;
+        return;
     }
     let mut homes: Keyed<Tile, Tile> = Keyed::default();
     for tile in moved {
@@ -170,5 +171,4 @@ pub(super) fn move_accumulators(
         }
     }
     plan.instructions = Arc::new(out);
-    true
 }

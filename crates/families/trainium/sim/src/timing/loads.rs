@@ -1,10 +1,9 @@
 //! Loads that are done once.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::machine::Machine;
-use super::memory::{Plan, peak, spans};
+use super::memory::{Plan, peak};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation, Region, Tile};
@@ -12,18 +11,18 @@ use crate::trace::{Instruction, Operation, Region, Tile};
 /// Loads of an input that fits the memory next to everything else are done once each: later
 /// equal loads are dropped and their users read the first copy.
 pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
-    let mut written = vec![false; plan.tensors.len()];
-    // Tiles that something else writes, too, cannot be shared.
-    let mut writers = plan.table(0u32);
-    for instruction in plan.instructions.iter() {
-        for region in &instruction.writes {
-            written[region.tile.tensor as usize] = true;
-            writers[region.tile.at()] += 1;
-        }
+    let uses = plan.uses();
+    if uses.loads < 2 {
+        return;
     }
+    let mut written = vec![false; plan.tensors.len()];
+    for tensor in uses.written() {
+        written[tensor as usize] = true;
+    }
+    // Tiles that something else writes, too, cannot be shared.
     let alone = |instruction: &Instruction| {
         let target = instruction.writes.first();
-        target.is_some_and(|region| writers[region.tile.at()] == 1)
+        target.is_some_and(|region| uses.tiles[region.tile.at()].writers == 1)
     };
     let cacheable = |instruction: &Instruction| -> Option<u64> {
         let transfer = instruction.transfer.as_ref()?;
@@ -58,7 +57,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
         return;
     }
     order.sort_unstable();
-    let used = peak(plan, &spans(plan), Buffer::Sbuf).0;
+    let used = peak(plan, uses.spans(), Buffer::Sbuf).0;
     let mut budget = machine.sbuf_bytes.saturating_sub(used);
     let mut chosen: Vec<u32> = Vec::new();
     for (bytes, line) in order {
@@ -73,7 +72,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
     let mut first: Keyed<(u32, u64), Tile> = Keyed::default();
     let mut renamed: Vec<Option<Tile>> = plan.table(None);
     let mut cached = 0;
-    Arc::make_mut(&mut plan.instructions).retain_mut(|instruction| {
+    plan.instructions_mut().retain_mut(|instruction| {
         for region in &mut instruction.reads {
             if let Some(home) = renamed[region.tile.at()] {
                 region.tile = home;

@@ -1,10 +1,13 @@
 //! What the compiler does before anything runs: loads that are done once, neighbours that become
 //! one instruction, accumulators that move to the on-chip memory, spills.
 
+use std::cell::OnceCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::accumulators;
 use super::machine::{Machine, Passes};
+use super::uses::{Span, Uses};
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Region, Tensor, Tile, Trace};
 
@@ -12,6 +15,8 @@ use crate::trace::{Instruction, Region, Tensor, Tile, Trace};
 pub(super) struct Plan {
     /// Those of the trace itself until a pass changes one.
     pub(super) instructions: Arc<Vec<Instruction>>,
+    /// What they do, as soon as a pass has asked.
+    uses: OnceCell<Rc<Uses>>,
     pub(super) tensors: Arc<Vec<Tensor>>,
     /// How many tiles there are.
     pub(super) tiles: u32,
@@ -46,8 +51,20 @@ impl Plan {
         }
     }
 
+    /// What the instructions do.
+    pub(super) fn uses(&self) -> Rc<Uses> {
+        Rc::clone(self.uses.get_or_init(|| Rc::new(Uses::of(self))))
+    }
+
+    /// The instructions, to be changed.
+    pub(super) fn instructions_mut(&mut self) -> &mut Vec<Instruction> {
+        self.uses.take();
+        Arc::make_mut(&mut self.instructions)
+    }
+
     /// The instructions, out of the plan, to be changed.
     pub(super) fn take_instructions(&mut self) -> Vec<Instruction> {
+        self.uses.take();
         Arc::unwrap_or_clone(std::mem::take(&mut self.instructions))
     }
 
@@ -61,6 +78,7 @@ impl Plan {
 pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     let mut plan = Plan {
         instructions: Arc::clone(&trace.instructions),
+        uses: OnceCell::new(),
         tensors: Arc::clone(&trace.tensors),
         tiles: trace.tiles,
         cached_loads: 0,
@@ -75,7 +93,7 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
             found.is_some_and(|it| machine.dma.unrolled_trips < it.trips)
         };
         if plan.instructions.iter().any(is_long) {
-            for instruction in Arc::make_mut(&mut plan.instructions) {
+            for instruction in plan.instructions_mut() {
                 instruction.features.dynamic = is_long(instruction);
             }
         }
@@ -93,11 +111,8 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     if passes.accumulator_operands {
         accumulators::operands_in_accumulators(&mut plan, machine);
     }
-    let mut spans = spans(&plan);
-    if accumulators::move_accumulators(&mut plan, &spans, machine) {
-        spans = self::spans(&plan);
-    }
-    plan.peak_sbuf = peak(&plan, &spans, Buffer::Sbuf).0;
+    accumulators::move_accumulators(&mut plan, machine);
+    plan.peak_sbuf = peak(&plan, plan.uses().spans(), Buffer::Sbuf).0;
     if passes.spill && machine.sbuf_bytes < plan.peak_sbuf {
         if passes.simplify {
             super::sink::sink(&mut plan, machine);
@@ -107,34 +122,10 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     plan
 }
 
-/// First and last use of a tile.
-#[derive(Clone, Copy)]
-pub(super) struct Span {
-    pub(super) tile: Tile,
-    pub(super) first: u32,
-    pub(super) last: u32,
-}
-
-/// The spans of all tiles that are used, by the numbers of the tiles.
-pub(super) fn spans(plan: &Plan) -> Vec<Option<Span>> {
-    let mut spans = plan.table(None);
-    for (position, instruction) in (0u32..).zip(plan.instructions.iter()) {
-        for region in instruction.reads.iter().chain(&instruction.writes) {
-            let new = Span {
-                tile: region.tile,
-                first: position,
-                last: position,
-            };
-            spans[region.tile.at()].get_or_insert(new).last = position;
-        }
-    }
-    spans
-}
-
 /// Most bytes of a memory in each partition, in program order, and where.
-pub(super) fn peak(plan: &Plan, spans: &[Option<Span>], buffer: Buffer) -> (u64, usize) {
+pub(super) fn peak(plan: &Plan, spans: impl Iterator<Item = Span>, buffer: Buffer) -> (u64, usize) {
     let mut changes = vec![0i64; plan.instructions.len() + 1];
-    for span in spans.iter().flatten() {
+    for span in spans {
         let Some(tensor) = plan.tensors.get(span.tile.tensor as usize) else {
             continue;
         };

@@ -16,6 +16,7 @@ mod simplify;
 mod sink;
 mod spill;
 mod totals;
+mod uses;
 mod vectorise;
 
 pub use machine::{EngineRates, Machine, Passes, TransferRates};

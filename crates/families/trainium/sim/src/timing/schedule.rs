@@ -90,6 +90,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         spill_bytes,
         peak_sbuf,
         merged,
+        ..
     } = plan;
     let count = instructions.len();
     let mut graph = graph(&instructions, &tensors, tiles, rolled_loops);

@@ -1,26 +1,30 @@
 //! What the compiler of the first dialect takes out of a kernel: operations that give the same in
 //! every iteration of a loop, and first sums into accumulators that hold zeros.
 
-use std::sync::Arc;
-
 use super::memory::Plan;
 use crate::keyed::Keyed;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Operation, Part, Region, Tile};
+use crate::trace::{Choice, Engine, Instruction, Operation, Part, Region, Tile};
 
-/// How many instructions write each tile, and how many read it.
-fn uses(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
-    let (mut writers, mut readers) = (plan.table(0), plan.table(0));
-    for instruction in plan.instructions.iter() {
-        for region in &instruction.writes {
-            writers[region.tile.at()] += 1;
-        }
-        for region in &instruction.reads {
-            readers[region.tile.at()] += 1;
-        }
-    }
-    (writers, readers)
+/// Whether equal operations of this kind give equal results.
+pub(super) const fn is_plain(operation: Operation) -> bool {
+    matches!(
+        operation,
+        Operation::TensorTensor
+            | Operation::TensorScalar
+            | Operation::ScalarTensorTensor
+            | Operation::Activation
+            | Operation::Reciprocal
+            | Operation::Reduce
+    )
+}
+
+/// Whether an instruction adds two tiles into an accumulator.
+pub(super) fn adds(instruction: &Instruction) -> bool {
+    instruction.operation == Operation::TensorTensor
+        && instruction.features.accumulate
+        && instruction.reads.len() == 2
 }
 
 /// What operations have in common that may be one: line, operation, elements, what is read.
@@ -42,22 +46,10 @@ struct Seen {
 /// Numbers among the operands are no part of the trace: operations are equal if they gave equal
 /// values, too. In a run without values those that differ in a number only count as equal.
 pub(super) fn hoist(plan: &mut Plan) {
-    let is_plain = |operation| {
-        matches!(
-            operation,
-            Operation::TensorTensor
-                | Operation::TensorScalar
-                | Operation::ScalarTensorTensor
-                | Operation::Activation
-                | Operation::Reciprocal
-                | Operation::Reduce
-        )
-    };
-    let mut instructions = plan.instructions.iter();
-    if !instructions.any(|it| it.site.0 != 0 && is_plain(it.operation)) {
+    let uses = plan.uses();
+    if !uses.plain {
         return;
     }
-    let (writers, _) = uses(plan);
     let mut instances: Keyed<u32, (u32, u32)> = Keyed::default();
     let mut last_write: Vec<Option<usize>> = plan.table(None);
     let mut seen: Keyed<Name, Seen> = Keyed::default();
@@ -73,7 +65,7 @@ pub(super) fn hoist(plan: &mut Plan) {
         *latest = iteration;
         let instance = *instance;
         let own = match &instruction.writes[..] {
-            [only] if writers[only.tile.at()] == 1 => Some(only),
+            [only] if uses.tiles[only.tile.at()].writers == 1 => Some(only),
             _ => None,
         };
         if let (Some(home), true, true) = (
@@ -131,7 +123,7 @@ pub(super) fn hoist(plan: &mut Plan) {
     renamed.fill(None);
     let mut gone = gone.into_iter().peekable();
     let mut position = 0;
-    Arc::make_mut(&mut plan.instructions).retain_mut(|instruction| {
+    plan.instructions_mut().retain_mut(|instruction| {
         let at = position;
         position += 1;
         if let Some((_, home, instead)) = gone.next_if(|(place, ..)| *place == at) {
@@ -150,16 +142,10 @@ pub(super) fn hoist(plan: &mut Plan) {
 /// A sum into an accumulator that nothing was written to is the value itself: its producer
 /// writes there, and the sum goes.
 pub(super) fn first_sums(plan: &mut Plan) {
-    let adds = |at: usize| {
-        let instruction = &plan.instructions[at];
-        instruction.operation == Operation::TensorTensor
-            && instruction.features.accumulate
-            && instruction.reads.len() == 2
-    };
-    if !(0..plan.instructions.len()).any(adds) {
+    let uses = plan.uses();
+    if !uses.sums {
         return;
     }
-    let (writers, readers) = uses(plan);
     // What was written of each accumulator.
     let mut written: Vec<Short<Part, 1>> = plan.table(Short::new());
     let mut producers: Vec<Option<usize>> = plan.table(None);
@@ -169,14 +155,14 @@ pub(super) fn first_sums(plan: &mut Plan) {
         let target = instruction.writes.first().copied();
         let psum = target.filter(|region| plan.lies_in(region, Buffer::Psum));
         let mut producer = position;
-        if let (Some(target), true) = (psum, adds(position)) {
+        if let (Some(target), true) = (psum, adds(instruction)) {
             let mut before = written[target.tile.at()].iter();
             let zero = !before.any(|part| part.overlaps(&target.part()));
             let mut others = instruction.reads.iter();
             let value = others.find(|region| region.tile != target.tile);
             let alone = value
                 .map(|region| region.tile.at())
-                .filter(|at| writers[*at] == 1 && readers[*at] == 1);
+                .filter(|at| uses.tiles[*at].writers == 1 && uses.tiles[*at].readers == 1);
             let able = |at: &usize| {
                 let choice = plan.instructions[*at].choice;
                 !matches!(choice, Choice::Fixed(Engine::Gpsimd | Engine::Dma))
@@ -200,7 +186,7 @@ pub(super) fn first_sums(plan: &mut Plan) {
     if gone.is_empty() {
         return;
     }
-    let instructions = Arc::make_mut(&mut plan.instructions);
+    let instructions = plan.instructions_mut();
     for (_, producer, target) in &gone {
         let producer = &mut instructions[*producer];
         producer.writes = [*target].into_iter().collect();

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::machine::Machine;
-use super::memory::{Plan, peak, spans};
+use super::memory::{Plan, peak};
 use super::spill::spilled;
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
@@ -47,14 +47,17 @@ pub(super) fn sink(plan: &mut Plan, machine: &Machine) {
 /// The tensor with most bytes where the memory is fullest, if it has many tiles there; none if
 /// what is not in `done` fits.
 fn largest(plan: &Plan, machine: &Machine, done: &BTreeSet<u32>) -> Option<u32> {
-    let mut spans = spans(plan);
-    spans.retain(|span| span.is_some_and(|span| !done.contains(&span.tile.tensor)));
-    let (bytes, place) = peak(plan, &spans, Buffer::Sbuf);
+    let uses = plan.uses();
+    let spans = || {
+        uses.spans()
+            .filter(|span| !done.contains(&span.tile.tensor))
+    };
+    let (bytes, place) = peak(plan, spans(), Buffer::Sbuf);
     if bytes <= machine.sbuf_bytes {
         return None;
     }
     let mut live: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
-    for span in spans.iter().flatten() {
+    for span in spans() {
         let Some(tensor) = plan.tensors.get(span.tile.tensor as usize) else {
             continue;
         };

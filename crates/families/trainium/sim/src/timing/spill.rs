@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::machine::Machine;
-use super::memory::{Plan, peak, spans};
+use super::memory::{Plan, peak};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Instruction, Operation, Region, Tile, Transfer};
@@ -21,7 +21,7 @@ enum Content {
 /// Keeps the on-chip memory within its size: tiles needed latest are put out, results are saved
 /// and re-loaded, unchanged loads are loaded again.
 pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
-    if peak(plan, &spans(plan), Buffer::Sbuf).0 <= machine.sbuf_bytes {
+    if peak(plan, plan.uses().spans(), Buffer::Sbuf).0 <= machine.sbuf_bytes {
         return;
     }
     let mut uses: Keyed<Tile, Vec<u32>> = Keyed::default();
