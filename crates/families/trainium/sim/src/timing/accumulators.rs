@@ -7,7 +7,7 @@ use super::memory::{Plan, peak};
 use super::uses::Span;
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Features, Instruction, Operation, Region, Tile};
+use crate::trace::{Choice, Engine, Features, Instruction, Long, Operation, Region, Tile};
 
 /// Results that only one operation of the vector engine reads go to the accumulators if they fit
 /// a bank, which lets that operation stream both operands at once.
@@ -126,7 +126,7 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
             }
         }
     }
-    let mut out = Vec::with_capacity(plan.instructions.len() + homes.len());
+    let mut out = Long::default();
     for (position, mut instruction) in plan.take_instructions().into_iter().enumerate() {
         for region in &mut instruction.reads {
             let tile = region.tile;

@@ -1,7 +1,7 @@
 //! When the banks of the accumulators are taken, and when they come free.
 
 use crate::tensor::storage::Buffer;
-use crate::trace::{Instruction, Tensor};
+use crate::trace::{Instruction, Long, Tensor};
 
 /// Accumulator banks in program order: bytes that an instruction opens, and that it closes.
 pub(super) struct Banks {
@@ -12,7 +12,7 @@ pub(super) struct Banks {
 }
 
 /// The banks that instructions open and close; there are `tiles` tiles.
-pub(super) fn banks(instructions: &[Instruction], tensors: &[Tensor], tiles: u32) -> Banks {
+pub(super) fn banks(instructions: &Long<Instruction>, tensors: &[Tensor], tiles: u32) -> Banks {
     // Bytes and last use of those in the accumulators.
     let mut lives: Vec<Option<(u32, u32)>> = vec![None; tiles as usize];
     let mut opens = vec![0; instructions.len()];

@@ -2,7 +2,7 @@
 
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Operation, Part, Tensor};
+use crate::trace::{Choice, Engine, Instruction, Long, Operation, Part, Tensor};
 
 /// An instruction that waits for another: its position and, in the lowest bit, whether it waits
 /// for the result; otherwise for the engine to have read or streamed.
@@ -111,7 +111,7 @@ impl Rolled {
 
 /// The dependences between instructions on `tiles` tiles, in program order.
 pub(super) fn graph(
-    instructions: &[Instruction],
+    instructions: &Long<Instruction>,
     tensors: &[Tensor],
     tiles: u32,
     rolled_loops: bool,

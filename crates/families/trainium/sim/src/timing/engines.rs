@@ -8,7 +8,7 @@ use super::cost;
 use super::dependences::Waiting;
 use super::machine::Machine;
 use super::schedule::Slot;
-use crate::trace::{Choice, Engine, Instruction};
+use crate::trace::{Choice, Engine, Instruction, Long};
 
 /// Order of floating-point times in heaps.
 #[derive(Clone, Copy, PartialEq)]
@@ -36,7 +36,7 @@ pub(super) const ENGINES: [Engine; 4] = [
 /// The engines and queues while a schedule is made.
 pub(super) struct State<'a> {
     pub(super) machine: &'a Machine,
-    pub(super) instructions: &'a [Instruction],
+    pub(super) instructions: &'a Long<Instruction>,
     pub(super) free: [f64; 4],
     pub(super) running: [Option<u32>; 4],
     /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers.

@@ -9,12 +9,12 @@ use super::accumulators;
 use super::machine::{Machine, Passes};
 use super::uses::{Span, Uses};
 use crate::tensor::storage::Buffer;
-use crate::trace::{Instruction, Region, Tensor, Tile, Trace};
+use crate::trace::{Instruction, Long, Region, Tensor, Tile, Trace};
 
 /// What is scheduled.
 pub(super) struct Plan {
     /// Those of the trace itself until a pass changes one.
-    pub(super) instructions: Arc<Vec<Instruction>>,
+    pub(super) instructions: Arc<Long<Instruction>>,
     /// What they do, as soon as a pass has asked.
     uses: OnceCell<Rc<Uses>>,
     pub(super) tensors: Arc<Vec<Tensor>>,
@@ -57,13 +57,13 @@ impl Plan {
     }
 
     /// The instructions, to be changed.
-    pub(super) fn instructions_mut(&mut self) -> &mut Vec<Instruction> {
+    pub(super) fn instructions_mut(&mut self) -> &mut Long<Instruction> {
         self.uses.take();
         Arc::make_mut(&mut self.instructions)
     }
 
     /// The instructions, out of the plan, to be changed.
-    pub(super) fn take_instructions(&mut self) -> Vec<Instruction> {
+    pub(super) fn take_instructions(&mut self) -> Long<Instruction> {
         self.uses.take();
         Arc::unwrap_or_clone(std::mem::take(&mut self.instructions))
     }

@@ -11,7 +11,7 @@ use super::dependences::graph;
 use super::engines::{ENGINES, State, Time};
 use super::machine::Machine;
 use super::memory::Plan;
-use crate::trace::{Engine, Instruction, Tensor};
+use crate::trace::{Engine, Instruction, Long, Tensor};
 
 /// When an instruction ran, and where.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Slot {
 #[derive(Debug)]
 pub struct Timeline {
     /// Instructions after the compiler's passes.
-    pub(crate) instructions: Arc<Vec<Instruction>>,
+    pub(crate) instructions: Arc<Long<Instruction>>,
     /// Tensors after the compiler's passes.
     pub(crate) tensors: Arc<Vec<Tensor>>,
     /// One slot for each instruction.

@@ -194,7 +194,7 @@ pub(super) fn first_sums(plan: &mut Plan) {
     }
     let mut gone = gone.into_iter().peekable();
     let mut position = 0;
-    instructions.retain(|_| {
+    instructions.retain_mut(|_| {
         let at = position;
         position += 1;
         gone.next_if(|(place, ..)| *place == at).is_none()

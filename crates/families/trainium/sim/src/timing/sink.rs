@@ -17,7 +17,7 @@ use super::memory::{Plan, peak};
 use super::spill::spilled;
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Instruction, Operation, Region};
+use crate::trace::{Instruction, Long, Operation, Region};
 
 /// Loops over so few tiles are written out, which makes each a tensor of its own.
 const FEW: u32 = 8;
@@ -115,7 +115,7 @@ fn put_out(plan: &mut Plan, tensor: u32, holds: Holds) {
     // Block and span that the newest tile holds.
     let mut latest: Option<(u32, (u32, u32))> = None;
     let mut stored: BTreeSet<u32> = BTreeSet::new();
-    let mut out = Vec::with_capacity(plan.instructions.len());
+    let mut out = Long::default();
     for mut instruction in plan.take_instructions() {
         let is_own = |region: &Region| region.tile.tensor == tensor;
         let target = instruction.writes.iter().copied().find(is_own);

@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::memory::{Plan, peak};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Instruction, Operation, Region, Tile, Transfer};
+use crate::trace::{Choice, Instruction, Long, Operation, Region, Tile, Transfer};
 
 /// What a tile holds when it is put out.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
     let mut place: Keyed<Tile, u32> = Keyed::default();
     let mut away: Keyed<Tile, (Content, u16)> = Keyed::default();
     let mut level = 0u64;
-    let mut out = Vec::with_capacity(plan.instructions.len());
+    let mut out = Long::default();
     for (position, instruction) in plan.take_instructions().into_iter().enumerate() {
         let mut needed: Vec<Tile> = Vec::new();
         for region in instruction.reads.iter().chain(&instruction.writes) {

@@ -1,8 +1,11 @@
 //! The instruction and DMA trace of a run.
 
+mod long;
+
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+pub(crate) use self::long::Long;
 use crate::keyed::Keyed;
 use crate::python::value::LoopKind;
 use crate::tensor::dtype::Dtype;
@@ -381,7 +384,7 @@ pub(crate) struct Loop {
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     /// Shared with the schedules of those whom no pass changes.
-    pub(crate) instructions: Arc<Vec<Instruction>>,
+    pub(crate) instructions: Arc<Long<Instruction>>,
     pub(crate) tensors: Arc<Vec<Tensor>>,
     /// How many tiles there are.
     pub(crate) tiles: u32,
