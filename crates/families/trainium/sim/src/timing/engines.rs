@@ -7,6 +7,7 @@ use super::banks::Banks;
 use super::cost;
 use super::dependences::Waiting;
 use super::machine::Machine;
+use super::ready::Ready;
 use super::schedule::Slot;
 use crate::trace::{Choice, Engine, Instruction, Long};
 
@@ -40,7 +41,7 @@ pub(super) struct State<'a> {
     pub(super) free: [f64; 4],
     pub(super) running: [Option<u32>; 4],
     /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers.
-    pub(super) ready: [BinaryHeap<Reverse<u32>>; 7],
+    pub(super) ready: [Ready; 7],
     pub(super) issued: Vec<bool>,
     pub(super) oldest: usize,
     pub(super) queues: Vec<f64>,
@@ -68,7 +69,7 @@ impl State<'_> {
             Choice::VectorOrGpsimd => 5,
             Choice::Fixed(Engine::Dma) => 6,
         };
-        self.ready[heap].push(Reverse(which));
+        self.ready[heap].push(which);
     }
 
     /// The instruction that an idle engine takes now: the oldest ready one within the window.
@@ -82,7 +83,7 @@ impl State<'_> {
         };
         let mut best: Option<(usize, u32)> = None;
         for heap in heaps {
-            let Some(Reverse(which)) = self.ready[*heap].peek().copied() else {
+            let Some(which) = self.ready[*heap].peek() else {
                 continue;
             };
             if which as usize >= self.oldest + self.machine.window {

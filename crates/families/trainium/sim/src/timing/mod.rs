@@ -11,6 +11,7 @@ mod engines;
 mod loads;
 mod machine;
 mod memory;
+mod ready;
 mod schedule;
 mod simplify;
 mod sink;

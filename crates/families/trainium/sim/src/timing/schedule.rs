@@ -11,6 +11,7 @@ use super::dependences::graph;
 use super::engines::{ENGINES, State, Time};
 use super::machine::Machine;
 use super::memory::Plan;
+use super::ready::Ready;
 use crate::trace::{Engine, Instruction, Long, Tensor};
 
 /// When an instruction ran, and where.
@@ -151,7 +152,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                 .position(|i| !state.issued[*i as usize])
                 .unwrap_or(banks.order.len());
             events.push(Reverse((Time(last), 2, 0)));
-            if state.ready.iter().all(BinaryHeap::is_empty) {
+            if state.ready.iter().all(Ready::is_empty) {
                 break;
             }
             continue;
@@ -212,7 +213,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
                 progress = true;
             }
             // Transfers.
-            while let Some(Reverse(which)) = state.ready[6].peek().copied() {
+            while let Some(which) = state.ready[6].peek() {
                 let soonest = state.soonest;
                 if soonest > now + 4000.0 {
                     let again = soonest - 3999.0;
