@@ -60,13 +60,13 @@ impl Device {
         } else {
             1
         };
-        let bytes = block_elements.checked_div(partitions).unwrap_or(0) * dtype.bytes();
+        let partition_elements = block_elements.checked_div(partitions).unwrap_or(0);
         Arc::make_mut(&mut self.trace.tensors).push(Tensor {
             name: name.to_owned(),
             buffer,
             dtype,
             line: self.line,
-            bytes: bytes as u64,
+            bytes: (partition_elements * dtype.bytes()) as u64,
             input: false,
             output: false,
         });
@@ -86,6 +86,7 @@ impl Device {
             shape,
             block_rank,
             block_elements,
+            partition_elements,
             immutable: false,
             fill,
             scope: self.scope(),
@@ -165,13 +166,11 @@ impl Device {
                 span,
             };
         }
-        let partitions = storage
-            .shape
-            .get(storage.block_rank)
-            .copied()
-            .unwrap_or(1)
-            .max(1) as i64;
-        let per_partition = (elements / partitions).max(1);
+        let per_partition = match view.dtype == storage.dtype {
+            true => storage.partition_elements,
+            false => storage.partition_elements * storage.dtype.bytes() / view.dtype.bytes(),
+        };
+        let per_partition = per_partition.max(1) as i64;
         let (first, low) = match base {
             0 => (0, 0),
             base => (base / per_partition, base % per_partition),

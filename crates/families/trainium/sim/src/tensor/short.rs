@@ -102,7 +102,15 @@ impl<T: Copy + Default, const N: usize> FromIterator<T> for Short<T, N> {
     #[inline]
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut list = Self::new();
-        items.into_iter().for_each(|item| list.push(item));
+        let mut items = items.into_iter();
+        for place in &mut list.near {
+            let Some(item) = items.next() else {
+                return list;
+            };
+            *place = item;
+            list.length += 1;
+        }
+        items.for_each(|item| list.push(item));
         list
     }
 }

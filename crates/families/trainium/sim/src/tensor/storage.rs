@@ -90,8 +90,9 @@ pub(crate) struct Storage {
     pub(crate) shape: Sizes,
     /// Number of leading block dimensions.
     pub(crate) block_rank: usize,
-    /// Elements of one block.
+    /// Elements of one block, and in each of its partitions.
     pub(crate) block_elements: usize,
+    pub(crate) partition_elements: usize,
     /// The kernel's inputs cannot be written.
     pub(crate) immutable: bool,
     /// Whether fresh elements are zero (accumulators) rather than poisoned.

@@ -77,7 +77,11 @@ impl View {
     /// Elements of one block of the tensor, counted in those that this view sees.
     #[inline]
     pub(crate) fn block_elements(&self) -> usize {
-        self.storage.block_elements * self.storage.dtype.bytes() / self.dtype.bytes()
+        let (stored, seen) = (self.storage.dtype, self.dtype);
+        if stored == seen {
+            return self.storage.block_elements;
+        }
+        self.storage.block_elements * stored.bytes() / seen.bytes()
     }
 
     /// The same bytes seen as elements of `dtype`: the last dimension, whose elements must lie side
