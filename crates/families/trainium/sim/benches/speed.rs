@@ -12,7 +12,7 @@ use autocomp_trainium_sim::timing::{Machine, Passes, time};
 use autocomp_trainium_sim::{Options, STACK, evaluate_on_this_thread, parse_inputs};
 
 /// Most runs of a row, and the seconds after which it is not run again once it was three times.
-const RUNS: usize = 200;
+const RUNS: usize = 2000;
 const SECONDS: f64 = 2.0;
 
 /// Tutorial problems with the inputs that latencies were published for.

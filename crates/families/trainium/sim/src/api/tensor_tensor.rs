@@ -8,6 +8,7 @@ use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
+use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Choice, Engine, Operation};
@@ -129,7 +130,7 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
     let (partitions, shape) = (data.partitions(), data.shape());
     let dtype = result_type(destination.as_ref(), dtype, data.dtype);
     let mut inputs = vec![data];
-    let mut numbers = Vec::with_capacity(2);
+    let mut numbers: Short<Option<f32>, 2> = Short::new();
     for (name, value) in [("operand0", Some(operand0)), ("operand1", operand1)] {
         let Some(value) = value else { continue };
         match device.scalar_operand(&bound, name, value, partitions)? {
@@ -168,9 +169,9 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
             let mut inputs = inputs.into_iter();
             let mut x = inputs.next().unwrap_or_default();
             let steps = [(Some(op0), reverse0), (op1, reverse1)];
-            for ((op, reverse), number) in steps.into_iter().zip(numbers) {
+            for ((op, reverse), number) in steps.into_iter().zip(&numbers) {
                 let Some(op) = op else { continue };
-                op.apply_operand(&mut x, number, &mut inputs, reverse);
+                op.apply_operand(&mut x, *number, &mut inputs, reverse);
             }
             x
         })
