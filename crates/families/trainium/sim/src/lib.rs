@@ -34,4 +34,5 @@ pub mod inside {
     pub use crate::refit::solved;
     pub use crate::tensor::bits::{decode, encode, keep, read, write};
     pub use crate::tensor::short::Short;
+    pub use crate::trace::Long;
 }

@@ -7,7 +7,7 @@ const PIECE: usize = 512;
 
 /// A list in pieces, all of which but the last are full.
 #[derive(Clone, Debug)]
-pub(crate) struct Long<T>(Vec<Vec<T>>);
+pub struct Long<T>(Vec<Vec<T>>);
 
 impl<T> Default for Long<T> {
     fn default() -> Self {
@@ -16,17 +16,20 @@ impl<T> Default for Long<T> {
 }
 
 impl<T> Long<T> {
-    pub(crate) fn len(&self) -> usize {
+    /// Number of items.
+    pub fn len(&self) -> usize {
         let last = self.0.last().map_or(0, Vec::len);
         self.0.len().saturating_sub(1) * PIECE + last
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there is no item.
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Adds an item behind the last one.
     #[inline]
-    pub(crate) fn push(&mut self, item: T) {
+    pub fn push(&mut self, item: T) {
         match self.0.last_mut() {
             Some(last) if last.len() < PIECE => last.push(item),
             // The first piece grows, since most lists are short.
@@ -39,20 +42,23 @@ impl<T> Long<T> {
         }
     }
 
-    pub(crate) fn get(&self, at: usize) -> Option<&T> {
+    /// The item at a position.
+    pub fn get(&self, at: usize) -> Option<&T> {
         self.0.get(at / PIECE)?.get(at % PIECE)
     }
 
-    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
+    /// The last item.
+    pub fn last_mut(&mut self) -> Option<&mut T> {
         self.0.last_mut()?.last_mut()
     }
 
-    pub(crate) fn iter(&self) -> std::iter::Flatten<std::slice::Iter<'_, Vec<T>>> {
+    /// All items in order.
+    pub fn iter(&self) -> std::iter::Flatten<std::slice::Iter<'_, Vec<T>>> {
         self.0.iter().flatten()
     }
 
     /// Keeps the items that `keep`, which may change them, says so of.
-    pub(crate) fn retain_mut(&mut self, mut keep: impl FnMut(&mut T) -> bool) {
+    pub fn retain_mut(&mut self, mut keep: impl FnMut(&mut T) -> bool) {
         let mut kept = 0;
         for piece in 0..self.0.len() {
             for at in 0..self.0[piece].len() {

@@ -5,7 +5,7 @@ mod long;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-pub(crate) use self::long::Long;
+pub use self::long::Long;
 use crate::keyed::Keyed;
 use crate::python::value::LoopKind;
 use crate::tensor::dtype::Dtype;
