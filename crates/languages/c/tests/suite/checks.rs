@@ -1,16 +1,22 @@
 //! What is refused before it is built.
 
 use autocomp_c::check;
-use autocomp_catalog::Catalog;
+use autocomp_catalog::{Catalog, Problem};
 use proptest::prelude::*;
+use std::sync::LazyLock;
+
+static PROBLEM: LazyLock<Problem> = LazyLock::new(|| {
+    let problem =
+        Catalog::built_in().and_then(|catalog| catalog.problem("gemmini/gemm-512x512x512"));
+    problem.expect("built-in data")
+});
 
 proptest! {
     #[test]
     fn any_text_is_survived(
         text in "(solution|void|static|#include|#pragma|__attribute__|asm|\\(|\\)|\\{|\\}|\\[|\\]|,|;|\n|\\\\|\"|/\\*|é|.){0,60}",
     ) {
-        let problem = Catalog::built_in().and_then(|catalog| catalog.problem("gemmini/gemm-512x512x512"));
-        let found = check(&text, "kernel.c", &problem.expect("built-in data"));
+        let found = check(&text, "kernel.c", &PROBLEM);
         prop_assert!(found.len() <= autocomp_c::inside::MAX_DIAGNOSTICS);
     }
 }
