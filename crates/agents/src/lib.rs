@@ -43,3 +43,11 @@ pub use proposer::{
 };
 pub use replay::{Recording, Replay};
 pub use rewriter::RewriterProposer;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::complaint::{Complaint, texts};
+    pub use crate::isa_choice::parse_sections;
+}

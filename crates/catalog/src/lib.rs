@@ -25,3 +25,11 @@ pub use isa::IsaSection;
 pub use problem::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance, Work};
 pub use suite::Suite;
 pub use target::{Constant, Example, Roofline, Rules, Target};
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::error::{edits, nearest};
+    pub use crate::problem::signature::contradiction;
+}

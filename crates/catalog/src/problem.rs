@@ -2,7 +2,7 @@
 
 mod checks;
 mod load;
-mod signature;
+pub(crate) mod signature;
 
 use crate::data_type::DataType;
 use crate::distribution::Distribution;

@@ -1,23 +1,14 @@
 //! A folder of files in memory, whether built in or a user's own.
 
 use crate::error::{CatalogError, Invalid};
-use rust_embed::RustEmbed;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-#[derive(RustEmbed)]
-#[folder = "../../targets"]
-struct BuiltInTargets;
-
-#[derive(RustEmbed)]
-#[folder = "../../problems"]
-struct BuiltInProblems;
-
-#[derive(RustEmbed)]
-#[folder = "../../suites"]
-struct BuiltInSuites;
+// `BUILT_IN`: the files of the built-in folders by their paths, in every profile, so that
+// what is tested is what is shipped.
+include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
 
 /// Largest file that is read from a user's folder, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -44,29 +35,14 @@ struct File {
 impl Tree {
     /// Returns the built-in targets, problems and suites, in folders of these names.
     pub(crate) fn built_in() -> Self {
-        let mut files = BTreeMap::new();
-        let mut add =
-            |folder: &str, path: Cow<'static, str>, data: Option<rust_embed::EmbeddedFile>| {
-                if let Some(file) = data {
-                    let path = format!("{folder}/{path}");
-                    files.insert(
-                        path.clone(),
-                        File {
-                            origin: path,
-                            data: file.data,
-                        },
-                    );
-                }
+        let file = |(path, data): &(&str, &'static [u8])| {
+            let file = File {
+                origin: (*path).to_owned(),
+                data: Cow::Borrowed(*data),
             };
-        for path in BuiltInTargets::iter() {
-            add("targets", path.clone(), BuiltInTargets::get(&path));
-        }
-        for path in BuiltInProblems::iter() {
-            add("problems", path.clone(), BuiltInProblems::get(&path));
-        }
-        for path in BuiltInSuites::iter() {
-            add("suites", path.clone(), BuiltInSuites::get(&path));
-        }
+            ((*path).to_owned(), file)
+        };
+        let files = BUILT_IN.iter().map(file).collect();
         Self {
             prefix: String::new(),
             files,

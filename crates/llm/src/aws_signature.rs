@@ -9,30 +9,36 @@ use std::time::{Duration, SystemTime};
 
 /// An access key.
 #[derive(Clone)]
-pub(crate) struct AccessKey {
-    pub(crate) id: String,
-    pub(crate) secret: String,
+pub struct AccessKey {
+    /// Its name, which is no secret.
+    pub id: String,
+    /// What signs.
+    pub secret: String,
     /// Of temporary keys only.
-    pub(crate) session_token: Option<String>,
+    pub session_token: Option<String>,
 }
 
 /// What is signed with which key.
-pub(crate) struct Signing<'request> {
-    pub(crate) key: &'request AccessKey,
-    pub(crate) region: &'request str,
-    pub(crate) service: &'request str,
+pub struct Signing<'request> {
+    /// The key.
+    pub key: &'request AccessKey,
+    /// The region, as in `us-east-1`.
+    pub region: &'request str,
+    /// The service, as in `bedrock`.
+    pub service: &'request str,
     /// The method, in capitals.
-    pub(crate) method: &'request str,
+    pub method: &'request str,
     /// The host as in the request's header, with its port if it is not the usual one.
-    pub(crate) host: &'request str,
+    pub host: &'request str,
     /// The path as sent, with its percent signs.
-    pub(crate) path: &'request str,
-    pub(crate) body: &'request [u8],
+    pub path: &'request str,
+    /// What is sent.
+    pub body: &'request [u8],
 }
 
 impl Signing<'_> {
     /// Returns the headers to add for a request sent at `now`.
-    pub(crate) fn headers(&self, now: SystemTime) -> Vec<(&'static str, String)> {
+    pub fn headers(&self, now: SystemTime) -> Vec<(&'static str, String)> {
         let time = basic_time(now);
         let mut headers = vec![("x-amz-date", time.clone())];
         if let Some(token) = &self.key.session_token {
@@ -89,7 +95,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// Encodes a path segment; model identifiers hold colons, ARNs slashes.
-pub(crate) fn encode_segment(text: &str) -> String {
+pub fn encode_segment(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -103,7 +109,7 @@ pub(crate) fn encode_segment(text: &str) -> String {
 }
 
 /// Returns a time as `YYYYMMDDTHHMMSSZ`.
-fn basic_time(time: SystemTime) -> String {
+pub fn basic_time(time: SystemTime) -> String {
     let seconds = time
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or(Duration::ZERO)
@@ -137,70 +143,4 @@ fn basic_time(time: SystemTime) -> String {
         rest / 60 % 60,
         rest % 60
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{AccessKey, Signing, basic_time};
-    use std::time::{Duration, SystemTime};
-
-    fn signature(method: &str, session_token: Option<&str>) -> String {
-        let key = AccessKey {
-            id: "AKIDEXAMPLE".to_owned(),
-            secret: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY".to_owned(),
-            session_token: session_token.map(str::to_owned),
-        };
-        let signing = Signing {
-            key: &key,
-            region: "us-east-1",
-            service: "service",
-            method,
-            host: "example.amazonaws.com",
-            path: "/",
-            body: b"",
-        };
-        // 2015-08-30, 12:36:00 UTC.
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_440_938_160);
-        let headers = signing.headers(now);
-        assert_eq!(headers[0], ("x-amz-date", "20150830T123600Z".to_owned()));
-        let (_, authorization) = headers.last().expect("a signature");
-        assert!(
-            authorization.starts_with(
-                "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
-            ),
-            "{authorization}"
-        );
-        authorization
-            .split("Signature=")
-            .nth(1)
-            .expect("a signature")
-            .to_owned()
-    }
-
-    /// The cases `get-vanilla` and `post-vanilla` of AWS's test suite.
-    #[test]
-    fn signatures_are_those_of_the_published_suite() {
-        assert_eq!(
-            signature("GET", None),
-            "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"
-        );
-        assert_eq!(
-            signature("POST", None),
-            "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"
-        );
-        assert_ne!(signature("POST", Some("token")), signature("POST", None));
-    }
-
-    #[test]
-    fn times_know_leap_years() {
-        for (seconds, text) in [
-            (0, "19700101T000000Z"),
-            (951_782_400, "20000229T000000Z"),
-            (1_709_251_199, "20240229T235959Z"),
-            (1_795_219_200, "20261121T000000Z"),
-        ] {
-            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            assert_eq!(basic_time(time), text);
-        }
-    }
 }

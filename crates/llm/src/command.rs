@@ -221,7 +221,7 @@ impl LlmClient for CommandClient {
 
 /// Splits a command line into words: blanks separate, quotes and backslashes
 /// protect. Nothing is expanded.
-pub(crate) fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
+pub fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = text.chars();
@@ -252,22 +252,4 @@ pub(crate) fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
     }
     words.extend(word);
     Ok(words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split_words;
-
-    #[test]
-    fn words_split_like_a_shell_without_expansion() {
-        let words = |text: &str| split_words(text).expect(text);
-        assert_eq!(words("a  b\tc"), ["a", "b", "c"]);
-        assert_eq!(
-            words("sh -c 'cat; echo \"$HOME\"'"),
-            ["sh", "-c", "cat; echo \"$HOME\""]
-        );
-        assert_eq!(words(r#""a \" b"c\ d"#), ["a \" bc d"]);
-        assert_eq!(words("x ''"), ["x", ""]);
-        assert!(split_words("a 'b").is_err() && split_words("a\\").is_err());
-    }
 }

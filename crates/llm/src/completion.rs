@@ -234,26 +234,3 @@ pub struct Completion {
     /// Every call made for the request, failed ones included; empty below the metering layer.
     pub attempts: Vec<Attempt>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Message, Request, Role};
-
-    #[test]
-    fn the_transcript_names_speakers_after_the_first_turn() {
-        let mut request = Request::new("prefix\n", "question", 10);
-        assert_eq!(request.transcript(), "prefix\n\nquestion");
-        request.messages.push(Message {
-            role: Role::Assistant,
-            text: "what?".to_owned(),
-        });
-        request.messages.push(Message {
-            role: Role::User,
-            text: "again".to_owned(),
-        });
-        assert_eq!(
-            request.transcript(),
-            "prefix\n\nquestion\n\n=== ASSISTANT ===\nwhat?\n\n=== USER ===\nagain"
-        );
-    }
-}

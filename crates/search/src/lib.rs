@@ -41,3 +41,11 @@ pub use progress::{BestKernel, Progress, ProposalCounts};
 pub use search::{Candidate, Search};
 pub use strategy::{Pool, REGISTRY, Strategy, strategy};
 pub use task::Task;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::bandit::{Arms, MOST_COUNTED, Record, success_rate};
+    pub use crate::exhaustive::{Turns, deal};
+}

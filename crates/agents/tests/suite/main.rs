@@ -2,5 +2,8 @@
 
 #[path = "../../../llm/tests/chat/mod.rs"]
 mod chat;
+mod complaints;
+mod isa_choices;
 mod proposer;
 mod replies;
+mod rewriters;

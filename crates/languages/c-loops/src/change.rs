@@ -64,7 +64,7 @@ pub fn split<C: Command>(whole: &Loop<C>, count: i64, taken: &[String]) -> Optio
 ///
 /// A part that is split again gets one letter more, as usual for schedules: `i_o` becomes
 /// `i_oo` and `i_oi`.
-fn fresh_name(variable: &str, suffix: &str, taken: &[String]) -> String {
+pub fn fresh_name(variable: &str, suffix: &str, taken: &[String]) -> String {
     let is_part = variable
         .rsplit_once('_')
         .is_some_and(|(_, part)| !part.is_empty() && part.chars().all(|it| "oi".contains(it)));
@@ -137,25 +137,4 @@ fn hides<C>(statements: &[Statement<C>], variable: &str) -> bool {
         }
         _ => false,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::fresh_name;
-
-    #[test]
-    fn parts_of_parts_have_short_names() {
-        let taken = ["i".to_owned(), "io".to_owned(), "j_o".to_owned()];
-        for (variable, outer, inner) in [
-            ("i", "i_o", "i_i"),
-            ("i_o", "i_oo", "i_oi"),
-            ("i_oi", "i_oio", "i_oii"),
-            ("j", "j_oo", "j_i"),
-            ("io", "io_o", "io_i"),
-            ("row_", "row__o", "row__i"),
-        ] {
-            assert_eq!(fresh_name(variable, "o", &taken), outer);
-            assert_eq!(fresh_name(variable, "i", &taken), inner);
-        }
-    }
 }

@@ -7,7 +7,7 @@
 mod entry;
 mod expanded;
 mod rules;
-mod tokens;
+pub(crate) mod tokens;
 
 pub use expanded::{Expanded, templates};
 pub use rules::is_runtime_name;
@@ -20,7 +20,7 @@ use tokens::Token;
 pub const MAX_SOURCE_BYTES: usize = 512 << 10;
 
 /// Diagnostics kept of one check.
-const MAX_DIAGNOSTICS: usize = 10;
+pub const MAX_DIAGNOSTICS: usize = 10;
 
 /// Returns why `source` is refused; empty if it may be built.
 #[must_use]
@@ -166,51 +166,4 @@ fn location(file: &str, token: &Token<'_>) -> Option<SourceLocation> {
         line: token.line,
         column: Some(token.column),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check;
-    use autocomp_catalog::Catalog;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn any_text_is_survived(
-            text in "(solution|void|static|#include|#pragma|__attribute__|asm|\\(|\\)|\\{|\\}|\\[|\\]|,|;|\n|\\\\|\"|/\\*|é|.){0,60}",
-        ) {
-            let problem = Catalog::built_in().and_then(|catalog| catalog.problem("gemmini/gemm-512x512x512"));
-            let found = check(&text, "kernel.c", &problem.expect("built-in data"));
-            prop_assert!(found.len() <= super::MAX_DIAGNOSTICS);
-        }
-    }
-
-    #[test]
-    fn shifts_into_the_sign_are_doubtful() {
-        let lines = |source: &str| {
-            let found = super::doubts(source, "kernel.c");
-            found
-                .iter()
-                .filter_map(|one| Some(one.location.as_ref()?.line))
-                .collect::<Vec<u32>>()
-        };
-        let source = "uint64_t a = 1 << 31;\nuint64_t b = 1u << 31;\nuint64_t c = 0x3 << 30 | 5;\n\
-                      int d = 1 << 30;\nuint32_t e = (uint32_t)(1 << 31);\n// 1 << 31\n";
-        assert_eq!(lines(source), [1, 3]);
-    }
-
-    #[test]
-    fn known_kernels_pass() {
-        let catalog = Catalog::built_in().expect("built-in data");
-        for name in catalog.problem_names() {
-            let problem = catalog.problem(name).expect("built-in data");
-            let target = catalog.target(&problem.targets[0]).expect("built-in data");
-            if target.language != "c" {
-                continue;
-            }
-            for (kernel, source) in &problem.kernels {
-                assert_eq!(check(source, "kernel.c", &problem), [], "{name} {kernel}");
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@ use autocomp_core::Expansion;
 /// Returns `source` with comments, strings and character literals replaced by
 /// spaces, byte for byte, so that offsets stay valid. Line ends are kept.
 #[must_use]
-pub(crate) fn blank(source: &str) -> Vec<u8> {
+pub fn blank(source: &str) -> Vec<u8> {
     let bytes = source.as_bytes();
     let mut blanked = bytes.to_vec();
     let mut idx = 0;
@@ -59,7 +59,7 @@ fn literal_end(bytes: &[u8], start: usize, quote: u8) -> usize {
 
 /// Returns whether braces and parentheses are balanced outside comments and literals.
 #[must_use]
-pub(crate) fn is_balanced(blanked: &[u8]) -> bool {
+pub fn is_balanced(blanked: &[u8]) -> bool {
     let mut braces = 0_i64;
     let mut parens = 0_i64;
     for byte in blanked {
@@ -80,7 +80,7 @@ pub(crate) fn is_balanced(blanked: &[u8]) -> bool {
 /// Returns whether a function named `entry` is defined (not only declared or
 /// called): its name, a parameter list, then a brace, at the outermost level.
 #[must_use]
-pub(crate) fn defines(blanked: &[u8], entry: &str) -> bool {
+pub fn defines(blanked: &[u8], entry: &str) -> bool {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let mut depth = 0_i64;
     let mut idx = 0;
@@ -163,46 +163,4 @@ pub fn macros(source: &str) -> Vec<Expansion> {
         }
     }
     macros
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{blank, defines, is_balanced, macros};
-
-    #[test]
-    fn macros_are_found_with_their_lines() {
-        let source = "#define N 4\nint x;\n  # define MOVE(i, j) mvin(a[i], j); \\\n    fence()\n#define NOTHING\n#undef N\n#define";
-        let of = |name: &str, line, body: &str| autocomp_core::Expansion {
-            name: name.to_owned(),
-            line,
-            body: body.to_owned(),
-        };
-        assert_eq!(
-            macros(source),
-            [
-                of("N", 1, "4"),
-                of("MOVE", 3, "mvin(a[i], j); fence()"),
-                of("NOTHING", 5, "")
-            ]
-        );
-    }
-
-    #[test]
-    fn comments_and_literals_do_not_count() {
-        let source = "// void solution() {\n\"{ void solution() {\" '{' /* { */ int x;";
-        let blanked = blank(source);
-        assert_eq!(blanked.len(), source.len());
-        assert!(is_balanced(&blanked));
-        assert!(!defines(&blanked, "solution"));
-    }
-
-    #[test]
-    fn definitions_are_told_from_calls_and_declarations() {
-        let check = |source: &str| defines(&blank(source), "solution");
-        assert!(check("void solution(int8_t a[4][4])\n{\n}"));
-        assert!(check("void solution(void) __attribute__((noinline)) {}"));
-        assert!(!check("void solution(int8_t a[4][4]);"));
-        assert!(!check("int main(void) { solution(a); { } }"));
-        assert!(!check("void my_solution(void) {}"));
-    }
 }

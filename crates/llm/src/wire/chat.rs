@@ -12,7 +12,7 @@ use autocomp_core::UsdMicros;
 use serde_json::{Value, json};
 
 /// The format for one model.
-pub(crate) struct Chat {
+pub struct Chat {
     name: String,
     provider: Provider,
     /// Talks to the seller itself and not to a server that speaks like it.
@@ -20,7 +20,8 @@ pub(crate) struct Chat {
 }
 
 impl Chat {
-    pub(crate) fn new(spec: &ModelSpec) -> Self {
+    /// Speaks to the model of `spec`.
+    pub fn new(spec: &ModelSpec) -> Self {
         Self {
             name: spec.name.clone(),
             provider: spec.provider,
@@ -47,7 +48,7 @@ impl Chat {
 
 /// Returns whether OpenAI caches what a request marks, and bills it for writing:
 /// from GPT-5.6 on. The end of the stable prefix is marked then, and nothing else.
-pub(crate) fn has_cache_marks(name: &str) -> bool {
+pub fn has_cache_marks(name: &str) -> bool {
     version_after(name, "gpt-").is_some_and(|version| (5, 6) <= version)
 }
 
@@ -149,37 +150,5 @@ impl Wire for Chat {
             cost,
             failure,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Chat;
-    use crate::completion::Request;
-    use crate::wire::Wire as _;
-    use crate::wire::responses::Responses;
-
-    /// Servers at other addresses do not know the marks, so cassettes cannot show them.
-    #[test]
-    fn the_stable_prefix_is_marked_where_writing_to_the_cache_costs() {
-        let request = Request::new("prefix", "question", 100);
-        let chat = |name: &str| {
-            let spec = name.parse().expect(name);
-            Chat::new(&spec).body(&request).expect(name)
-        };
-        let new = chat("openai::gpt-5.6-mini");
-        assert_eq!(new["prompt_cache_options"]["mode"], "explicit");
-        let system = &new["messages"][0]["content"][0];
-        assert_eq!(system["prompt_cache_breakpoint"]["mode"], "explicit");
-        assert_eq!(new["max_completion_tokens"], 100);
-        let old = chat("openai::gpt-5.4");
-        assert_eq!(old["messages"][0]["content"], "prefix");
-        assert!(old.get("prompt_cache_options").is_none());
-        let other = chat("openai@http://h/v1::gpt-5.6");
-        assert!(other.get("prompt_cache_options").is_none());
-        let spec = "openai-responses::gpt-6".parse().expect("spec");
-        let responses = Responses::new(&spec).body(&request).expect("body");
-        let system = &responses["input"][0]["content"][0];
-        assert_eq!(system["prompt_cache_breakpoint"]["mode"], "explicit");
     }
 }

@@ -9,14 +9,15 @@ use crate::model::ModelSpec;
 use serde_json::{Value, json};
 
 /// The format for one model.
-pub(crate) struct Responses {
+pub struct Responses {
     name: String,
     /// Talks to the seller itself and not to a server that speaks like it.
     is_first_hand: bool,
 }
 
 impl Responses {
-    pub(crate) fn new(spec: &ModelSpec) -> Self {
+    /// Speaks to the model of `spec`.
+    pub fn new(spec: &ModelSpec) -> Self {
         Self {
             name: spec.name.clone(),
             is_first_hand: spec.url.is_none(),

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod allotments;
+mod bandits;
 mod beginnings;
 mod cutting;
+mod dropouts;
 mod economy;
+mod exhausting;
 mod extending;
 mod landscape;
 mod method;

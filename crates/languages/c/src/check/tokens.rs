@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 /// The class of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Identifier or keyword.
     Word,
     /// Number.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 
 /// One token.
 #[derive(Clone, Debug)]
-pub(super) struct Token<'s> {
+pub struct Token<'s> {
     /// The class.
     pub kind: Kind,
     /// The text, line splices removed.
@@ -126,7 +126,7 @@ impl Characters<'_> {
 }
 
 /// Returns the tokens of `source`. Never fails: what is no C is punctuation.
-pub(super) fn tokens(source: &str) -> Vec<Token<'_>> {
+pub fn tokens(source: &str) -> Vec<Token<'_>> {
     lex(source, true)
 }
 
@@ -242,30 +242,4 @@ fn without_splices(raw: &str) -> String {
         column: 1,
     };
     std::iter::from_fn(|| input.next()).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::tokens;
-    use proptest::prelude::*;
-
-    #[test]
-    fn comments_and_literals_hide_words_and_splices_do_not() {
-        let words: Vec<String> = tokens("a /* asm */ \"asm\" // asm\n as\\\nm 'b' %:include")
-            .iter()
-            .map(|token| token.word().to_owned())
-            .filter(|word| !word.is_empty())
-            .collect();
-        assert_eq!(words, ["a", "asm", "include"]);
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_survived(text in "([a-z/*\"'\\\\\n #<%:>{}]|.){0,80}") {
-            let lines = 1 + text.matches('\n').count() as u32;
-            for token in tokens(&text) {
-                prop_assert!(1 <= token.line && token.line <= lines && 1 <= token.column);
-            }
-        }
-    }
 }

@@ -1,0 +1,67 @@
+//! Elements that are drawn.
+
+use autocomp_catalog::{Buffer, DataType, Distribution, Role};
+use autocomp_core::Seed;
+
+fn buffer(dtype: DataType, shape: &[u64]) -> Buffer {
+    Buffer {
+        name: "X".to_owned(),
+        dtype,
+        shape: shape.to_vec(),
+        role: Role::Input,
+        alignment: 64,
+        used: None,
+    }
+}
+
+#[test]
+fn uniform_reaches_both_ends_and_stays_between_them() {
+    let bytes = Distribution::Uniform {
+        low: -128,
+        high: 127,
+    }
+    .fill(&buffer(DataType::Int8, &[64, 64]), Seed(1));
+    let values: std::collections::BTreeSet<i8> = bytes.iter().map(|b| b.cast_signed()).collect();
+    assert_eq!(values.len(), 256);
+    let bytes =
+        Distribution::Uniform { low: -2, high: 1 }.fill(&buffer(DataType::Int8, &[64]), Seed(1));
+    assert!(bytes.iter().all(|b| (-2..=1).contains(&b.cast_signed())));
+}
+
+#[test]
+fn identity_of_a_wide_matrix_and_of_a_stack() {
+    let bytes = Distribution::Identity {}.fill(&buffer(DataType::Int8, &[2, 3]), Seed(0));
+    assert_eq!(bytes, [1, 0, 0, 0, 1, 0]);
+    let bytes = Distribution::Identity {}.fill(&buffer(DataType::Int8, &[2, 2, 2]), Seed(0));
+    assert_eq!(bytes, [1, 0, 0, 1, 1, 0, 0, 1]);
+}
+
+#[test]
+fn widths_and_clamping() {
+    let fill = |dtype| Distribution::Constant { value: 1e12 }.fill(&buffer(dtype, &[1]), Seed(0));
+    assert_eq!(fill(DataType::Int8), [127]);
+    assert_eq!(fill(DataType::Int32), i32::MAX.to_le_bytes());
+    assert_eq!(fill(DataType::Float32), 1e12f32.to_le_bytes());
+}
+
+#[test]
+fn fractions_are_rounded_to_the_nearest_even() {
+    let values = vec![0.5, 1.5, -2.5, 0.49, -0.51, -128.7];
+    let bytes = Distribution::Choice { values }.fill(&buffer(DataType::Int8, &[16, 16]), Seed(4));
+    let seen: std::collections::BTreeSet<i8> = bytes.iter().map(|b| b.cast_signed()).collect();
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), [-128, -2, -1, 0, 2]);
+}
+
+#[test]
+fn sparse_density_is_near_one_in() {
+    let bytes = Distribution::Sparse {
+        values: vec![-1.0, 1.0],
+        one_in: 8,
+    }
+    .fill(&buffer(DataType::Int8, &[100, 100]), Seed(3));
+    let set = bytes.iter().filter(|b| **b != 0).count();
+    assert!(
+        (1000..1500).contains(&set),
+        "{set} of 10000 elements are set"
+    );
+}

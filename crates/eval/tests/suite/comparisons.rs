@@ -1,0 +1,135 @@
+//! What is told of wrong outputs.
+
+use autocomp_catalog::{Buffer, DataType, Role, Tolerance};
+use autocomp_eval::comparison::compare;
+
+fn buffer() -> Buffer {
+    Buffer {
+        name: "C".into(),
+        dtype: DataType::Int8,
+        shape: vec![64, 64],
+        role: Role::Output,
+        alignment: 64,
+        used: None,
+    }
+}
+
+/// Compares a ramp with itself after `spoil` has changed some elements.
+fn report(spoil: impl Fn(usize, usize, i8) -> i8) -> String {
+    let expected: Vec<i8> = (0..64 * 64).map(|idx| (idx * 7 % 100) as i8).collect();
+    let got: Vec<u8> = expected
+        .iter()
+        .enumerate()
+        .map(|(idx, value)| spoil(idx / 64, idx % 64, *value).cast_unsigned())
+        .collect();
+    let expected: Vec<u8> = expected.iter().map(|value| value.cast_unsigned()).collect();
+    let poison = vec![0x5a; expected.len()];
+    match compare(&buffer(), &expected, &got, &poison, Tolerance::Exact {}, 16) {
+        Some(found) => format!(
+            "{}: {}\n  {}",
+            found.code,
+            found.message,
+            found.notes.join("\n  ")
+        ),
+        None => "equal".into(),
+    }
+}
+
+#[test]
+fn patterns_are_named() {
+    let cases = [
+        ("nothing", report(|_, _, v| v)),
+        (
+            "everything negated",
+            report(|_, _, v| if v == 0 { 1 } else { -v }),
+        ),
+        (
+            "odd tile columns",
+            report(|_, c, v| if c / 16 % 2 == 1 { v ^ 1 } else { v }),
+        ),
+        (
+            "checkerboard",
+            report(|r, c, v| if (r / 16 + c / 16) % 2 == 1 { v ^ 1 } else { v }),
+        ),
+        (
+            "second half of 32 rows",
+            report(|r, _, v| if 16 <= r % 32 { v + 1 } else { v }),
+        ),
+        (
+            "last rows never written",
+            report(|r, _, v| if 48 <= r { 0x5a } else { v }),
+        ),
+        (
+            "one element",
+            report(|r, c, v| if (r, c) == (5, 9) { 0 } else { v }),
+        ),
+        ("one column", report(|_, c, v| if c == 63 { -1 } else { v })),
+        (
+            "edges of tiles",
+            report(|r, c, v| {
+                if r % 16 == 15 && c % 16 == 15 {
+                    v ^ 2
+                } else {
+                    v
+                }
+            }),
+        ),
+    ];
+    let text: Vec<String> = cases
+        .iter()
+        .map(|(name, text)| format!("{name}\n  {text}"))
+        .collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn tolerance_decides_on_floats_and_nan_is_wrong() {
+    let buffer = Buffer {
+        dtype: DataType::Float32,
+        shape: vec![2],
+        ..buffer()
+    };
+    let bytes = |a: f32, b: f32| [a.to_le_bytes(), b.to_le_bytes()].concat();
+    let tolerance = Tolerance::Close {
+        relative: 1e-3,
+        absolute: 0.0,
+    };
+    let compare =
+        |got: Vec<u8>| compare(&buffer, &bytes(1.0, 2.0), &got, &[0; 8], tolerance, 4).is_none();
+    assert!(compare(bytes(1.0005, 2.0)));
+    assert!(!compare(bytes(1.002, 2.0)));
+    assert!(!compare(bytes(1.0, f32::NAN)));
+    assert!(!compare(bytes(f32::INFINITY, 2.0)));
+}
+
+#[test]
+fn nothing_but_the_same_infinity_is_near_an_infinity() {
+    let buffer = Buffer {
+        dtype: DataType::Float32,
+        shape: vec![2],
+        ..buffer()
+    };
+    let tolerance = Tolerance::Close {
+        relative: 1e-3,
+        absolute: 1e30,
+    };
+    let is_near = |expected: f32, got: f32| {
+        let bytes = |value: f32| [value.to_le_bytes(), 1.0_f32.to_le_bytes()].concat();
+        compare(
+            &buffer,
+            &bytes(expected),
+            &bytes(got),
+            &[0; 8],
+            tolerance,
+            4,
+        )
+        .is_none()
+    };
+    for infinity in [f32::INFINITY, f32::NEG_INFINITY] {
+        assert!(is_near(infinity, infinity));
+        for other in [0.0, f32::MAX, f32::MIN, -infinity, f32::NAN] {
+            assert!(!is_near(infinity, other), "{infinity} {other}");
+            assert!(!is_near(other, infinity), "{other} {infinity}");
+        }
+    }
+}

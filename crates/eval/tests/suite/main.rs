@@ -1,0 +1,10 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod comparisons;
+mod file_stores;
+mod inputs;
+mod text;
+mod thread_counts;
+mod timelines;

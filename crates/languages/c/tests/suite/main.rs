@@ -1,0 +1,8 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod checks;
+mod normal_forms;
+mod texts;
+mod tokens;
