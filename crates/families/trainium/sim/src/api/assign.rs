@@ -116,7 +116,7 @@ impl Device {
         if !fits {
             return Ok(false);
         }
-        super::operands::within(&place, None, &selection, &shape)?;
+        super::operands::within(&place, None, selection, &shape)?;
         let (target, source, flags) = match &selection {
             Selection::All => (place, Cow::Borrowed(view), None),
             Selection::Nothing => return Ok(true),

@@ -207,6 +207,10 @@ impl State<'_> {
     }
 
     /// Counts an instruction as issued, and wakes those that waited for it.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the tables of the running schedule"
+    )]
     pub(super) fn finish(
         &mut self,
         which: u32,
