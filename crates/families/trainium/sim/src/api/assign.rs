@@ -91,8 +91,7 @@ impl Device {
         position: u32,
         accumulate: bool,
     ) -> Outcome<bool> {
-        let storage = Rc::clone(&view.storage);
-        let selection = &*storage.selection.borrow();
+        let selection = &*view.storage.selection.borrow();
         let Some(producer) = self.trace.instructions.get(position as usize) else {
             return Ok(false);
         };
@@ -117,7 +116,7 @@ impl Device {
             return Ok(false);
         }
         super::operands::within(&place, None, selection, &shape)?;
-        let (target, source, flags) = match &selection {
+        let (target, source, flags) = match selection {
             Selection::All => (place, Cow::Borrowed(view), None),
             Selection::Nothing => return Ok(true),
             Selection::Part(bounds, flags) => (

@@ -12,29 +12,19 @@ use crate::trace::{Choice, Engine, Features, Instruction, Long, Operation, Regio
 /// Results that only one operation of the vector engine reads go to the accumulators if they fit
 /// a bank, which lets that operation stream both operands at once.
 pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
-    if !plan.uses().pairs {
+    let uses = plan.uses();
+    if !uses.pairs {
         return;
     }
-    // How many write each tile, and whether the scalar engine can run all of them; how many read
-    // it, and which does first.
-    let mut writers = plan.table((0u32, true));
-    let mut readers = plan.table((0u32, 0u32));
-    for (position, instruction) in (0u32..).zip(plan.instructions.iter()) {
-        let scalar = matches!(
+    // Whether the scalar engine can run all instructions that write a tile.
+    let mut scalar = plan.table(true);
+    for instruction in plan.instructions.iter() {
+        let able = matches!(
             instruction.choice,
             Choice::VectorOrScalar | Choice::Fixed(Engine::Scalar)
         );
         for region in &instruction.writes {
-            let (count, all) = &mut writers[region.tile.at()];
-            *count += 1;
-            *all &= scalar;
-        }
-        for region in &instruction.reads {
-            let (count, first) = &mut readers[region.tile.at()];
-            if *count == 0 {
-                *first = position;
-            }
-            *count += 1;
+            scalar[region.tile.at()] &= able;
         }
     }
     let fits = |region: &Region| {
@@ -42,16 +32,17 @@ pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
         tensor.is_some_and(|it| it.buffer == Buffer::Sbuf && it.bytes * 8 <= machine.psum_bytes)
     };
     let mut found = Vec::new();
-    for (position, instruction) in (0u32..).zip(plan.instructions.iter()) {
+    for (position, instruction) in plan.instructions.iter().enumerate() {
         let alone = |region: &Region| {
             let at = region.tile.at();
-            readers[at] == (1, position) && writers[at] == (1, true) && fits(region)
+            let tile = &uses.tiles[at];
+            tile.readers == 1 && tile.writers == 1 && scalar[at] && fits(region)
         };
         if instruction.operation == Operation::TensorTensor
             && instruction.features.psum_inputs == 0
             && instruction.reads.iter().any(alone)
         {
-            found.push(position as usize);
+            found.push(position);
         }
     }
     if !found.is_empty() {

@@ -3,7 +3,8 @@
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Long, Tensor};
 
-/// Accumulator banks in program order: bytes that an instruction opens, and that it closes.
+/// Accumulator banks in program order: bytes that an instruction opens, and that it closes; 0
+/// where it does not.
 pub(super) struct Banks {
     pub(super) opens: Vec<u32>,
     pub(super) closes: Vec<u32>,
