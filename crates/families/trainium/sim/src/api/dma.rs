@@ -15,6 +15,9 @@ use crate::trace::{Choice, Engine, Instruction, Operation, Transfer};
 
 const DMA: Choice = Choice::Fixed(Engine::Dma);
 
+/// Shapes of the latest transfers that new ones are compared with, so that equal ones share one.
+const SHAPES: usize = 8;
+
 /// Elements that lie one after the other at the end of a view's free dimensions.
 fn run_elements(view: &View) -> usize {
     let mut expected = 1i64;
@@ -33,9 +36,16 @@ fn run_elements(view: &View) -> usize {
 }
 
 impl Device {
-    /// The shape of a transfer whose rows are the first dimension of `rows_of`; without a target it
-    /// goes to a fresh tile.
-    fn transfer(&self, source: &View, target: Option<&View>, rows_of: &View) -> Transfer {
+    /// Makes an instruction a transfer whose rows are the first dimension of `rows_of` and of which
+    /// so many elements are turned around; without a target it goes to a fresh tile.
+    fn transfer(
+        &mut self,
+        one: &mut Instruction,
+        source: &View,
+        target: Option<&View>,
+        rows_of: &View,
+        transposed: u64,
+    ) {
         let free = rows_of.free().max(1);
         let run = run_elements(source)
             .min(target.map_or(usize::MAX, run_elements))
@@ -48,16 +58,25 @@ impl Device {
             rows: rows_of.partitions() as u32,
             run_bytes: (run * width) as u32,
             runs: (free / run.min(free)).max(1) as u32,
+            transposed,
             ..Transfer::default()
         };
         if !source.buffer().on_chip() {
             transfer.hbm_read = (source.elements() * source.dtype.bytes()) as u64;
-            transfer.fingerprint = fingerprint(source);
+            one.fingerprint = fingerprint(source);
         }
         if let Some(target) = target.filter(|t| !t.buffer().on_chip()) {
             transfer.hbm_written = (target.elements() * target.dtype.bytes()) as u64;
         }
-        transfer
+        let known = self.transfers.iter().position(|it| **it == transfer);
+        let at = known.unwrap_or_else(|| {
+            if self.transfers.len() == SHAPES {
+                self.transfers.remove(0);
+            }
+            self.transfers.push(Arc::new(transfer));
+            self.transfers.len() - 1
+        });
+        one.transfer = Some(Arc::clone(&self.transfers[at]));
     }
 
     /// A view in main memory as rows and columns: the first dimension is the partition dimension.
@@ -134,7 +153,7 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         if let Some(indirect) = &part.indirect {
             one.reads.push(device.region(&indirect.rows));
         }
-        one.transfer = Some(Arc::new(device.transfer(&part, None, &part)));
+        device.transfer(&mut one, &part, None, &part, 0);
         instruction = Some(one);
     }
     device
@@ -208,9 +227,7 @@ pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<V
     one.partitions = f.min(128) as u16;
     one.free = p as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
-    let mut transfer = device.transfer(&source, None, &source);
-    transfer.transposed = (p * f) as u64;
-    one.transfer = Some(Arc::new(transfer));
+    device.transfer(&mut one, &source, None, &source, (p * f) as u64);
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);
@@ -294,7 +311,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     one.partitions = source.partitions() as u16;
     one.free = source.free() as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
-    one.transfer = Some(Arc::new(device.transfer(&source, Some(&target), &source)));
+    device.transfer(&mut one, &source, Some(&target), &source, 0);
     device.note_write(&mut one, &target);
     device.emit(one)?;
     Ok(Value::None)
@@ -411,11 +428,7 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
             one.reads.push(device.region(&indirect.rows));
         }
     }
-    one.transfer = Some(Arc::new(device.transfer(
-        &source,
-        Some(&target_part),
-        rows_of,
-    )));
+    device.transfer(&mut one, &source, Some(&target_part), rows_of, 0);
     if device.functional {
         let rows = if skip { device.rows(&source)? } else { None };
         if let Some(rows) = rows {

@@ -3,38 +3,40 @@
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::LoopKind;
-use crate::tensor::short::Short;
-use crate::trace::{Instruction, Region};
+use crate::trace::{Instruction, Region, Tile};
 
 /// A write within running loops.
-#[derive(Clone, Copy, Default)]
-struct Written {
+#[derive(Clone, Copy)]
+struct Write {
+    /// The number of the tile.
+    tile: u32,
     /// First partition and first byte of the region.
-    place: (u16, u32),
-    /// Where the iterations of the loops around it begin in the list of paths, and how many loops
-    /// there are.
-    path: (u32, u32),
+    partition: u16,
+    byte: u32,
     accumulates: bool,
+    /// Where the iterations of the loops around it stand in the list of paths.
+    path: u32,
+    /// The write to another place of the tile that was noted before.
+    before: Option<u32>,
 }
 
-/// The writes to a tile since the outermost of the running loops was entered.
-#[derive(Clone, Default)]
-struct Writes {
-    /// Which loop that was: what was noted before another one is void.
-    entered: u32,
-    all: Short<Written, 1>,
+impl Write {
+    fn is_to(&self, region: &Region) -> bool {
+        (self.partition, self.byte) == (region.partitions.0, region.span.0)
+    }
 }
 
-/// Where something was written within running loops.
+/// Where something was written since the outermost of the running loops was entered.
 #[derive(Default)]
 pub(super) struct Hazards {
-    /// By the number of the tile.
-    writes: Vec<Writes>,
-    entered: u32,
-    /// Loops and iterations around writes, one path after the other.
+    writes: Vec<Write>,
+    /// By the number of the tile, the last of its writes; where it has none, one of another tile.
+    latest: Vec<u32>,
+    /// Loops and iterations around writes, one path after the other; each begins with how many
+    /// there are.
     paths: Vec<(u32, u32)>,
     /// The path of the running loops, until one of them goes on.
-    path: Option<(u32, u32)>,
+    path: Option<u32>,
 }
 
 impl Hazards {
@@ -46,7 +48,8 @@ impl Hazards {
     pub(super) fn enter(&mut self, depth: usize) {
         self.moved();
         if depth == 0 {
-            self.forget();
+            self.paths.clear();
+            self.writes.clear();
         }
     }
 
@@ -54,49 +57,47 @@ impl Hazards {
         self.enter(depth);
     }
 
-    fn forget(&mut self) {
-        self.paths.clear();
-        self.entered = self.entered.wrapping_add(1);
-        if self.entered == 0 {
-            self.writes.clear();
-        }
+    fn path(&self, begin: u32) -> &[(u32, u32)] {
+        let begin = begin as usize;
+        &self.paths[begin + 1..][..self.paths[begin].0 as usize]
     }
 
-    fn path(&self, (begin, length): (u32, u32)) -> &[(u32, u32)] {
-        &self.paths[begin as usize..(begin + length) as usize]
+    /// The write to a tile that was noted last.
+    fn latest(&self, tile: Tile) -> Option<u32> {
+        let latest = *self.latest.get(tile.at())?;
+        let write = self.writes.get(latest as usize)?;
+        (write.tile == tile.number).then_some(latest)
     }
 
     /// The last write to the place where a region begins.
-    fn last(&self, region: &Region) -> Option<Written> {
-        let writes = self.writes.get(region.tile.at())?;
-        let place = (region.partitions.0, region.span.0);
-        let mut all = writes.all.iter();
-        let found = all.find(|it| it.place == place);
-        found.filter(|_| writes.entered == self.entered).copied()
+    fn last(&self, region: &Region) -> Option<usize> {
+        let before = |at: &u32| self.writes[*at as usize].before;
+        let mut all = std::iter::successors(self.latest(region.tile), before);
+        let found = all.find(|at| self.writes[*at as usize].is_to(region));
+        found.map(|at| at as usize)
     }
 
-    fn note(&mut self, region: &Region, path: (u32, u32), accumulates: bool) {
-        let at = region.tile.at();
-        if self.writes.len() <= at {
-            self.writes.resize(at + 1, Writes::default());
+    /// Notes a write to a region, whose place was last written by `known`.
+    fn note(&mut self, region: &Region, known: Option<usize>, path: u32, accumulates: bool) {
+        if let Some(known) = known {
+            self.writes[known].path = path;
+            self.writes[known].accumulates = accumulates;
+            return;
         }
-        let writes = &mut self.writes[at];
-        if writes.entered != self.entered {
-            *writes = Writes {
-                entered: self.entered,
-                all: Short::new(),
-            };
+        let before = self.latest(region.tile);
+        let tile = region.tile.at();
+        if self.latest.len() <= tile {
+            self.latest.resize(tile + 1, u32::MAX);
         }
-        let new = Written {
-            place: (region.partitions.0, region.span.0),
-            path,
+        self.latest[tile] = self.writes.len() as u32;
+        self.writes.push(Write {
+            tile: region.tile.number,
+            partition: region.partitions.0,
+            byte: region.span.0,
             accumulates,
-        };
-        let mut all = writes.all.iter_mut();
-        match all.find(|it| it.place == new.place) {
-            Some(known) => *known = new,
-            None => writes.all.push(new),
-        }
+            path,
+            before,
+        });
     }
 }
 
@@ -136,9 +137,9 @@ impl Device {
         let path = match self.hazards.path {
             Some(path) => path,
             None => {
-                let path = (self.hazards.paths.len() as u32, self.running.len() as u32);
-                let running = self.running.iter();
-                let running = running.map(|r| (r.id, r.iteration));
+                let path = self.hazards.paths.len() as u32;
+                let running = self.running.iter().map(|r| (r.id, r.iteration));
+                self.hazards.paths.push((self.running.len() as u32, 0));
                 self.hazards.paths.extend(running);
                 self.hazards.path = Some(path);
                 path
@@ -153,7 +154,8 @@ impl Device {
             if !tensor.buffer.on_chip() {
                 continue;
             }
-            if let Some(earlier) = self.hazards.last(region) {
+            let known = self.hazards.last(region);
+            if let Some(earlier) = known.map(|at| self.hazards.writes[at]) {
                 let accumulated = earlier.accumulates;
                 let now = self.hazards.path(path);
                 let before = self.hazards.path(earlier.path);
@@ -184,7 +186,7 @@ impl Device {
                 }
             }
             if writing {
-                self.hazards.note(region, path, accumulate);
+                self.hazards.note(region, known, path, accumulate);
             }
         }
         Ok(())

@@ -49,7 +49,7 @@ use crate::python::value::LoopKind;
 use crate::tensor::account::Account;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Shared;
-use crate::trace::{Instruction, Loop, Region, Tiles, Trace};
+use crate::trace::{Instruction, Loop, Region, Tiles, Trace, Transfer};
 
 /// Dialects of NKI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -162,6 +162,8 @@ pub(crate) struct Device {
     running: Vec<Running>,
     loop_ids: Keyed<(u32, u32), u32>,
     pub(crate) trace: Trace,
+    /// Shapes of the latest transfers.
+    transfers: Vec<Arc<Transfer>>,
     /// Numbers of the tiles that the trace speaks of.
     pub(crate) tiles: Tiles,
     pub(crate) account: Rc<Account>,
@@ -201,6 +203,7 @@ impl Device {
             running: Vec::new(),
             loop_ids: Keyed::default(),
             trace: Trace::default(),
+            transfers: Vec::new(),
             tiles: Tiles::default(),
             account: Rc::new(Account::new(byte_limit)),
             random: random::Generator::default(),

@@ -50,8 +50,8 @@ impl Device {
             Selection::Part(bounds, flags) => (Cow::Owned(place.part(bounds)), flags.as_deref()),
             _ => (Cow::Borrowed(&place), None),
         };
-        if self.functional {
-            instruction.values = fingerprint(&output.values);
+        if self.functional && instruction.transfer.is_none() {
+            instruction.fingerprint = fingerprint(&output.values);
         }
         self.write_owned(&part, output.values, flags)?;
         self.note_write(&mut instruction, &part);

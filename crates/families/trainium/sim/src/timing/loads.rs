@@ -25,7 +25,6 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
         target.is_some_and(|region| uses.tiles[region.tile.at()].writers == 1)
     };
     let cacheable = |instruction: &Instruction| -> Option<u64> {
-        let transfer = instruction.transfer.as_ref()?;
         let source = instruction.reads.first()?;
         let target = instruction.writes.first()?;
         let tensor = plan.tensors.get(source.tile.tensor as usize)?;
@@ -36,7 +35,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
             && !written[source.tile.tensor as usize]
             && !tensor.buffer.on_chip()
             && fresh)
-            .then_some(transfer.fingerprint)
+            .then_some(instruction.fingerprint)
     };
     // By source line of the load: distinct tiles and how often they are loaded.
     let mut sites: BTreeMap<u32, Keyed<u64, (u64, u32)>> = BTreeMap::new();
@@ -78,14 +77,11 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
                 region.tile = home;
             }
         }
-        let source = instruction.transfer.as_ref().map(|it| it.fingerprint);
-        if let (Some(fingerprint), true, Operation::Load) = (
-            source,
-            chosen.contains(&instruction.line),
-            instruction.operation,
-        ) && let (Some(target), true) = (instruction.writes.first(), alone(instruction))
+        if instruction.operation == Operation::Load
+            && chosen.contains(&instruction.line)
+            && let (Some(target), true) = (instruction.writes.first(), alone(instruction))
         {
-            let key = (instruction.line, fingerprint);
+            let key = (instruction.line, instruction.fingerprint);
             if let Some(home) = first.get(&key) {
                 renamed[target.tile.at()] = Some(*home);
                 cached += 1;

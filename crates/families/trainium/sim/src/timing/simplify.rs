@@ -94,7 +94,7 @@ pub(super) fn hoist(plan: &mut Plan) {
                 Some(before)
                     if before.instance == instance
                         && before.iteration < iteration
-                        && before.values == instruction.values
+                        && before.values == instruction.fingerprint
                         && fresh(before.position) =>
                 {
                     renamed[home.at()] = Some(before.home);
@@ -107,7 +107,7 @@ pub(super) fn hoist(plan: &mut Plan) {
                         iteration,
                         position,
                         home,
-                        values: instruction.values,
+                        values: instruction.fingerprint,
                     };
                     seen.insert(name, now);
                 }

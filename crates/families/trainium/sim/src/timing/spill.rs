@@ -179,7 +179,6 @@ pub(super) fn spilled(
         hbm_read: if load { total } else { 0 },
         hbm_written: if load { 0 } else { total },
         transposed: 0,
-        fingerprint: 0,
         spill: true,
     }));
     let region = Region {

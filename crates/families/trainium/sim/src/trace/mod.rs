@@ -269,8 +269,6 @@ pub(crate) struct Transfer {
     pub(crate) hbm_written: u64,
     /// Elements turned around on the way.
     pub(crate) transposed: u64,
-    /// What is read from main memory, as a fingerprint; equal loads have equal ones.
-    pub(crate) fingerprint: u64,
     /// Whether it was added by a pass that imitates the compiler (a spill or its re-load).
     pub(crate) spill: bool,
 }
@@ -327,8 +325,10 @@ pub(crate) struct Instruction {
     pub(crate) features: Features,
     pub(crate) reads: Short<Region, 2>,
     pub(crate) writes: Short<Region, 1>,
-    /// A fingerprint of the values that it gave; 0 of a run without values.
-    pub(crate) values: u64,
+    /// Of a transfer, a fingerprint of what it reads from main memory; of others, one of the values
+    /// that they gave, 0 in a run without values. Equal ones have equal fingerprints.
+    pub(crate) fingerprint: u64,
+    /// Many transfers share one shape.
     pub(crate) transfer: Option<Arc<Transfer>>,
     /// Innermost affine loop, its iteration.
     pub(crate) site: (u32, u32),
@@ -351,7 +351,7 @@ impl Instruction {
             },
             reads: Short::new(),
             writes: Short::new(),
-            values: 0,
+            fingerprint: 0,
             transfer: None,
             site: (0, 0),
             step: (0, 0),
