@@ -14,8 +14,8 @@ use crate::tensor::view::View;
 use crate::trace::Operation;
 
 /// `nisa.activation` and `nisa.activation_reduce`: `f(data·scale + bias)`, summed on request.
-pub(super) fn activation(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let op = bound.required("op")?;
     let function = Function::from_value(&op).ok_or_else(|| {
         Failure::documented(
@@ -28,7 +28,7 @@ pub(super) fn activation(device: &mut Device, mut bound: Bound) -> Outcome<Value
         )
     })?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     let bias = bound.take("bias");
     let scale = bound.take("scale");
     let mask = bound.mask()?;
@@ -42,7 +42,7 @@ pub(super) fn activation(device: &mut Device, mut bound: Bound) -> Outcome<Value
     let scale = match scale {
         None => Some(1.0),
         Some(value @ Value::Tensor(_)) => {
-            match device.scalar_operand(&bound, "scale", value, partitions) {
+            match device.scalar_operand(bound, "scale", value, partitions) {
                 Ok(Operand::Column(view)) if view.dtype != Dtype::Float32 => {
                     return Err(Failure::documented(
                         "err_activation_scale_invalid_type",
@@ -83,7 +83,7 @@ pub(super) fn activation(device: &mut Device, mut bound: Bound) -> Outcome<Value
     let bias = match bias {
         None => false,
         Some(Value::Tensor(view)) => {
-            let view = device.operand(&bound, "bias", View::clone(&view))?;
+            let view = device.operand(bound, "bias", View::clone(&view))?;
             if view.dtype.is_integer() || view.dtype.bytes() == 1 {
                 return Err(Failure::documented(
                     "err_activation_bias_invalid_type",
@@ -194,7 +194,7 @@ pub(super) fn activation(device: &mut Device, mut bound: Bound) -> Outcome<Value
     }
     if let Some(target) = reduce_result {
         device.check_mutable(&target)?;
-        let target = device.operand(&bound, "reduce_res", target)?;
+        let target = device.operand(bound, "reduce_res", target)?;
         if target.free() != 1 || target.partitions() != partitions {
             return Err(not_a_column(&target, partitions));
         }

@@ -10,7 +10,7 @@ use crate::tensor::storage::{Buffer, poison};
 use crate::tensor::view::View;
 
 /// `nl.ndarray`, `nl.zeros`, `nl.ones`, `nl.full`
-pub(super) fn ndarray(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let shape = bound.required("shape")?;
     let dtype = bound.dtype("dtype")?.unwrap_or(Dtype::Float32);
     let value = match bound.api.name {
@@ -179,7 +179,7 @@ impl Device {
 }
 
 /// `nl.zeros_like`, `nl.empty_like`
-pub(super) fn like(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn like(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let model = bound.view("x")?;
     let dtype = bound.dtype("dtype")?.unwrap_or(model.dtype);
     let buffer = bound.buffer("buffer")?.unwrap_or(model.buffer());

@@ -45,6 +45,12 @@ impl Bound {
         }
     }
 
+    /// Its list without the arguments, for the next call.
+    pub(crate) fn into_emptied(mut self) -> Vec<Option<Value>> {
+        self.values.clear();
+        self.values
+    }
+
     /// The argument of this name, unless it is missing or `None`.
     // In place, since a comparison with a name of known length is one of numbers.
     #[inline(always)]

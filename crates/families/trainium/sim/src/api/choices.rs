@@ -13,7 +13,7 @@ use crate::tensor::view::View;
 use crate::trace::Operation;
 
 /// `nl.where`, and `nisa.select` forms: one of two values for each element.
-pub(super) fn choose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn choose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let condition = bound.required("condition")?;
     let (x, y) = (bound.required("x")?, bound.required("y")?);
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
@@ -25,12 +25,12 @@ pub(super) fn choose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
     let Value::Tensor(condition) = condition else {
         return Err(bound.wrong("condition", "a tile", &condition));
     };
-    let condition = device.operand(&bound, "condition", View::clone(&condition))?;
+    let condition = device.operand(bound, "condition", View::clone(&condition))?;
     views.push(condition);
     for (position, (name, value)) in [("x", x), ("y", y)].into_iter().enumerate() {
         match value {
             Value::Tensor(view) => {
-                let view = device.operand(&bound, name, View::clone(&view))?;
+                let view = device.operand(bound, name, View::clone(&view))?;
                 own_type = Some(own_type.map_or(view.dtype, |d| d.promote(view.dtype)));
                 views.push(view);
             }
@@ -100,16 +100,16 @@ pub(super) fn choose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nisa.range_select`: keeps elements whose position lies within two bounds.
-pub(super) fn range_select(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn range_select(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("on_true_tile")?;
-    let data = device.operand(&bound, "on_true_tile", data)?;
+    let data = device.operand(bound, "on_true_tile", data)?;
     let (op0, op1) = (bound.alu("comp_op0")?, bound.alu("comp_op1")?);
     let partitions = data.partitions();
     let mut bounds = Vec::new();
     for name in ["bound0", "bound1"] {
         let view = bound.view(name)?;
-        let view = device.operand(&bound, name, view)?;
+        let view = device.operand(bound, name, view)?;
         if view.partitions() != partitions || view.free() != 1 {
             return Err(Failure::documented(
                 "err_num_partition_mismatch",
@@ -168,7 +168,7 @@ pub(super) fn range_select(device: &mut Device, mut bound: Bound) -> Outcome<Val
         x
     })?;
     if let Some(target) = reduce {
-        let target = device.operand(&bound, "reduce_res", target)?;
+        let target = device.operand(bound, "reduce_res", target)?;
         device.check_mutable(&target)?;
         if target.elements() != partitions {
             return Err(not_a_column(&target, partitions));

@@ -14,10 +14,10 @@ use crate::tensor::view::View;
 use crate::trace::{Choice, Engine, Instruction, Operation};
 
 /// `nisa.tensor_copy`, `nl.copy`
-pub(super) fn copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let source = bound.view("src")?;
-    let source = device.operand(&bound, "src", source)?;
+    let source = device.operand(bound, "src", source)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
     let default = if device.dialect == Dialect::V1 {
@@ -35,7 +35,7 @@ pub(super) fn copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         default
     };
     let choice = device.choice(
-        &mut bound,
+        bound,
         default,
         &[Engine::Vector, Engine::Scalar, Engine::Gpsimd],
     )?;
@@ -52,10 +52,10 @@ pub(super) fn copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nisa.reciprocal`
-pub(super) fn reciprocal(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn reciprocal(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
     let dtype = result_type(destination.as_ref(), dtype, data.dtype);
@@ -67,11 +67,11 @@ pub(super) fn reciprocal(device: &mut Device, mut bound: Bound) -> Outcome<Value
 }
 
 /// `nisa.tensor_copy_predicated`: copies where the predicate is not zero.
-pub(super) fn copy_predicated(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn copy_predicated(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
-    let target = device.operand(&bound, "dst", target)?;
+    let target = device.operand(bound, "dst", target)?;
     let predicate = bound.view("predicate")?;
-    let predicate = device.operand(&bound, "predicate", predicate)?;
+    let predicate = device.operand(bound, "predicate", predicate)?;
     let reverse = bound.flag("reverse_pred")?;
     let mask = bound.mask()?;
     if !matches!(
@@ -89,7 +89,7 @@ pub(super) fn copy_predicated(device: &mut Device, mut bound: Bound) -> Outcome<
     let source = bound.required("src")?;
     let number = match source {
         Value::Tensor(view) => {
-            let view = device.operand(&bound, "src", View::clone(&view))?;
+            let view = device.operand(bound, "src", View::clone(&view))?;
             if view.buffer() == Buffer::Psum && predicate.buffer() == Buffer::Psum {
                 return Err(Failure::documented(
                     "err_unsupported_memory",
@@ -146,18 +146,18 @@ pub(super) fn copy_predicated(device: &mut Device, mut bound: Bound) -> Outcome<
 }
 
 /// `nisa.memset`
-pub(super) fn memset(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn memset(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let value = bound
         .number("value")?
         .ok_or_else(|| bound.missing("value"))? as f32;
     let choice = device.choice(
-        &mut bound,
+        bound,
         Choice::VectorOrGpsimd,
         &[Engine::Vector, Engine::Gpsimd, Engine::Scalar],
     )?;
     if device.dialect == Dialect::V2 {
         let target = bound.view("dst")?;
-        let target = device.operand(&bound, "dst", target)?;
+        let target = device.operand(bound, "dst", target)?;
         device.check_mutable(&target)?;
         if target.dtype.is_integer() && value.fract() != 0.0 {
             return Err(Failure::documented(

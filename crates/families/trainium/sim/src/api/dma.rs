@@ -130,7 +130,7 @@ fn fingerprint(view: &View) -> u64 {
 }
 
 /// `nl.load`
-pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let source = bound.view("src")?;
     let source = device.rows_in_hbm("nl.load", "src", source)?;
     let mask = bound.mask()?;
@@ -172,8 +172,8 @@ pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nl.load_transpose2d`, `nisa.dma_transpose`
-pub(super) fn load_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let mut source = bound.view("src")?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
@@ -250,7 +250,7 @@ impl Device {
 }
 
 /// `nl.store`
-pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
     let target = device.rows_in_hbm("nl.store", "dst", target)?;
     device.check_mutable(&target)?;
@@ -267,7 +267,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
             tile
         }
     };
-    let value = device.operand(&bound, "value", value)?;
+    let value = device.operand(bound, "value", value)?;
     let value = device.in_sbuf(value)?;
     let shape = target.shape();
     let own = if value.elements() == value.block_elements() {
@@ -318,7 +318,7 @@ pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nisa.dma_copy`
-pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let mut target = bound.view("dst")?;
     let mut source = bound.view("src")?;
     let mask = bound.mask()?;
@@ -469,7 +469,7 @@ pub(super) fn dma_copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
 }
 
 /// Loads a constant of the host into a tensor in main memory.
-pub(super) fn shared_constant(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn shared_constant(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let value = bound.required("value")?;
     let Value::Host(array) = &value else {
         return Err(bound.wrong("value", "a NumPy array", &value));

@@ -15,11 +15,11 @@ const GROUP: usize = 16;
 
 /// `nisa.local_gather`: groups of sixteen partitions pick by the indices that the group holds,
 /// which are read along the partitions first.
-pub(super) fn local_gather(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn local_gather(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (source, index) = (bound.view("src_buffer")?, bound.view("index")?);
-    let source = device.operand(&bound, "src_buffer", source)?;
-    let index = device.operand(&bound, "index", index)?;
+    let source = device.operand(bound, "src_buffer", source)?;
+    let index = device.operand(bound, "index", index)?;
     let each = bound.integer("num_elem_per_idx")?.unwrap_or(1).max(1) as usize;
     let (rows, width, columns) = (source.partitions(), source.free(), index.free());
     if source.buffer() == Buffer::Psum || index.buffer() == Buffer::Psum {
@@ -97,11 +97,11 @@ pub(super) fn local_gather(device: &mut Device, mut bound: Bound) -> Outcome<Val
 }
 
 /// `nisa.nc_match_replace8`: the first occurrence of each of eight values gives way to `imm`.
-pub(super) fn match_replace(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn match_replace(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (data, vals) = (bound.view("data")?, bound.view("vals")?);
-    let data = device.operand(&bound, "data", data)?;
-    let vals = device.operand(&bound, "vals", vals)?;
+    let data = device.operand(bound, "data", data)?;
+    let vals = device.operand(bound, "vals", vals)?;
     let other = bound.number("imm")?.unwrap_or(0.0) as f32;
     let places = bound.optional_view("dst_idx")?;
     let dtype = bound.dtype("dtype")?.unwrap_or(data.dtype);
@@ -140,20 +140,20 @@ pub(super) fn match_replace(device: &mut Device, mut bound: Bound) -> Outcome<Va
     device.describe(&mut one, &[data, vals], 1);
     let result = device.finish_tile(one, shape, dtype, values, destination)?;
     if let Some(target) = places {
-        let target = device.operand(&bound, "dst_idx", target)?;
+        let target = device.operand(bound, "dst_idx", target)?;
         write_second(device, &target, &found, rows * 8)?;
     }
     Ok(tensor(result))
 }
 
 /// `nisa.select_reduce`: one of two values by a predicate, with the largest of each partition.
-pub(super) fn select_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn select_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
-    let target = device.operand(&bound, "dst", target)?;
+    let target = device.operand(bound, "dst", target)?;
     device.check_mutable(&target)?;
     let (predicate, data) = (bound.view("predicate")?, bound.view("on_true")?);
-    let predicate = device.operand(&bound, "predicate", predicate)?;
-    let data = device.operand(&bound, "on_true", data)?;
+    let predicate = device.operand(bound, "predicate", predicate)?;
+    let data = device.operand(bound, "on_true", data)?;
     let reverse = bound.flag("reverse_pred")?;
     let reduced = bound.optional_view("reduce_res")?;
     let command = bound.take("reduce_cmd");
@@ -192,7 +192,7 @@ pub(super) fn select_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Va
     let mut inputs = vec![data, predicate];
     let number = match bound.required("on_false")? {
         Value::Tensor(view) => {
-            let view = device.operand(&bound, "on_false", View::clone(&view))?;
+            let view = device.operand(bound, "on_false", View::clone(&view))?;
             let wide = view.spread_to(&shape);
             inputs.push(wide.ok_or_else(|| bound.missing("on_false"))?);
             None
@@ -232,7 +232,7 @@ pub(super) fn select_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Va
     })?;
     let idle = matches!(command, None | Some(Value::Symbol("reduce_cmd.idle")));
     if let (Some(view), false) = (reduced, idle) {
-        let view = device.operand(&bound, "reduce_res", view)?;
+        let view = device.operand(bound, "reduce_res", view)?;
         if !matches!(command, Some(Value::Symbol("reduce_cmd.reset_reduce"))) {
             let old = device.read(&view)?;
             for (new, old) in largest.iter_mut().zip(old) {
@@ -246,18 +246,18 @@ pub(super) fn select_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Va
 
 /// `nisa.dropout` and `nl.dropout`: elements become zero with a probability. Which ones, depends on
 /// the line and on how much the kernel did before, so that runs are repeatable.
-pub(super) fn dropout(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn dropout(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let language = bound.api.module == "nl";
     let data = bound.view(if language { "x" } else { "data" })?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     let name = if language { "rate" } else { "prob" };
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
     let shape = data.shape();
     let mut inputs = vec![data.clone()];
     let number = match bound.required(name)? {
         Value::Tensor(view) => {
-            let view = device.operand(&bound, name, View::clone(&view))?;
+            let view = device.operand(bound, name, View::clone(&view))?;
             let wide = view.spread_to(&shape);
             inputs.push(wide.ok_or_else(|| bound.missing(name))?);
             None

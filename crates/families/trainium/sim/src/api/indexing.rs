@@ -17,7 +17,7 @@ fn too_large() -> Box<Failure> {
 }
 
 /// `nl.arange(stop)`, `nl.arange(start, stop, step)`.
-pub(super) fn arange(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn arange(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let first = bound.integer("start")?;
     let second = bound.integer("stop")?;
     let step = bound.integer("step")?.unwrap_or(1);
@@ -58,7 +58,7 @@ pub(super) fn arange(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nl.ds(start, size)`.
-pub(super) fn window(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn window(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let start = match bound.take("start") {
         // Where a tile lies makes no difference where only shapes are evaluated.
         Some(Value::Register(register)) => Some(register.value.get().unwrap_or(0)),
@@ -77,7 +77,7 @@ pub(super) fn window(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nl.par_dim(size)`.
-pub(super) fn partition(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn partition(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let value = bound.required("value")?;
     match value.as_int() {
         Some(size) if device.dialect == super::Dialect::V2 => Ok(Value::Int(size)),

@@ -16,7 +16,7 @@ pub(crate) struct Api {
     pub(crate) dialects: (bool, bool),
     /// Names of its parameters; after `*` by keyword only.
     pub(crate) parameters: &'static str,
-    pub(crate) handler: fn(&mut Device, Bound) -> Outcome<Value>,
+    pub(crate) handler: fn(&mut Device, &mut Bound) -> Outcome<Value>,
 }
 
 impl std::fmt::Display for Api {

@@ -13,9 +13,9 @@ use crate::tensor::view::View;
 use crate::trace::{Choice, Operation};
 
 /// A function of one operand.
-pub(super) fn unary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn unary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let x = bound.view("x")?;
-    let x = device.operand(&bound, "x", x)?;
+    let x = device.operand(bound, "x", x)?;
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
     let Some(function) = Function::from_name(bound.api.name) else {
         return Err(bound.missing("x"));
@@ -42,7 +42,7 @@ pub(super) fn unary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// A function of two operands.
-pub(super) fn binary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn binary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let (x, y) = (bound.required("x")?, bound.required("y")?);
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
     let Some(alu) = Alu::from_name(bound.api.name) else {
@@ -59,19 +59,19 @@ pub(super) fn binary(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nl.copy`
-pub(super) fn copy(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     // As an operation it is the identity; as a function it copies a tile.
     let source = bound.view("src")?;
-    let source = device.operand(&bound, "src", source)?;
+    let source = device.operand(bound, "src", source)?;
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
     let dtype = dtype.unwrap_or(source.dtype);
     device.copied(source, dtype, mask).map(tensor)
 }
 
 /// `nl.softmax`
-pub(super) fn softmax(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn softmax(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let x = bound.view("x")?;
-    let x = device.operand(&bound, "x", x)?;
+    let x = device.operand(bound, "x", x)?;
     let dtype = bound.dtype("dtype")?.unwrap_or(x.dtype);
     let axis = bound.integer("axis")?.unwrap_or(-1);
     let rank = x.dimensions.len();
@@ -129,9 +129,9 @@ pub(super) fn softmax(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nl.rms_norm(x, w, axis, n, epsilon)`
-pub(super) fn rms_norm(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn rms_norm(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let x = bound.view("x")?;
-    let x = device.operand(&bound, "x", x)?;
+    let x = device.operand(bound, "x", x)?;
     let weight = bound.view("w")?;
     let rank = x.dimensions.len();
     let count = bound
@@ -206,9 +206,9 @@ pub(super) fn rms_norm(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
 }
 
 /// `nl.loop_reduce(x, op, loop_indices)`: the running total over the iterations of loops.
-pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn loop_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let x = bound.view("x")?;
-    let x = device.operand(&bound, "x", x)?;
+    let x = device.operand(bound, "x", x)?;
     let alu = bound.alu("op")?;
     let indices = bound.required("loop_indices")?;
     let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
@@ -268,7 +268,7 @@ pub(super) fn loop_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Valu
 }
 
 /// `nl.program_id`, `nl.num_programs`, `nl.program_ndim`: one core is simulated.
-pub(super) fn program(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn program(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let axis = bound.take("axis").and_then(|value| value.as_int());
     let axis = usize::try_from(axis.unwrap_or(0)).unwrap_or(usize::MAX);
     Ok(Value::Int(match bound.api.name {
@@ -279,12 +279,12 @@ pub(super) fn program(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nisa.get_nc_version`
-pub(super) fn version(device: &mut Device, _: Bound) -> Outcome<Value> {
+pub(super) fn version(device: &mut Device, _: &mut Bound) -> Outcome<Value> {
     Ok(Value::Int(i64::from(device.architecture.generation)))
 }
 
 /// `sizeinbytes(dtype)`
-pub(super) fn size_in_bytes(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn size_in_bytes(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let dtype = bound
         .dtype("dtype")?
         .ok_or_else(|| bound.missing("dtype"))?;
@@ -292,7 +292,7 @@ pub(super) fn size_in_bytes(_: &mut Device, mut bound: Bound) -> Outcome<Value> 
 }
 
 /// `nl.expand_dims`, `nl.broadcast_to`
-pub(super) fn reshaping(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn reshaping(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let x = std::rc::Rc::new(bound.view("x")?);
     let argument = bound.required(if bound.api.name == "expand_dims" {
         "axis"
@@ -303,7 +303,7 @@ pub(super) fn reshaping(device: &mut Device, mut bound: Bound) -> Outcome<Value>
 }
 
 /// Functions of NumPy called on the device.
-pub(super) fn numpy(_: &mut Device, bound: Bound) -> Outcome<Value> {
+pub(super) fn numpy(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     Err(Failure::unsupported(
         "numpy-on-tensor",
         format!("{} cannot be called in a kernel", bound.api.full_name()),
@@ -312,7 +312,7 @@ pub(super) fn numpy(_: &mut Device, bound: Bound) -> Outcome<Value> {
 }
 
 /// `nl.static_cast` and the like: a copy with another type.
-pub(super) fn cast(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn cast(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let x: View = bound.view("value")?;
     let dtype = bound.required("dtype")?;
     device.tensor_method(&std::rc::Rc::new(x), "astype", vec![dtype], Vec::new())

@@ -269,8 +269,8 @@ impl Device {
 }
 
 /// `nisa.nc_matmul`
-pub(super) fn nc_matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (stationary, moving) = (bound.view("stationary")?, bound.view("moving")?);
     let onezero = bound.flag("is_stationary_onezero")? | bound.flag("is_moving_onezero")?;
     let transposing = bound.flag("is_transpose")?;
@@ -284,8 +284,8 @@ pub(super) fn nc_matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value>
     let depth = if double_row { 2 } else { 1 };
     let copy = device.dialect == Dialect::V1;
     let stationary =
-        device.matrix_operand(&bound, "stationary", stationary, STATIONARY * depth, copy)?;
-    let moving = device.matrix_operand(&bound, "moving", moving, MOVING * depth, copy)?;
+        device.matrix_operand(bound, "stationary", stationary, STATIONARY * depth, copy)?;
+    let moving = device.matrix_operand(bound, "moving", moving, MOVING * depth, copy)?;
     if stationary.partitions() != moving.partitions() {
         return Err(Failure::documented(
             "err_num_partition_mismatch",
@@ -348,12 +348,12 @@ pub(super) fn nc_matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value>
 }
 
 /// `nl.matmul(x, y)`: `x` is transposed first unless the caller did.
-pub(super) fn matmul(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let (x, y) = (bound.view("x")?, bound.view("y")?);
     let transposed = bound.flag("transpose_x")?;
     let mask = bound.mask()?;
-    let moving = device.matrix_operand(&bound, "y", y, MOVING, true)?;
-    let x = device.matrix_operand(&bound, "x", x, STATIONARY, true)?;
+    let moving = device.matrix_operand(bound, "y", y, MOVING, true)?;
+    let x = device.matrix_operand(bound, "x", x, STATIONARY, true)?;
     let stationary = if transposed {
         x
     } else {

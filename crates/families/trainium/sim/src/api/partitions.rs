@@ -11,11 +11,11 @@ use crate::tensor::view::View;
 use crate::trace::{Choice, Engine, Instruction, Operation, Region};
 
 /// `nisa.tensor_partition_reduce`
-pub(super) fn partition_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn partition_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let alu = bound.alu("op")?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     let dtype = bound.dtype("dtype")?.unwrap_or(data.dtype);
     let (rows, width) = (data.partitions(), data.free());
     if rows == 0 {

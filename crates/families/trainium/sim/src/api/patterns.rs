@@ -70,10 +70,10 @@ fn pattern_index(bound: &mut Bound, partitions: usize) -> Outcome<Index> {
 }
 
 /// `nisa.affine_select`
-pub(super) fn affine_select(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn affine_select(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("on_true_tile")?;
-    let data = device.operand(&bound, "on_true_tile", data)?;
+    let data = device.operand(bound, "on_true_tile", data)?;
     let otherwise = bound
         .number("on_false_value")?
         .ok_or_else(|| bound.missing("on_false_value"))? as f32;
@@ -95,7 +95,7 @@ pub(super) fn affine_select(device: &mut Device, mut bound: Bound) -> Outcome<Va
             other => return Err(bound.wrong("pred", "a comparison of index expressions", &other)),
         }
     } else {
-        let index = pattern_index(&mut bound, data.partitions())?;
+        let index = pattern_index(bound, data.partitions())?;
         let alu = bound.optional_alu("cmp_op")?.unwrap_or(Alu::GreaterEqual);
         let turned = |i: &Index| i.scale(-1);
         let conditions = match alu {
@@ -213,12 +213,12 @@ fn flags(selection: &Selection, shape: &[usize]) -> Vec<bool> {
 }
 
 /// `nisa.iota`
-pub(super) fn iota(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn iota(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (index, shape, dtype) = match &destination {
         Some(target) => {
-            let target = device.operand(&bound, "dst", target.clone())?;
-            let index = pattern_index(&mut bound, target.partitions())?;
+            let target = device.operand(bound, "dst", target.clone())?;
+            let index = pattern_index(bound, target.partitions())?;
             let shape = index.shape.clone();
             (index, shape, target.dtype)
         }

@@ -74,7 +74,7 @@ impl Device {
 }
 
 /// `nl.rand(shape, dtype)`: uniform in `[0, 1)`.
-pub(super) fn rand(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn rand(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let shape = bound.sizes("shape")?;
     let dtype = bound.dtype("dtype")?.unwrap_or(Dtype::Float32);
     device.draw(shape.into(), dtype, None, |bits| {
@@ -83,7 +83,7 @@ pub(super) fn rand(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nl.random_seed(seed)`
-pub(super) fn random_seed(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn random_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let seed = match bound.required("seed")? {
         Value::Tensor(view) => device.read(&view)?.first().map_or(0, |value| *value as u64),
         other => match other.as_int() {
@@ -96,9 +96,9 @@ pub(super) fn random_seed(device: &mut Device, mut bound: Bound) -> Outcome<Valu
 }
 
 /// `nisa.set_rng_seed(src_seeds)`
-pub(super) fn set_seed(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn set_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let seeds = bound.view("src_seeds")?;
-    let seeds = device.operand(&bound, "src_seeds", seeds)?;
+    let seeds = device.operand(bound, "src_seeds", seeds)?;
     if seeds.elements() != 1 || seeds.dtype.bytes() != 4 {
         return Err(Failure::documented(
             "err_annotation_shape_mismatch",
@@ -120,9 +120,9 @@ pub(super) fn set_seed(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
 }
 
 /// `nisa.rng(dst)`: random bits.
-pub(super) fn rng(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn rng(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
-    let target = device.operand(&bound, "dst", target)?;
+    let target = device.operand(bound, "dst", target)?;
     bound.take("engine");
     let (shape, dtype) = (target.shape(), target.dtype);
     let range = dtype.range();
@@ -136,9 +136,9 @@ pub(super) fn rng(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nisa.rand2(dst, min, max)`: uniform between two numbers.
-pub(super) fn rand_between(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn rand_between(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
-    let target = device.operand(&bound, "dst", target)?;
+    let target = device.operand(bound, "dst", target)?;
     bound.take("engine");
     let low = bound.number("min")?.unwrap_or(0.0);
     let high = bound.number("max")?.unwrap_or(1.0);
@@ -169,8 +169,8 @@ fn state_tile(device: &mut Device, bound: &mut Bound, name: &str) -> Outcome<Vie
 }
 
 /// `nisa.rand_get_state(dst)`
-pub(super) fn get_state(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let target = state_tile(device, &mut bound, "dst")?;
+pub(super) fn get_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let target = state_tile(device, bound, "dst")?;
     let Generator { seed, drawn } = device.random;
     let words = move |at: usize| {
         let from = if at.is_multiple_of(2) { seed } else { drawn };
@@ -192,8 +192,8 @@ pub(super) fn get_state(device: &mut Device, mut bound: Bound) -> Outcome<Value>
 }
 
 /// `nisa.rand_set_state(src_seeds)`
-pub(super) fn set_state(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let seeds = state_tile(device, &mut bound, "src_seeds")?;
+pub(super) fn set_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let seeds = state_tile(device, bound, "src_seeds")?;
     let values = device.read(&seeds)?;
     let mut generator = Generator::default();
     for (at, word) in values.iter().take(WORDS).enumerate() {

@@ -218,12 +218,12 @@ fn sum(row: &[f32]) -> f32 {
 }
 
 /// `nisa.tensor_reduce`
-pub(super) fn tensor_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn tensor_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let alu = bound.alu("op")?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
-    let axes = axes(&mut bound, data.dimensions.len())?;
+    let data = device.operand(bound, "data", data)?;
+    let axes = axes(bound, data.dimensions.len())?;
     let rank = data.dimensions.len();
     let last = axes
         .iter()
@@ -257,10 +257,10 @@ pub(super) fn tensor_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Va
 }
 
 /// `nl.sum`, `nl.max`, `nl.min`, `nl.prod`, `nl.mean`
-pub(super) fn reduction(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn reduction(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let data = bound.view("x")?;
-    let data = device.operand(&bound, "x", data)?;
-    let axes = axes(&mut bound, data.dimensions.len())?;
+    let data = device.operand(bound, "x", data)?;
+    let axes = axes(bound, data.dimensions.len())?;
     let (mask, dtype, keep) = (
         bound.mask()?,
         bound.dtype("dtype")?,

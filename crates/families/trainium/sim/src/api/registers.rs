@@ -45,10 +45,10 @@ impl Device {
 }
 
 /// `nisa.register_alloc(x)`
-pub(super) fn alloc(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn alloc(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     Ok(match bound.take("x") {
         None => register(Some(0), false),
-        Some(Value::Tensor(view)) => register(device.single(&bound, &view)?, false),
+        Some(Value::Tensor(view)) => register(device.single(bound, &view)?, false),
         Some(Value::Register(other)) => register(other.value.get(), false),
         Some(other) => match other.as_int() {
             Some(value) => register(Some(value), false),
@@ -58,8 +58,8 @@ pub(super) fn alloc(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nisa.register_move(dst, imm)`
-pub(super) fn set(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let target = target(&mut bound, "dst")?;
+pub(super) fn set(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let target = target(bound, "dst")?;
     let source = bound.take("imm").or_else(|| bound.take("src"));
     match source {
         Some(Value::Register(other)) => target.value.set(other.value.get()),
@@ -73,25 +73,25 @@ pub(super) fn set(_: &mut Device, mut bound: Bound) -> Outcome<Value> {
 }
 
 /// `nisa.register_load(dst, src)`
-pub(super) fn load(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let target = target(&mut bound, "dst")?;
+pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let target = target(bound, "dst")?;
     let source = bound.view("src")?;
-    target.value.set(device.single(&bound, &source)?);
+    target.value.set(device.single(bound, &source)?);
     Ok(Value::None)
 }
 
 /// `nisa.scalar_load(tile)`
-pub(super) fn scalar(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn scalar(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let source = bound.view("src")?;
-    let value = device.single(&bound, &source)?;
+    let value = device.single(bound, &source)?;
     Ok(register(value, true))
 }
 
 /// `nisa.register_store(dst, src)` and `nisa.scalar_store(dst, src)`
-pub(super) fn store(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
     device.check_mutable(&target)?;
-    device.single(&bound, &target)?;
+    device.single(bound, &target)?;
     let value = match bound.required("src")? {
         Value::Register(register) => register.value.get(),
         other => match other.as_int() {

@@ -11,11 +11,11 @@ use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation};
 
 /// `nisa.tensor_tensor_scan`: `r[i] = op1(op0(data0[i], r[i-1]), data1[i])`
-pub(super) fn scan(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn scan(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (a, b) = (bound.view("data0")?, bound.view("data1")?);
-    let a = device.operand(&bound, "data0", a)?;
-    let b = device.operand(&bound, "data1", b)?;
+    let a = device.operand(bound, "data0", a)?;
+    let b = device.operand(bound, "data1", b)?;
     let initial = bound.required("initial")?;
     let (op0, op1) = (bound.alu("op0")?, bound.alu("op1")?);
     let (reverse0, reverse1) = (bound.flag("reverse0")?, bound.flag("reverse1")?);
@@ -44,7 +44,7 @@ pub(super) fn scan(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
         within(view, mask.as_ref(), &selection, &shape)?;
     }
     let partitions = a.partitions();
-    let start = device.scalar_operand(&bound, "initial", initial, partitions)?;
+    let start = device.scalar_operand(bound, "initial", initial, partitions)?;
     let dtype = result_type(destination.as_ref(), dtype, a.dtype.promote(b.dtype));
     let mut values = Vec::new();
     let mut instruction = None;

@@ -11,11 +11,11 @@ use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation};
 
 /// `nisa.nc_n_gather`: each partition picks among its own elements.
-pub(super) fn n_gather(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn n_gather(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (data, indices) = (bound.view("data")?, bound.view("indices")?);
-    let data = device.operand(&bound, "data", data)?;
-    let indices = device.operand(&bound, "indices", indices)?;
+    let data = device.operand(bound, "data", data)?;
+    let indices = device.operand(bound, "indices", indices)?;
     if data.buffer() == Buffer::Psum || indices.buffer() == Buffer::Psum {
         return Err(Failure::documented(
             "err_unsupported_memory",
@@ -76,10 +76,10 @@ pub(super) fn n_gather(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
 }
 
 /// `nisa.nc_stream_shuffle`: partitions within groups of 32 change places.
-pub(super) fn stream_shuffle(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn stream_shuffle(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let (source, target) = (bound.view("src")?, bound.view("dst")?);
-    let source = device.operand(&bound, "src", source)?;
-    let target = device.operand(&bound, "dst", target)?;
+    let source = device.operand(bound, "src", source)?;
+    let target = device.operand(bound, "dst", target)?;
     device.check_mutable(&target)?;
     let value = bound.required("shuffle_mask")?;
     let order = sizes(&value)
@@ -115,11 +115,11 @@ pub(super) fn stream_shuffle(device: &mut Device, mut bound: Bound) -> Outcome<V
 }
 
 /// `nisa.max8`: the eight largest of each partition, in order; `nisa.nc_find_index8`: their places.
-pub(super) fn max_eight(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn max_eight(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let finding = bound.api.name == "nc_find_index8";
     let data = bound.view(if finding { "data" } else { "src" })?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     if !(8..=16384).contains(&data.free()) {
         return Err(Failure::documented(
             "err_size_of_dimension_exceed_arch_limit",
@@ -133,7 +133,7 @@ pub(super) fn max_eight(device: &mut Device, mut bound: Bound) -> Outcome<Value>
     }
     let wanted: Option<View> = if finding {
         let vals = bound.view("vals")?;
-        Some(device.operand(&bound, "vals", vals)?)
+        Some(device.operand(bound, "vals", vals)?)
     } else {
         None
     };

@@ -12,10 +12,10 @@ use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation};
 
 /// `nl.var`
-pub(super) fn variance(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn variance(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let data = bound.view("x")?;
-    let data = device.operand(&bound, "x", data)?;
-    let axes = axes(&mut bound, data.dimensions.len())?;
+    let data = device.operand(bound, "x", data)?;
+    let axes = axes(bound, data.dimensions.len())?;
     let count: usize = axes.iter().map(|a| data.dimensions[*a].size).product();
     let dtype = bound.dtype("dtype")?.unwrap_or(data.dtype);
     let again = |axes: &Vec<usize>| Reduction {
@@ -72,10 +72,10 @@ pub(super) fn variance(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
 }
 
 /// `nisa.bn_stats`: count, mean and sum of squared deviations of even and odd elements.
-pub(super) fn bn_stats(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn bn_stats(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     if data.free() > 512 {
         return Err(Failure::documented(
             "err_size_of_dimension_exceed_arch_limit",
@@ -111,7 +111,7 @@ pub(super) fn bn_stats(device: &mut Device, mut bound: Bound) -> Outcome<Value> 
 /// Makes `N` figures of each partition of `data`.
 fn by_rows<const N: usize>(
     device: &mut Device,
-    mut bound: Bound,
+    bound: &mut Bound,
     operation: Operation,
     data: View,
     destination: Option<View>,
@@ -136,10 +136,10 @@ fn by_rows<const N: usize>(
 }
 
 /// `nisa.bn_aggr`: mean and variance of everything that `bn_stats` saw.
-pub(super) fn bn_aggr(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn bn_aggr(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     if data.free() % 3 != 0 {
         return Err(Failure::documented(
             "err_size_of_dimension_exceed_arch_limit",

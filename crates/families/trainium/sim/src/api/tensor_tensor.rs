@@ -14,14 +14,14 @@ use crate::tensor::view::View;
 use crate::trace::{Choice, Engine, Operation};
 
 /// `nisa.tensor_tensor`
-pub(super) fn tensor_tensor(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (a, b) = (bound.view("data1")?, bound.view("data2")?);
     let alu = bound.alu("op")?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
-    let (a, b) = device.pair(&bound, ["data1", "data2"], a, b)?;
-    let (a, b) = device.not_both_psum(&bound, a, b, false)?;
+    let (a, b) = device.pair(bound, ["data1", "data2"], a, b)?;
+    let (a, b) = device.not_both_psum(bound, a, b, false)?;
     let integers = a.dtype == Dtype::Int32
         && b.dtype == Dtype::Int32
         && matches!(alu, Alu::Add | Alu::Subtract | Alu::Multiply);
@@ -39,7 +39,7 @@ pub(super) fn tensor_tensor(device: &mut Device, mut bound: Bound) -> Outcome<Va
     }
     let slow = alu == Alu::Power || integers;
     let choice = device.choice(
-        &mut bound,
+        bound,
         if slow { GPSIMD } else { VECTOR },
         &[Engine::Vector, Engine::Gpsimd],
     )?;
@@ -77,10 +77,10 @@ pub(super) fn tensor_tensor(device: &mut Device, mut bound: Bound) -> Outcome<Va
 }
 
 /// `nisa.tensor_scalar`
-pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     let op0 = bound.alu("op0")?;
     let operand0 = bound.required("operand0")?;
     let reverse0 = bound.flag("reverse0")?;
@@ -117,7 +117,7 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
         VECTOR
     };
     let choice = device.choice(
-        &mut bound,
+        bound,
         default,
         &[Engine::Vector, Engine::Scalar, Engine::Gpsimd],
     )?;
@@ -133,7 +133,7 @@ pub(super) fn tensor_scalar(device: &mut Device, mut bound: Bound) -> Outcome<Va
     let mut numbers: Short<Option<f32>, 2> = Short::new();
     for (name, value) in [("operand0", Some(operand0)), ("operand1", operand1)] {
         let Some(value) = value else { continue };
-        match device.scalar_operand(&bound, name, value, partitions)? {
+        match device.scalar_operand(bound, name, value, partitions)? {
             Operand::Number(number) => numbers.push(Some(number)),
             Operand::Column(view) => {
                 let view =
@@ -198,22 +198,22 @@ fn number_or_input(
 }
 
 /// `nisa.scalar_tensor_tensor`: `(data op0 operand0) op1 operand1`
-pub(super) fn scalar_tensor_tensor(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn scalar_tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let (data, other) = (bound.view("data")?, bound.view("operand1")?);
     let (op0, op1) = (bound.alu("op0")?, bound.alu("op1")?);
     let (reverse0, reverse1) = (bound.flag("reverse0")?, bound.flag("reverse1")?);
     let operand0 = bound.required("operand0")?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
-    let (data, other) = device.pair(&bound, ["data", "operand1"], data, other)?;
-    let (data, other) = device.not_both_psum(&bound, data, other, false)?;
-    let choice = device.choice(&mut bound, VECTOR, &[Engine::Vector, Engine::Gpsimd])?;
+    let (data, other) = device.pair(bound, ["data", "operand1"], data, other)?;
+    let (data, other) = device.not_both_psum(bound, data, other, false)?;
+    let choice = device.choice(bound, VECTOR, &[Engine::Vector, Engine::Gpsimd])?;
     let shape = data.shape();
     let dtype = result_type(destination.as_ref(), dtype, data.dtype.promote(other.dtype));
     let partitions = data.partitions();
     let mut inputs = vec![data, other];
-    let number = number_or_input(device, &bound, operand0, partitions, &shape, &mut inputs)?;
+    let number = number_or_input(device, bound, operand0, partitions, &shape, &mut inputs)?;
     let request = Elementwise {
         operation: Operation::ScalarTensorTensor,
         choice,
@@ -238,10 +238,10 @@ pub(super) fn scalar_tensor_tensor(device: &mut Device, mut bound: Bound) -> Out
 }
 
 /// `nisa.tensor_scalar_reduce`: `tensor_scalar` whose result is also summed.
-pub(super) fn tensor_scalar_reduce(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn tensor_scalar_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     let (op0, reverse, reduce_op) = (
         bound.alu("op0")?,
         bound.flag("reverse0")?,
@@ -250,12 +250,12 @@ pub(super) fn tensor_scalar_reduce(device: &mut Device, mut bound: Bound) -> Out
     let operand = bound.required("operand0")?;
     let target = bound.view("reduce_res")?;
     device.check_mutable(&target)?;
-    let target = device.operand(&bound, "reduce_res", target)?;
+    let target = device.operand(bound, "reduce_res", target)?;
     let dtype = bound.dtype("dtype")?;
     let shape = data.shape();
     let partitions = data.partitions();
     let mut inputs = vec![data.clone()];
-    let number = number_or_input(device, &bound, operand, partitions, &shape, &mut inputs)?;
+    let number = number_or_input(device, bound, operand, partitions, &shape, &mut inputs)?;
     let width = data.free().max(1);
     let mut totals = Vec::new();
     let dtype = result_type(destination.as_ref(), dtype, data.dtype);

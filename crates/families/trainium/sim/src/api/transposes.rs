@@ -84,10 +84,10 @@ impl Device {
 }
 
 /// `nisa.nc_transpose`
-pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
-    let destination = device.take_destination(&mut bound)?;
+pub(super) fn nc_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
-    let data = device.operand(&bound, "data", data)?;
+    let data = device.operand(bound, "data", data)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
     if let Some(target) = destination.as_ref()
@@ -186,9 +186,9 @@ pub(super) fn nc_transpose(device: &mut Device, mut bound: Bound) -> Outcome<Val
 }
 
 /// `nl.transpose`
-pub(super) fn transpose(device: &mut Device, mut bound: Bound) -> Outcome<Value> {
+pub(super) fn transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let data = bound.view("x")?;
-    let data = device.operand(&bound, "x", data)?;
+    let data = device.operand(bound, "x", data)?;
     let data = device.in_sbuf(data)?;
     if data.free() > 128 {
         return Err(Failure::documented(

@@ -95,7 +95,8 @@ impl Interpreter {
                 }
             }
             _ => {
-                let mut values = vec![None; binding.names.len()];
+                let mut values = self.spare.pop().unwrap_or_default();
+                values.resize(binding.names.len(), None);
                 for (argument, place) in arguments.iter().zip(&binding.places) {
                     let (Argument::Positional(node) | Argument::Keyword(_, node)) = argument else {
                         continue;
@@ -109,10 +110,11 @@ impl Interpreter {
             }
         };
         self.device.line = line;
-        let bound = Bound::new(binding.api, Rc::clone(&binding.names), values);
-        let result = (binding.api.handler)(&mut self.device, bound).map_err(|f| f.at(line));
+        let mut bound = Bound::new(binding.api, Rc::clone(&binding.names), values);
+        let result = (binding.api.handler)(&mut self.device, &mut bound);
+        self.spare.push(bound.into_emptied());
         self.device.line = line;
-        result
+        result.map_err(|f| f.at(line))
     }
 
     /// Calls a value from a line of the file.
@@ -137,8 +139,8 @@ impl Interpreter {
                 if let Some(value) = self.host_call(api, &arguments)? {
                     return Ok(value);
                 }
-                let bound = bind(api, self.device.dialect, arguments)?;
-                (api.handler)(&mut self.device, bound)
+                let mut bound = bind(api, self.device.dialect, arguments)?;
+                (api.handler)(&mut self.device, &mut bound)
             }
             Value::Builtin(name) => self.builtin(name, arguments, line),
             Value::Type(name) => self.builtin(name, arguments, line),

@@ -25,6 +25,8 @@ pub(crate) struct Interpreter {
     pub(super) cycles: Cycles,
     /// What the running generators have yielded, innermost last.
     pub(super) yielded: Vec<Vec<Value>>,
+    /// Empty lists of earlier calls' arguments.
+    pub(super) spare: Vec<Vec<Option<Value>>>,
 }
 
 impl Interpreter {
@@ -46,6 +48,7 @@ impl Interpreter {
             depth: 0,
             cycles: Cycles::default(),
             yielded: Vec::new(),
+            spare: Vec::new(),
         }
     }
 
