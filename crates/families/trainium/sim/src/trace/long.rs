@@ -4,6 +4,8 @@ use std::ops::{Index, IndexMut};
 
 /// Items of a piece.
 const PIECE: usize = 512;
+/// Items for which the first piece has room from the start.
+const FIRST: usize = 64;
 
 /// A list in pieces, all of which but the last are full.
 #[derive(Clone, Debug)]
@@ -32,10 +34,10 @@ impl<T> Long<T> {
     pub fn push(&mut self, item: T) {
         match self.0.last_mut() {
             Some(last) if last.len() < PIECE => last.push(item),
-            // The first piece grows, since most lists are short.
-            None => self.0.push(vec![item]),
-            Some(_) => {
-                let mut piece = Vec::with_capacity(PIECE);
+            last => {
+                // The first piece grows, since many lists are short.
+                let room = if last.is_some() { PIECE } else { FIRST };
+                let mut piece = Vec::with_capacity(room);
                 piece.push(item);
                 self.0.push(piece);
             }

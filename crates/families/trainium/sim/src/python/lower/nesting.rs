@@ -8,11 +8,6 @@ pub(super) fn check_nesting(source: &str) -> Outcome<()> {
     let mut brackets = 0u32;
     for (number, line) in source.lines().enumerate() {
         let bytes = line.as_bytes();
-        let indent = bytes
-            .iter()
-            .take_while(|b| **b == b' ' || **b == b'\t')
-            .count();
-        let mut words = 0u32;
         for byte in bytes {
             match byte {
                 b'(' | b'[' | b'{' => brackets += 1,
@@ -23,6 +18,15 @@ pub(super) fn check_nesting(source: &str) -> Outcome<()> {
                 break;
             }
         }
+        // Everything else that is too much needs a line this long.
+        if brackets <= MAXIMUM_DEPTH && bytes.len() <= 200 {
+            continue;
+        }
+        let indent = bytes
+            .iter()
+            .take_while(|b| **b == b' ' || **b == b'\t')
+            .count();
+        let mut words = 0u32;
         for word in line.split_ascii_whitespace() {
             if matches!(
                 word,
