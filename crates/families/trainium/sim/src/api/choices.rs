@@ -16,7 +16,7 @@ use crate::trace::Operation;
 pub(super) fn choose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let condition = bound.required("condition")?;
     let (x, y) = (bound.required("x")?, bound.required("y")?);
-    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let (dtype, mask) = (bound.dtype("dtype")?, bound.mask()?);
     let mut shape: Vec<usize> = vec![1, 1];
     let mut inputs = Vec::new();
     let mut own_type: Option<Dtype> = None;

@@ -16,7 +16,7 @@ use crate::trace::{Choice, Operation};
 pub(super) fn unary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let x = bound.view("x")?;
     let x = device.operand(bound, "x", x)?;
-    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let (dtype, mask) = (bound.dtype("dtype")?, bound.mask()?);
     let Some(function) = Function::from_name(bound.api.name) else {
         return Err(bound.missing("x"));
     };
@@ -44,7 +44,7 @@ pub(super) fn unary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 /// A function of two operands.
 pub(super) fn binary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let (x, y) = (bound.required("x")?, bound.required("y")?);
-    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let (dtype, mask) = (bound.dtype("dtype")?, bound.mask()?);
     let Some(alu) = Alu::from_name(bound.api.name) else {
         return Err(bound.missing("x"));
     };
@@ -211,7 +211,7 @@ pub(super) fn loop_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Val
     let x = device.operand(bound, "x", x)?;
     let alu = bound.alu("op")?;
     let indices = bound.required("loop_indices")?;
-    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let (dtype, mask) = (bound.dtype("dtype")?, bound.mask()?);
     let first = match &indices {
         Value::List(list) => list.borrow().0.iter().all(|v| v.as_int() == Some(0)),
         Value::Tuple(items) => items.0.iter().all(|v| v.as_int() == Some(0)),

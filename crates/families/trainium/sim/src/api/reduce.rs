@@ -261,9 +261,9 @@ pub(super) fn reduction(device: &mut Device, bound: &mut Bound) -> Outcome<Value
     let data = bound.view("x")?;
     let data = device.operand(bound, "x", data)?;
     let axes = axes(bound, data.dimensions.len())?;
-    let (mask, dtype, keep) = (
-        bound.mask()?,
+    let (dtype, mask, keep) = (
         bound.dtype("dtype")?,
+        bound.mask()?,
         bound.flag("keepdims")?,
     );
     let count: usize = axes.iter().map(|a| data.dimensions[*a].size).product();

@@ -19,7 +19,7 @@ pub(super) fn scan(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let initial = bound.required("initial")?;
     let (op0, op1) = (bound.alu("op0")?, bound.alu("op1")?);
     let (reverse0, reverse1) = (bound.flag("reverse0")?, bound.flag("reverse1")?);
-    let (mask, dtype) = (bound.mask()?, bound.dtype("dtype")?);
+    let (dtype, mask) = (bound.dtype("dtype")?, bound.mask()?);
     if a.partitions() != b.partitions() || a.free() != b.free() {
         return Err(Failure::documented(
             "err_annotation_shape_mismatch",

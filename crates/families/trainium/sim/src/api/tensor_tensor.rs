@@ -18,8 +18,8 @@ pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<V
     let destination = device.take_destination(bound)?;
     let (a, b) = (bound.view("data1")?, bound.view("data2")?);
     let alu = bound.alu("op")?;
-    let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
+    let mask = bound.mask()?;
     let (a, b) = device.pair(bound, ["data1", "data2"], a, b)?;
     let (a, b) = device.not_both_psum(bound, a, b, false)?;
     let integers = a.dtype == Dtype::Int32
@@ -87,8 +87,8 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
     let op1 = bound.optional_alu("op1")?;
     let operand1 = bound.take("operand1");
     let reverse1 = bound.flag("reverse1")?;
-    let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
+    let mask = bound.mask()?;
     if let Some(op1) = op1
         && op0.is_bitwise() != op1.is_bitwise()
     {
@@ -204,8 +204,8 @@ pub(super) fn scalar_tensor_tensor(device: &mut Device, bound: &mut Bound) -> Ou
     let (op0, op1) = (bound.alu("op0")?, bound.alu("op1")?);
     let (reverse0, reverse1) = (bound.flag("reverse0")?, bound.flag("reverse1")?);
     let operand0 = bound.required("operand0")?;
-    let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
+    let mask = bound.mask()?;
     let (data, other) = device.pair(bound, ["data", "operand1"], data, other)?;
     let (data, other) = device.not_both_psum(bound, data, other, false)?;
     let choice = device.choice(bound, VECTOR, &[Engine::Vector, Engine::Gpsimd])?;
