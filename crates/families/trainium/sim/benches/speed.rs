@@ -124,7 +124,6 @@ fn all(wanted: &str) {
 }
 
 fn main() {
-    drop(std::hint::black_box(Vec::<u8>::with_capacity((32 << 20) - (64 << 10))));
     // Cargo adds an option of its own.
     let wanted = std::env::args().skip(1).find(|it| !it.starts_with('-'));
     let worker = std::thread::Builder::new().stack_size(STACK);

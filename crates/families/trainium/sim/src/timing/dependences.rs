@@ -1,8 +1,9 @@
 //! Which instruction waits for which.
 
+use super::uses::Uses;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Long, Operation, Part, Tensor};
+use crate::trace::{Choice, Engine, Instruction, Long, Operation, Part, Tensor, Tile};
 
 /// An instruction that waits for another: its position and, in the lowest bit, whether it waits
 /// for the result; otherwise for the engine to have read or streamed.
@@ -68,9 +69,51 @@ impl Graph {
 
 /// What was done to a tile: the parts, and by which instruction.
 #[derive(Clone, Default)]
-struct Uses {
+struct Done {
     writes: Short<(Part, u32), 1>,
     reads: Short<(Part, u32), 2>,
+}
+
+/// What was done to the tiles that are still used: few at a time, of many.
+struct Live<'a> {
+    uses: &'a Uses,
+    /// The entry of each tile.
+    places: Vec<u32>,
+    done: Vec<Done>,
+    /// Entries that were given back.
+    free: Vec<u32>,
+}
+
+impl<'a> Live<'a> {
+    fn new(uses: &'a Uses) -> Self {
+        Self {
+            uses,
+            places: vec![u32::MAX; uses.tiles.len()],
+            done: Vec::new(),
+            free: Vec::new(),
+        }
+    }
+
+    /// What was done to a tile.
+    fn of(&mut self, tile: Tile) -> &mut Done {
+        let place = &mut self.places[tile.at()];
+        if *place == u32::MAX {
+            *place = self.free.pop().unwrap_or_else(|| {
+                self.done.push(Done::default());
+                self.done.len() as u32 - 1
+            });
+        }
+        &mut self.done[*place as usize]
+    }
+
+    /// Forgets a tile whose last use this was.
+    fn used(&mut self, tile: Tile, position: u32) {
+        let place = &mut self.places[tile.at()];
+        if self.uses.tiles[tile.at()].last == position && *place != u32::MAX {
+            self.done[*place as usize] = Done::default();
+            self.free.push(std::mem::replace(place, u32::MAX));
+        }
+    }
 }
 
 /// Loops that are run in order: the loads of an iteration wait for the work of the last one.
@@ -109,16 +152,16 @@ impl Rolled {
     }
 }
 
-/// The dependences between instructions on `tiles` tiles, in program order.
+/// The dependences between instructions, in program order, of which `uses` says what they do.
 pub(super) fn graph(
     instructions: &Long<Instruction>,
     tensors: &[Tensor],
-    tiles: u32,
+    uses: &Uses,
     rolled_loops: bool,
 ) -> Graph {
     let mut edges: Vec<(u32, Waiting)> = Vec::with_capacity(2 * instructions.len());
     let mut open = vec![0; instructions.len()];
-    let mut tiles = vec![Uses::default(); tiles as usize];
+    let mut tiles = Live::new(uses);
     let mut rolled = Rolled::default();
     let mut before: Vec<(u32, bool)> = Vec::new();
     for (position, instruction) in instructions.iter().enumerate() {
@@ -130,7 +173,7 @@ pub(super) fn graph(
             if tensor.input {
                 continue;
             }
-            let tile = &mut tiles[region.tile.at()];
+            let tile = tiles.of(region.tile);
             let part = region.part();
             for (other, writer) in tile.writes.iter().rev() {
                 if other.overlaps(&part) {
@@ -147,7 +190,7 @@ pub(super) fn graph(
                 continue;
             };
             let main = !tensor.buffer.on_chip();
-            let tile = &mut tiles[region.tile.at()];
+            let tile = tiles.of(region.tile);
             let part = region.part();
             for (other, reader) in &tile.reads {
                 if *reader != own && other.overlaps(&part) {
@@ -170,6 +213,9 @@ pub(super) fn graph(
                 tile.writes.retain(|(other, _)| !part.covers(other));
             }
             tile.writes.push((part, own));
+        }
+        for region in instruction.reads.iter().chain(&instruction.writes) {
+            tiles.used(region.tile, own);
         }
         if rolled_loops {
             rolled.wait(instruction, own, &mut before);

@@ -83,10 +83,10 @@ impl Timeline {
 
 /// Runs the schedule.
 pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline {
+    let uses = plan.uses();
     let Plan {
         instructions,
         tensors,
-        tiles,
         cached_loads,
         spill_bytes,
         peak_sbuf,
@@ -94,9 +94,9 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         ..
     } = plan;
     let count = instructions.len();
-    let mut graph = graph(&instructions, &tensors, tiles, rolled_loops);
+    let mut graph = graph(&instructions, &tensors, &uses, rolled_loops);
     let mut open = std::mem::take(&mut graph.open);
-    let banks = banks(&instructions, &tensors, tiles);
+    let banks = banks(&uses, &tensors, count);
     let empty = Slot {
         engine: Engine::Dma,
         start: 0.0,

@@ -12,7 +12,8 @@ pub(super) struct TileUses {
     pub(super) writers: u32,
     pub(super) readers: u32,
     first: u32,
-    last: u32,
+    /// The last instruction that does either.
+    pub(super) last: u32,
 }
 
 impl TileUses {
