@@ -155,6 +155,8 @@ impl Device {
                 continue;
             }
             let known = self.hazards.last(region);
+            // What was made here and now, nothing outside of it can use: no iteration but this one.
+            let passing = known.is_none() && tensor.scope == self.scope();
             if let Some(earlier) = known.map(|at| self.hazards.writes[at]) {
                 let accumulated = earlier.accumulates;
                 let now = self.hazards.path(path);
@@ -185,7 +187,7 @@ impl Device {
                     }
                 }
             }
-            if writing {
+            if writing && !passing {
                 self.hazards.note(region, known, path, accumulate);
             }
         }

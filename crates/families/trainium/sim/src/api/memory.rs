@@ -61,11 +61,13 @@ impl Device {
             1
         };
         let partition_elements = block_elements.checked_div(partitions).unwrap_or(0);
+        let scope = self.scope();
         Arc::make_mut(&mut self.trace.tensors).push(Tensor {
-            name: name.to_owned(),
+            name: name.into(),
             buffer,
             dtype,
             line: self.line,
+            scope,
             bytes: (partition_elements * dtype.bytes()) as u64,
             input: false,
             output: false,
@@ -89,7 +91,7 @@ impl Device {
             partition_elements,
             immutable: false,
             fill,
-            scope: self.scope(),
+            scope,
             line: self.line,
             blocks: RefCell::new(Blocks::new(kept)),
             written: Cell::new(false),

@@ -218,7 +218,7 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         .filter_map(|(id, (read, written))| {
             let tensor = timeline.tensors.get(id as usize)?;
             let name = if tensor.input || !tensor.name.is_empty() {
-                tensor.name.clone()
+                tensor.name.to_string()
             } else {
                 format!("line {}", tensor.line)
             };
@@ -240,7 +240,7 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         .tensors
         .iter()
         .filter(|t| {
-            t.output || (t.input && traffic.iter().any(|u| u.tensor == t.name && u.read > 0))
+            t.output || (t.input && traffic.iter().any(|u| *u.tensor == *t.name && u.read > 0))
         })
         .map(|t| t.bytes)
         .sum();

@@ -362,10 +362,12 @@ impl Instruction {
 /// A tensor of the trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Tensor {
-    pub(crate) name: String,
+    pub(crate) name: Box<str>,
     pub(crate) buffer: Buffer,
     pub(crate) dtype: Dtype,
     pub(crate) line: u32,
+    /// Loop iteration or branch that it was made in.
+    pub(crate) scope: u32,
     /// Bytes in one partition of one block (on chip), or in all (main memory).
     pub(crate) bytes: u64,
     pub(crate) input: bool,
