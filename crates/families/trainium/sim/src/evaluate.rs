@@ -183,6 +183,7 @@ pub fn evaluate_on_this_thread(
     inputs: &[(String, Input)],
     options: &Options,
 ) -> Outcome<Evaluation> {
+    crate::allocator::keep_memory();
     let module = crate::python::lower(source)?;
     let dialect = options.dialect.unwrap_or_else(|| dialect_of(source));
     let usable = match options.generation {

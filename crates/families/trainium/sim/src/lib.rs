@@ -4,6 +4,7 @@
 //! Kernels are hostile input: they are read by an interpreter of our own, which knows nothing but
 //! the device; every run is bounded in steps, memory and depth, and is deterministic.
 
+mod allocator;
 mod api;
 pub mod calibrate;
 pub mod diagnostic;
