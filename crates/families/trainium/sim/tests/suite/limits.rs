@@ -347,3 +347,79 @@ fn results_cannot_be_forged() {
         panic!("no array")
     };
 }
+
+#[test]
+fn iterations_of_affine_loops_must_not_disturb_each_other() {
+    let tile = "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n";
+    let half = "nl.load(a[0:128, 0:256])";
+    const END: &str = "  o = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.shared_hbm)\n  nl.store(o, nl.load(a[0:128, 0:256]))\n  return o\n";
+    let twice = "unexpected-output-dependencies";
+    // The body, and the code and line of the error or the lines of the remarks.
+    let cases: &[(&str, Result<&[u32], (&str, u32)>)] = &[
+        (
+            "for i in nl.affine_range(2):\n  for j in nl.affine_range(2):\n    x[:, nl.ds(j * 256, 256)] = HALF",
+            Err((twice, 9)),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  x[:, nl.ds(i * 256, 256)] = HALF",
+            Ok(&[]),
+        ),
+        (
+            "for i in nl.sequential_range(2):\n  x[:, 0:256] = HALF",
+            Ok(&[]),
+        ),
+        // Sums may come in any order.
+        (
+            "x[...] = nl.zeros((128, 512), dtype=nl.float32)\nfor i in nl.affine_range(2):\n  x += nl.load(a[0:128, :])",
+            Ok(&[]),
+        ),
+        // One iteration reads what another one wrote.
+        (
+            "for i in nl.affine_range(2):\n  x[:, nl.ds(i * 256, 256)] = HALF\n  y = nl.exp(x[:, 0:256])",
+            Ok(&[9]),
+        ),
+        // Loops one after the other, with several places in a tile.
+        (
+            "for i in nl.affine_range(2):\n  x[:, nl.ds(i * 256, 256)] = HALF\nfor i in nl.affine_range(2):\n  y = nl.load(a[0:128, 0:256])\n  x[:, nl.ds(i * 256, 256)] = y\nfor i in nl.affine_range(2):\n  y = nl.exp(x[:, nl.ds(i * 256, 256)])",
+            Ok(&[]),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  x[:, nl.ds(i * 256, 256)] = HALF\nfor i in nl.affine_range(2):\n  x[:, nl.ds(i * 256, 256)] = HALF\n  x[:, 0:128] = nl.load(a[0:128, 0:128])",
+            Err((twice, 11)),
+        ),
+        // A tile of the iteration itself, also where an inner loop writes or reads it.
+        (
+            "for i in nl.affine_range(2):\n  t = nl.load(a[0:128, :])\n  for j in nl.affine_range(2):\n    x[:, nl.ds(256 * i, 256)] = t[:, 0:256]",
+            Err((twice, 10)),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n  t[:, 0:256] = HALF\n  for j in nl.affine_range(2):\n    t[:, nl.ds(j * 256, 256)] = HALF\n  for j in nl.affine_range(2):\n    y = nl.exp(t[:, nl.ds(j * 256, 256)])\n  t[:, 0:256] = HALF",
+            Ok(&[]),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n  for j in nl.affine_range(2):\n    t[:, 0:256] = HALF",
+            Err((twice, 10)),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n  for j in nl.affine_range(2):\n    t[:, nl.ds(j * 256, 256)] = HALF\n    y = nl.exp(t[:, 0:256])",
+            Ok(&[11]),
+        ),
+    ];
+    for (body, expected) in cases {
+        let body = format!("{tile}{}", body.replace("HALF", half));
+        match expected {
+            Err((code, line)) => refused(FIRST, &body, code, *line),
+            Ok(lines) => {
+                let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
+                let source = format!("{FIRST}{body}{END}");
+                let inputs = parse_inputs("a:f32[256,512]", Some(7)).expect("inputs");
+                let evaluation = evaluate(&source, "solution", &inputs, &Options::default());
+                let evaluation = evaluation.unwrap_or_else(|failure| panic!("{failure}\n{source}"));
+                let remarks = evaluation.remarks.iter();
+                let found = remarks.filter(|it| it.code == "affine-hazard");
+                let found: Vec<u32> = found.map(|it| it.line).collect();
+                assert_eq!(found, **lines, "{source}");
+            }
+        }
+    }
+}
