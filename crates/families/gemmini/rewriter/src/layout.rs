@@ -164,12 +164,8 @@ pub(crate) fn free_bases(
     candidates.extend(rows.last().map(|last| (capacity - 1 - last) / dim * dim));
     candidates.sort_unstable();
     candidates.dedup();
-    let banks = |set: &RowSet| -> u64 {
-        set.iter().fold(0, |banks, row| {
-            banks | 1 << (row as i64 / bank_rows).min(63)
-        })
-    };
-    let taken = others.iter().fold(0, |taken, other| taken | banks(other));
+    let banks = |set: &RowSet| set.parts(bank_rows as usize);
+    let taken = others.iter().fold(0, |taken: u64, other| taken | banks(other));
     let mut free: Vec<(u32, bool, i64)> = candidates
         .into_iter()
         .filter_map(|base| {

@@ -56,11 +56,29 @@ impl RowSet {
 
     /// Iterates over the rows in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.words.iter().enumerate().flat_map(|(idx, word)| {
-            (0..64)
-                .filter(move |bit| word & (1 << bit) != 0)
-                .map(move |bit| idx * 64 + bit)
-        })
+        std::iter::successors(self.from(0), |row| self.from(row + 1))
+    }
+
+    /// Returns the lowest row that is not below `row`.
+    fn from(&self, row: usize) -> Option<usize> {
+        let first = self.words.get(row / 64)? & (!0 << (row % 64));
+        let others = self.words.iter().skip(row / 64 + 1);
+        let mut words = std::iter::once(&first).chain(others).zip(row / 64..);
+        let (word, idx) = words.find(|(word, _)| **word != 0)?;
+        Some(idx * 64 + word.trailing_zeros() as usize)
+    }
+
+    /// Returns which parts of the memory, `length` rows each, hold any of the rows, a bit for each;
+    /// the highest bit stands for all parts from the 64th on.
+    #[must_use]
+    pub fn parts(&self, length: usize) -> u64 {
+        let (mut parts, mut next) = (0, 0);
+        while let Some(row) = self.from(next) {
+            let part = row / length;
+            parts |= 1 << part.min(63);
+            next = (part + 1) * length;
+        }
+        parts
     }
 
     /// Returns the lowest row.
