@@ -1,9 +1,10 @@
 //! What happened when during a call, in the format that trace viewers read.
 
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io;
 
 /// Activities written at most; a file of them has some 200 MB, which viewers
@@ -189,16 +190,22 @@ impl Timeline {
                 events += 1;
             }
         }
+        let arguments = Arguments::of(self);
+        let mut event = String::new();
         for (activity, lane) in activities.iter().zip(&placed.of) {
             let thread = activity.track.thread(*lane);
-            write!(
-                out,
-                ",\n{{\"ph\":\"X\",\"pid\":{PROCESS},\"tid\":{thread},\"ts\":{},\"dur\":{},\"name\":{},\"args\":{}}}",
+            event.clear();
+            // Texts take everything.
+            let _ = write!(
+                event,
+                ",\n{{\"ph\":\"X\",\"pid\":{PROCESS},\"tid\":{thread},\"ts\":{},\"dur\":{},\"name\":{},\"args\":{{",
                 activity.start,
                 activity.duration,
                 Value::from(activity.name.as_ref()),
-                Value::from(self.arguments(activity)),
-            )?;
+            );
+            arguments.write(activity, &mut event);
+            event.push_str("}}");
+            out.write_all(event.as_bytes())?;
             events += 1;
         }
         writeln!(out, "\n]}}")?;
@@ -216,29 +223,48 @@ impl Timeline {
         activities.truncate(limit);
         (activities, cut_at)
     }
+}
 
-    fn arguments(&self, activity: &Activity) -> Map<String, Value> {
-        let mut arguments = Map::new();
+/// What is told with activities, made once for each line: there are hundreds of thousands.
+struct Arguments {
+    /// Lines with their text.
+    lines: BTreeMap<u32, String>,
+    waiting: String,
+}
+
+impl Arguments {
+    fn of(timeline: &Timeline) -> Self {
+        let lines = timeline.texts.iter().map(|(line, text)| {
+            let text: String = text.chars().take(TEXT_SHOWN).collect();
+            let text = Value::from(text);
+            (*line, format!("\"line\":{line},\"source\":{text}"))
+        });
+        Self {
+            lines: lines.collect(),
+            waiting: Value::from(format!("{}s waiting", timeline.unit)).to_string(),
+        }
+    }
+
+    /// Adds the members of an object.
+    fn write(&self, activity: &Activity, out: &mut String) {
+        let empty = out.len();
         if let Some(line) = activity.line {
-            arguments.insert("line".to_owned(), line.into());
-            if let Some(text) = self.texts.get(&line) {
-                let text: String = text.chars().take(TEXT_SHOWN).collect();
-                arguments.insert("source".to_owned(), text.into());
-            }
+            // Texts take everything.
+            let _ = match self.lines.get(&line) {
+                Some(told) => out.write_str(told),
+                None => write!(out, "\"line\":{line}"),
+            };
         }
         for (name, value) in [
-            ("holds up line".to_owned(), activity.holds_up.map(u64::from)),
-            ("bytes".to_owned(), activity.bytes),
-            (
-                format!("{}s waiting", self.unit),
-                activity.waits.filter(|it| 0 < *it),
-            ),
+            ("\"holds up line\"", activity.holds_up.map(u64::from)),
+            ("\"bytes\"", activity.bytes),
+            (self.waiting.as_str(), activity.waits.filter(|it| 0 < *it)),
         ] {
             if let Some(value) = value {
-                arguments.insert(name, value.into());
+                let comma = if empty < out.len() { "," } else { "" };
+                let _ = write!(out, "{comma}{name}:{value}");
             }
         }
-        arguments
     }
 }
 

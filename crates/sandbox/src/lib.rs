@@ -14,5 +14,5 @@ mod program;
 mod report;
 
 pub use policy::{Limits, ProcessRule, SandboxPolicy};
-pub use process::{Session, run, start};
+pub use process::{Session, run, run_while, start};
 pub use report::{CapturedText, Enforcement, Exit, SandboxError, SandboxReport};

@@ -33,6 +33,21 @@ pub fn run<A: AsRef<OsStr>>(
     args: &[A],
     stdin: &[u8],
 ) -> Result<SandboxReport, SandboxError> {
+    run_while(policy, program, args, stdin, None)
+}
+
+/// The same, but also ends when nobody wants the result any more: when something is written
+/// to the other end of the pipe `wanted`, or nobody holds that end.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_while<A: AsRef<OsStr>>(
+    policy: &SandboxPolicy,
+    program: &Path,
+    args: &[A],
+    stdin: &[u8],
+    wanted: Option<BorrowedFd<'_>>,
+) -> Result<SandboxReport, SandboxError> {
     let confinement = Confinement::prepare(policy)?;
     let start_error = |source| start_error(program, source);
     let input = input_file(stdin).map_err(start_error)?;
@@ -45,10 +60,11 @@ pub fn run<A: AsRef<OsStr>>(
     // The child alone holds the writing ends now, so that they close with it.
     drop((output, errors));
     let deadline = started + policy.limits.wall;
-    let (stdout, stderr, timed_out) = watch(
+    let (stdout, stderr, killed) = watch(
         &session,
         [stdout.into(), stderr.into()],
         deadline,
+        wanted,
         policy.limits.output_bytes,
     )
     .map_err(SandboxError::Watch)?;
@@ -57,7 +73,8 @@ pub fn run<A: AsRef<OsStr>>(
         exit,
         stdout,
         stderr,
-        timed_out,
+        timed_out: killed == Some(Killed::OutOfTime),
+        unwanted: killed == Some(Killed::Unwanted),
         wall: started.elapsed(),
         enforcement: confinement.enforcement().clone(),
     })
@@ -173,30 +190,42 @@ impl Drop for Session {
     }
 }
 
-/// Reads both streams until the leader ends or `deadline` passes.
+/// Why a child was killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Killed {
+    OutOfTime,
+    Unwanted,
+}
+
+/// Reads both streams until the leader ends, `deadline` passes, or `wanted` says that nobody
+/// wants the result.
 fn watch(
     session: &Session,
     streams: [OwnedFd; 2],
     deadline: Instant,
+    wanted: Option<BorrowedFd<'_>>,
     output_bytes: usize,
-) -> io::Result<(CapturedText, CapturedText, bool)> {
+) -> io::Result<(CapturedText, CapturedText, Option<Killed>)> {
     let [stdout, stderr] = streams;
     let mut streams = [
         Stream::new(stdout, output_bytes)?,
         Stream::new(stderr, output_bytes)?,
     ];
     let pidfd = rustix::process::pidfd_open(session.pid(), PidfdFlags::empty()).ok();
-    let mut timed_out = false;
+    let mut killed = None;
     loop {
         if session.has_ended()? {
             break;
         }
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
-            timed_out = true;
+            killed = Some(Killed::OutOfTime);
             break;
         }
-        wait_for_news(&streams, pidfd.as_ref(), left)?;
+        if wait_for_news(&streams, pidfd.as_ref(), wanted, left)? {
+            killed = Some(Killed::Unwanted);
+            break;
+        }
         for stream in &mut streams {
             stream.drain()?;
         }
@@ -207,16 +236,25 @@ fn watch(
         stream.drain()?;
     }
     let [stdout, stderr] = streams.map(|stream| stream.text);
-    Ok((stdout, stderr, timed_out))
+    Ok((stdout, stderr, killed))
 }
 
-fn wait_for_news(streams: &[Stream; 2], pidfd: Option<&OwnedFd>, left: Duration) -> io::Result<()> {
+/// Waits until there is something to read or to see, and returns whether `wanted` has news.
+fn wait_for_news(
+    streams: &[Stream; 2],
+    pidfd: Option<&OwnedFd>,
+    wanted: Option<BorrowedFd<'_>>,
+    left: Duration,
+) -> io::Result<bool> {
     let descriptors = streams
         .iter()
         .filter_map(|stream| stream.pipe.as_ref())
-        .chain(pidfd);
-    let mut polled: Vec<PollFd<'_>> = descriptors
-        .map(|descriptor| PollFd::from_borrowed_fd(descriptor.as_fd(), PollFlags::IN))
+        .chain(pidfd)
+        .map(AsFd::as_fd);
+    let mut polled: Vec<PollFd<'_>> = wanted
+        .into_iter()
+        .chain(descriptors)
+        .map(|descriptor| PollFd::from_borrowed_fd(descriptor, PollFlags::IN))
         .collect();
     let left = if pidfd.is_some() {
         left
@@ -228,7 +266,8 @@ fn wait_for_news(streams: &[Stream; 2], pidfd: Option<&OwnedFd>, left: Duration)
         tv_nsec: left.subsec_nanos().into(),
     };
     match poll(&mut polled, Some(&timeout)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Ok(_) => Ok(wanted.is_some() && !polled[0].revents().is_empty()),
+        Err(rustix::io::Errno::INTR) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }

@@ -62,6 +62,8 @@ pub struct SandboxReport {
     pub stderr: CapturedText,
     /// Whether it was killed because the wall time was over.
     pub timed_out: bool,
+    /// Whether it was killed because nobody wanted the result any more.
+    pub unwanted: bool,
     /// Wall time from start to end.
     pub wall: Duration,
     /// Which mechanisms confined it.

@@ -1,8 +1,9 @@
 //! What a sandboxed child can and cannot do, tried with a shell.
 
 use autocomp_sandbox::{
-    Exit, Limits, ProcessRule, SandboxError, SandboxPolicy, SandboxReport, run,
+    Exit, Limits, ProcessRule, SandboxError, SandboxPolicy, SandboxReport, run, run_while,
 };
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -49,6 +50,34 @@ fn output_exit_code_and_stdin_pass_through() {
     assert_eq!(report.stdout.text(), "got a line\n");
     assert_eq!(report.stderr.text(), "oops\n");
     assert!(!report.timed_out && !report.succeeded());
+}
+
+#[test]
+fn a_child_whose_result_nobody_wants_is_killed() {
+    let folder = folder();
+    let (wanted, wants) = std::io::pipe().expect("a pipe");
+    let run_for = |script: &str| {
+        let policy = policy(folder.path());
+        let args = ["-c", script];
+        run_while(
+            &policy,
+            Path::new("/bin/bash"),
+            &args,
+            b"",
+            Some(wanted.as_fd()),
+        )
+        .expect("bash starts")
+    };
+    let report = run_for("exit 3");
+    assert_eq!((report.exit, report.unwanted), (Exit::Code(3), false));
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            drop(wants);
+        });
+        run_for("sleep 3600")
+    });
+    assert!(report.unwanted && !report.timed_out && !report.succeeded());
 }
 
 #[test]

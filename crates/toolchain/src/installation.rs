@@ -2,7 +2,7 @@
 //! what is there.
 
 use super::discovery::{known_on_path, on_path};
-use super::pinned::{Mismatch, Pin, machine};
+use super::pinned::{Mismatch, PARTS, Pin, machine};
 use super::pip::{Pip, Registry};
 use autocomp_eval::{EvalError, Surroundings};
 use std::fs::{self, File};
@@ -100,7 +100,7 @@ struct Installation<'a> {
 }
 
 impl Installation<'_> {
-    /// Installs with pip into `target`.
+    /// Loads the wheel with pip and installs it into `target`.
     fn load(
         &self,
         target: &Path,
@@ -108,6 +108,7 @@ impl Installation<'_> {
         progress: &mut dyn FnMut(&str),
     ) -> Result<(), EvalError> {
         let wheel = self.pin.wheel;
+        let loaded = target.with_file_name("loaded");
         let mut reasons = Vec::new();
         for pip in Pip::all(|name| on_path(self.search, name)) {
             match pip.look(wheel) {
@@ -129,7 +130,11 @@ impl Installation<'_> {
                 "installing the C compiler {wheel} with pip into {} (100 MB to load, once)",
                 folder.display(),
             ));
-            match pip.install(wheel, target) {
+            let installed = pip.load(wheel, &loaded).and_then(|()| {
+                let file = self.wheel_in(&loaded).ok_or("pip loaded no wheel")?;
+                self.unpack(&file, target)
+            });
+            match installed {
                 Ok(()) => return Ok(()),
                 Err(reason) => reasons.push(reason),
             }
@@ -176,11 +181,11 @@ impl Installation<'_> {
             carried.display()
         ));
         if let Some(folder) = found.as_deref().and_then(Path::parent) {
-            return copy_folder(folder, &target.join("ziglang"))
+            return copy_parts(folder, &target.join("ziglang"))
                 .map_err(|error| failed(error.to_string()));
         }
         let wheel = if carried.is_dir() {
-            wheel_in(carried, &name).ok_or_else(|| {
+            self.wheel_in(carried).ok_or_else(|| {
                 failed(format!(
                     "it holds neither a wheel {name}-…{}.whl nor `ziglang/zig`",
                     std::env::consts::ARCH
@@ -189,26 +194,42 @@ impl Installation<'_> {
         } else {
             carried.to_owned()
         };
-        // A wheel is a zip archive, in which no file is marked as executable.
+        self.unpack(&wheel, target).map_err(failed)
+    }
+
+    /// Returns the wheel for this architecture in `folder`.
+    fn wheel_in(&self, folder: &Path) -> Option<PathBuf> {
+        let start = format!("{}-", self.pin.folder_name());
+        let entries = fs::read_dir(folder).ok()?.flatten();
+        entries.map(|entry| entry.path()).find(|path| {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            file.starts_with(&start)
+                && file.ends_with(".whl")
+                && file.contains(std::env::consts::ARCH)
+        })
+    }
+
+    /// Unpacks what is used of a wheel into `target`.
+    fn unpack(&self, wheel: &Path, target: &Path) -> Result<(), String> {
         let python = ["python3", "python"]
             .iter()
             .find_map(|name| on_path(self.search, name))
-            .ok_or_else(|| {
-                failed("there is no python3 to unpack it with; unpack it with `unzip` and name the folder".into())
-            })?;
+            .ok_or("there is no python3 to unpack it with; unpack it with `unzip` and name the folder with `--toolchain`")?;
         let output = Command::new(python)
-            .args(["-m", "zipfile", "-e"])
-            .args([wheel.as_path(), target])
+            .args(["-c", UNPACKING])
+            .args([wheel, target])
+            .args(PARTS.iter().map(|part| format!("ziglang/{part}")))
             .output()
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(|error| error.to_string())?;
         if !output.status.success() {
             let text = String::from_utf8_lossy(&output.stderr);
-            return Err(failed(text.lines().last().unwrap_or_default().to_owned()));
+            return Err(text.lines().last().unwrap_or_default().to_owned());
         }
+        // A wheel is a zip archive, in which no file is marked as executable.
         let zig = target.join("ziglang").join("zig");
         if zig.is_file() {
             fs::set_permissions(&zig, fs::Permissions::from_mode(0o755))
-                .map_err(|error| failed(error.to_string()))?;
+                .map_err(|error| error.to_string())?;
         }
         Ok(())
     }
@@ -236,15 +257,28 @@ impl Installation<'_> {
     }
 }
 
-/// Returns the wheel of that name for this architecture.
-fn wheel_in(folder: &Path, name: &str) -> Option<PathBuf> {
-    let entries = fs::read_dir(folder).ok()?.flatten();
-    entries.map(|entry| entry.path()).find(|path| {
-        let file = path.file_name().unwrap_or_default().to_string_lossy();
-        file.starts_with(&format!("{name}-"))
-            && file.ends_with(".whl")
-            && file.contains(std::env::consts::ARCH)
-    })
+/// Unpacks files and folders of an archive; arguments are the archive, where to, and names.
+const UNPACKING: &str = "\
+import sys, zipfile
+archive, target, *parts = sys.argv[1:]
+with zipfile.ZipFile(archive) as wheel:
+    for name in wheel.namelist():
+        if any(name == part or name.startswith(part + '/') for part in parts):
+            wheel.extract(name, target)
+";
+
+/// Copies those of [`PARTS`] that `from` has; permissions are kept.
+fn copy_parts(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for part in PARTS {
+        let (from, to) = (from.join(part), to.join(part));
+        if from.is_dir() {
+            copy_folder(&from, &to)?;
+        } else if from.is_file() {
+            fs::copy(from, to)?;
+        }
+    }
+    Ok(())
 }
 
 /// Copies a folder with everything in it; permissions are kept.
@@ -260,4 +294,48 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Installation, PARTS};
+    use crate::pinned::PINS;
+    use autocomp_eval::Surroundings;
+    use std::fs;
+    use std::process::Command;
+
+    #[test]
+    fn of_a_wheel_only_what_is_used_is_unpacked() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        for name in [
+            "zig",
+            "zigzag",
+            "lib/include/stdint.h",
+            "lib/includes.h",
+            "lib/libc/x.c",
+        ] {
+            let file = at("ziglang").join(name);
+            fs::create_dir_all(file.parent().expect("a folder")).expect("made");
+            fs::write(file, name).expect("written");
+        }
+        let (wheel, target) = (at("a.whl"), at("target"));
+        let packed = Command::new("python3")
+            .args(["-m", "zipfile", "-c"])
+            .args([&wheel, &at("ziglang")])
+            .status();
+        assert!(packed.expect("Python").success());
+        let search = Surroundings::installing(at("cache"), std::env::var_os("PATH"));
+        let installation = Installation {
+            search: &search,
+            pin: &PINS[0],
+        };
+        installation.unpack(&wheel, &target).expect("unpacked");
+        let unpacked = target.join("ziglang");
+        assert!(PARTS.iter().all(|part| unpacked.join(part).exists()));
+        assert!(unpacked.join("lib/include/stdint.h").is_file());
+        for name in ["zigzag", "lib/includes.h", "lib/libc"] {
+            assert!(!unpacked.join(name).exists(), "{name}");
+        }
+    }
 }

@@ -40,8 +40,8 @@ pub(super) const PINS: &[Pin] = &[Pin {
 }];
 
 /// What is used of a compiler, from the folder that holds it: the binary, and
-/// the compiler's own headers.
-const PARTS: &[&str] = &["zig", "lib/include"];
+/// the compiler's own headers. Nothing else of it is installed.
+pub(super) const PARTS: &[&str] = &["zig", "lib/include"];
 /// A file that has not changed for this long has another time when it changes again.
 const SETTLED_SECONDS: i64 = 2;
 

@@ -1,4 +1,4 @@
-//! Installing a wheel with pip, which knows the machine's mirrors and proxies.
+//! Loading a wheel with pip, which knows the machine's mirrors and proxies.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -78,14 +78,15 @@ impl Pip {
         }
     }
 
-    /// Installs a wheel into `target`.
+    /// Loads a wheel into `folder`, which is made. To install it would unpack 20,000 files
+    /// of which nobody here reads one.
     ///
     /// # Errors
     /// The last line of what pip said.
-    pub(super) fn install(&self, wheel: &str, target: &Path) -> Result<(), String> {
-        let target = target.to_string_lossy();
+    pub(super) fn load(&self, wheel: &str, folder: &Path) -> Result<(), String> {
+        let folder = folder.to_string_lossy();
         let args = [
-            "install",
+            "download",
             "--quiet",
             "--retries",
             "2",
@@ -93,9 +94,8 @@ impl Pip {
             LOAD_SECONDS,
             "--no-deps",
             "--only-binary=:all:",
-            "--no-compile",
-            "--target",
-            &target,
+            "--dest",
+            &folder,
             wheel,
         ];
         self.run(&args)

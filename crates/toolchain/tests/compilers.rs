@@ -142,7 +142,7 @@ fn without_network_one_look_is_enough() {
 }
 
 #[test]
-fn a_pip_that_knows_no_look_installs() {
+fn a_pip_that_knows_no_look_loads() {
     let pip = "case \"$*\" in *index*) echo 'ERROR: unknown command \"index\"' >&2;; *) echo 'ERROR: no room' >&2;; esac\nexit 1";
     let programs = Programs::new(&[("pip", pip)]);
     let cache = TempDir::new().expect("a folder");
@@ -159,7 +159,7 @@ fn a_pip_that_knows_no_look_installs() {
             .any(|remedy| remedy.contains("--toolchain FOLDER"))
     );
     assert!(
-        programs.calls()[1].contains("install"),
+        programs.calls()[1].contains("download"),
         "{:?}",
         programs.calls()
     );

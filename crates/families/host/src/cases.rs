@@ -65,10 +65,10 @@ pub(crate) fn is_right(buffer: &Buffer, right: &[u8], got: &[u8], tolerance: Tol
     }
     let (relative, absolute) = (relative as f32, absolute as f32);
     // Several at a time, which compilers turn into vector code.
-    right.chunks(64).zip(got.chunks(64)).all(|(right, got)| {
-        let pairs = right.chunks_exact(4).zip(got.chunks_exact(4));
-        pairs.fold(true, |all, (right, got)| {
-            let (right, got) = (float(right), float(got));
+    let (right, got) = (right.as_chunks().0, got.as_chunks().0);
+    right.chunks(16).zip(got.chunks(16)).all(|(right, got)| {
+        right.iter().zip(got).fold(true, |all, (right, got)| {
+            let (right, got) = (f32::from_le_bytes(*right), f32::from_le_bytes(*got));
             // Not-a-number is close to nothing.
             let close = (got - right).abs() <= absolute.max(relative * right.abs());
             all & (close | (right == got))

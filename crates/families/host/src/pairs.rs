@@ -101,6 +101,21 @@ pub struct Paired {
     pub calls: usize,
 }
 
+impl Paired {
+    /// Returns the same with the interval of this confidence.
+    pub(crate) fn with_confidence(self, confidence: f64) -> Self {
+        Self {
+            interval: interval(&self.ratios, confidence),
+            ..self
+        }
+    }
+}
+
+/// Returns the interval of the median of `ratios`; of few, their range.
+fn interval(ratios: &[f64], confidence: f64) -> Interval {
+    median_interval(ratios, confidence).unwrap_or_else(|| range(ratios))
+}
+
 /// Which side did what it must not do.
 #[derive(Debug)]
 pub(crate) enum Failure {

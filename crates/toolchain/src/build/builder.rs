@@ -4,7 +4,7 @@ use super::compiler_output::{self, Blame};
 use super::runtime::{Runtime, object_name};
 use super::{object_file, tools};
 use crate::Toolchain;
-use autocomp_c::{Expanded, templates};
+use autocomp_c::{Expanded, MAX_SOURCE_BYTES, templates};
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
 use autocomp_eval::EvalError;
 use autocomp_eval::cache::{LEFTOVER_AGE, remove_older};
@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -40,6 +41,11 @@ const FORGETTING_FILES: &str =
 /// Processor time of one compiler run, seconds. Kernels compile in well under
 /// one.
 const CPU_SECONDS: u64 = 10;
+
+/// Bytes that a kernel may have when its macros are expanded, and memory for expanding it:
+/// eight times the largest source, and ten times what expanding that takes.
+const EXPANDED_BYTES: u64 = 8 * MAX_SOURCE_BYTES as u64;
+const EXPANDING_BYTES: u64 = 1 << 30;
 
 /// One source file to be linked with the target's runtime.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +98,26 @@ pub enum Build {
     Failed(Vec<Diagnostic>),
     /// The source would build, but does what is not allowed.
     Refused(Vec<Diagnostic>),
+}
+
+/// What is found out about a source whose macros are expanded.
+enum Checked {
+    /// It may be compiled.
+    Passed,
+    /// It cannot be expanded; the compiler will say more.
+    Failed(Build),
+    /// It is refused, or too large, whatever the compiler says.
+    Decided(Build),
+}
+
+/// What compiling ended with.
+enum Compiled {
+    /// An object file.
+    Object(Vec<u8>),
+    /// The source's fault.
+    Failed(Build),
+    /// Nobody wanted the result any more.
+    Unwanted,
 }
 
 /// Builds programs from one source file and the runtime of a target.
@@ -267,18 +293,33 @@ impl Builder {
     }
 
     fn build_anew(&self, source: &Source<'_>) -> Result<Build, EvalError> {
+        let unusable = |error| EvalError::Environment {
+            message: format!("no pipe: {error}"),
+            remedies: vec!["end other programs".into()],
+        };
+        let (wanted, wants) = std::io::pipe().map_err(unusable)?;
         // Both see the same, each in a folder of its own whose name nobody can know, so that
         // the kernel that is checked is the one that is compiled.
         let (compiled, checked) = std::thread::scope(|scope| {
-            let checked = scope.spawn(|| self.check_expanded(source));
-            let compiled = self.compile(source);
-            let checked = checked.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let checked = scope.spawn(move || {
+                let checked = self.check_expanded(source);
+                let is_open = matches!(checked, Ok(Checked::Passed | Checked::Failed(_)));
+                // Otherwise nothing that the compiler says counts, and it is ended.
+                (checked, is_open.then_some(wants))
+            });
+            let compiled = self.compile(source, wanted.as_fd());
+            let (checked, _wants) = checked.join().unwrap_or_else(|panic| resume_unwind(panic));
             (compiled, checked)
         });
-        let object = match (compiled?, checked?) {
-            (_, Some(refused @ Build::Refused(_))) => return Ok(refused),
-            (Ok(object), None) => object,
-            (Err(failed), _) | (Ok(_), Some(failed)) => return Ok(failed),
+        let object = match (checked?, compiled?) {
+            (Checked::Decided(build), _) => return Ok(build),
+            (_, Compiled::Failed(failed)) | (Checked::Failed(failed), _) => return Ok(failed),
+            (Checked::Passed, Compiled::Object(object)) => object,
+            (Checked::Passed, Compiled::Unwanted) => {
+                return Err(EvalError::Fault(
+                    "a compiler was ended for no reason".into(),
+                ));
+            }
         };
         if let Some(reason) = object_file::refusal(&object) {
             return Ok(Build::Refused(vec![Diagnostic {
@@ -338,19 +379,25 @@ impl Builder {
         extra
     }
 
-    /// Returns why the source is refused when its macros are expanded, or why they cannot be.
-    fn check_expanded(&self, source: &Source<'_>) -> Result<Option<Build>, EvalError> {
+    /// Expands the macros of the source and holds what is left of it to the rules.
+    fn check_expanded(&self, source: &Source<'_>) -> Result<Checked, EvalError> {
         if source.rules == Rules::Reference {
-            return Ok(None);
+            return Ok(Checked::Passed);
         }
-        let (folder, policy) = self.source_folder(source)?;
+        let (folder, mut policy) = self.source_folder(source)?;
+        policy.limits.file_bytes = EXPANDED_BYTES;
+        policy.limits.address_space_bytes = EXPANDING_BYTES;
         let extra = self.extra_args(source);
         let args =
             self.toolchain
                 .preprocess_args(source.name, OBJECT, self.runtime.folder(), &extra);
         let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
         if !report.succeeded() {
-            return self.failure(&report, source).map(Some);
+            let failed = self.failure(&report, source)?;
+            return Ok(match broken_limit(&report) {
+                Some(_) => Checked::Decided(failed),
+                None => Checked::Failed(failed),
+            });
         }
         let text = read(&folder.path().join(OBJECT))?;
         let rules = Expanded {
@@ -359,21 +406,28 @@ impl Builder {
             templates: &self.templates,
         };
         let found = rules.check(&String::from_utf8_lossy(&text));
-        Ok((!found.is_empty()).then_some(Build::Refused(found)))
+        Ok(match found.is_empty() {
+            true => Checked::Passed,
+            false => Checked::Decided(Build::Refused(found)),
+        })
     }
 
-    /// Returns the source's object file, or why there is none.
-    fn compile(&self, source: &Source<'_>) -> Result<Result<Vec<u8>, Build>, EvalError> {
+    /// Compiles the source as long as that is `wanted`.
+    fn compile(&self, source: &Source<'_>, wanted: BorrowedFd<'_>) -> Result<Compiled, EvalError> {
         let (folder, policy) = self.source_folder(source)?;
         let extra = self.extra_args(source);
         let args = self
             .toolchain
             .compile_args(source.name, OBJECT, self.runtime.folder(), &extra);
-        let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
-        if !report.succeeded() {
-            return self.failure(&report, source).map(Err);
+        let program = &self.toolchain.compile.program;
+        let report = tools::run_while(&policy, program, &args, Some(wanted))?;
+        if report.unwanted {
+            return Ok(Compiled::Unwanted);
         }
-        read(&folder.path().join(OBJECT)).map(Ok)
+        if !report.succeeded() {
+            return self.failure(&report, source).map(Compiled::Failed);
+        }
+        read(&folder.path().join(OBJECT)).map(Compiled::Object)
     }
 
     /// Links an object file that has been checked, in a folder where nothing else is.

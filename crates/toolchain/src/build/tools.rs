@@ -4,6 +4,7 @@ use crate::Toolchain;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use std::ffi::{OsStr, OsString};
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,7 +60,17 @@ pub(super) fn run(
     program: &Path,
     args: &[OsString],
 ) -> Result<SandboxReport, EvalError> {
-    autocomp_sandbox::run(policy, program, args, b"").map_err(|error| {
+    run_while(policy, program, args, None)
+}
+
+/// Runs a tool as long as its result is wanted, see [`autocomp_sandbox::run_while`].
+pub(super) fn run_while(
+    policy: &SandboxPolicy,
+    program: &Path,
+    args: &[OsString],
+    wanted: Option<BorrowedFd<'_>>,
+) -> Result<SandboxReport, EvalError> {
+    autocomp_sandbox::run_while(policy, program, args, b"", wanted).map_err(|error| {
         let source = std::error::Error::source(&error).map(|source| format!(": {source}"));
         EvalError::Environment {
             message: format!("{error}{}", source.unwrap_or_default()),

@@ -1,7 +1,7 @@
 //! Diagnostics of what a running kernel did.
 
 use super::image::ImageError;
-use super::session::Session;
+use super::session::{Session, most_work};
 use autocomp_catalog::Buffer;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use autocomp_eval::comparison::place;
@@ -69,16 +69,32 @@ pub(super) fn no_image(error: &ImageError) -> Diagnostic {
 /// Returns outcome and diagnostic for a call that did not complete.
 pub(super) fn stopped(
     stop: &Stop,
-    session: &Session<'_>,
+    session: &mut Session<'_>,
     kernel: Kernel<'_>,
     limits: Limits,
 ) -> (Outcome, Diagnostic) {
     match stop {
         Stop::Fault(fault) => fault_finding(fault, session, kernel),
-        Stop::Limit(spin) => (
-            Outcome::TimedOut,
-            endless(spin, session.program(), kernel, limits),
-        ),
+        Stop::Limit(spin) => {
+            let Limits {
+                instructions,
+                cycles,
+            } = limits;
+            let reached = if session.is_overworked(limits) {
+                let most = most_work(limits);
+                format!(
+                    "the kernel gave the accelerator more than {most} cycles of work and did not return"
+                )
+            } else {
+                format!(
+                    "the kernel did not return within {instructions} instructions or {cycles} cycles"
+                )
+            };
+            (
+                Outcome::TimedOut,
+                endless(spin, session.program(), kernel, reached),
+            )
+        }
     }
 }
 
@@ -245,19 +261,14 @@ pub(super) fn unfinished_preload(pc: u64, program: &Program, kernel: Kernel<'_>)
     found
 }
 
-fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, limits: Limits) -> Diagnostic {
+fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, reached: String) -> Diagnostic {
     let lines: BTreeSet<u32> = spin
         .hottest
         .iter()
         .filter_map(|(pc, _)| kernel.location(program, *pc))
         .map(|location| location.line)
         .collect();
-    let Limits {
-        instructions,
-        cycles,
-    } = limits;
-    let mut message =
-        format!("the kernel did not return within {instructions} instructions or {cycles} cycles");
+    let mut message = reached;
     match (lines.first(), lines.last()) {
         (Some(first), Some(last)) if first == last => {
             message += &format!("; it was spinning in line {first}")

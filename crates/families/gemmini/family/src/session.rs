@@ -19,6 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// a millisecond.
 const PAUSES: u64 = 10_000;
 
+/// Returns how many cycles of work, at the least, a call may give the accelerator: they count
+/// like instructions. Without a sense of time a few instructions can be minutes of work.
+pub(super) fn most_work(limits: Limits) -> u64 {
+    limits.instructions.min(limits.cycles)
+}
+
 /// What a session is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SessionKind {
@@ -252,9 +258,7 @@ impl<'a> Session<'a> {
             if let Progress::Completed(report) = self.machine.proceed(&call, PAUSES, observer)? {
                 return Ok(Some(report));
             }
-            // Without a sense of time a few instructions can be much work.
-            let statistics = self.machine.accelerator().functional().statistics();
-            if limits.cycles < statistics.least_cycles(self.engine.tile() as u64) {
+            if self.is_overworked(limits) {
                 return Err(self.machine.give_up());
             }
             let abandoned = watch.abandoned;
@@ -262,6 +266,12 @@ impl<'a> Session<'a> {
                 return Ok(None);
             }
         }
+    }
+
+    /// Returns whether the accelerator was given more than [`most_work`].
+    pub(super) fn is_overworked(&mut self, limits: Limits) -> bool {
+        let statistics = self.machine.accelerator().functional().statistics();
+        most_work(limits) < statistics.least_cycles(self.engine.tile() as u64)
     }
 
     /// Returns memory.

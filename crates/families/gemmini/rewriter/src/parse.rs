@@ -19,7 +19,7 @@ mod values;
 
 use crate::kernel::{Array, Kernel, Statement};
 use crate::normalise::{Vocabulary, expand, without_leftovers};
-use crate::syntax::{children, entry, syntax_tree, too_deep};
+use crate::syntax::{children, entry, jumps, syntax_tree, too_deep};
 use autocomp_core::NotUnderstood;
 pub use error::ParseError;
 use error::SOURCE_LIMIT;
@@ -106,6 +106,10 @@ pub(crate) struct Reader<'tree> {
     /// Variables whose address is taken, by the body of the function that does so. Loops are
     /// run, and so ask for the same again in every iteration.
     taken: BTreeMap<usize, BTreeSet<&'tree str>>,
+    /// Assignments by what is assigned to, likewise.
+    assigned: BTreeMap<usize, BTreeMap<&'tree str, Vec<Node<'tree>>>>,
+    /// Which statements jump, counting iterations or not, likewise.
+    jumping: BTreeMap<(usize, bool), bool>,
     /// How many calls deep.
     depth: usize,
     /// Whether only the effect on variables is wanted.
@@ -131,6 +135,8 @@ impl<'tree> Reader<'tree> {
             types: BTreeMap::new(),
             globals: BTreeMap::new(),
             taken: BTreeMap::new(),
+            assigned: BTreeMap::new(),
+            jumping: BTreeMap::new(),
             arrays: Vec::new(),
             bytes: Vec::new(),
             kept,
@@ -227,6 +233,12 @@ impl<'tree> Reader<'tree> {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether a statement jumps, see [`jumps`].
+    fn jumps(&mut self, node: Node<'tree>, iterations: bool) -> bool {
+        let known = self.jumping.entry((node.id(), iterations));
+        *known.or_insert_with(|| jumps(node, iterations))
     }
 
     /// Reads something that may as well not be understood.

@@ -81,7 +81,7 @@ impl HostBench {
         let mut base = self.base();
         let core = TimingCore::take(&self.settings.cache_folder)?;
         let mut pairs = self.pairs(&core, prepared, &prepared.timed)?;
-        self.find_base(&mut base, &mut pairs)?;
+        let itself = self.find_base(&mut base, &mut pairs, (source, call_ns))?;
         let Some(known) = base.as_ref() else {
             return Err(EvalError::Fault(
                 "there is no kernel to time against".into(),
@@ -105,7 +105,11 @@ impl HostBench {
         } else {
             effort
         };
-        let mut compared = pairs.compare(candidate, other, first_effort);
+        let mut compared = match itself.filter(|_| is_base) {
+            // It was timed against itself just now.
+            Some(paired) => Ok(paired.with_confidence(effort.confidence)),
+            None => pairs.compare(candidate, other, first_effort),
+        };
         if let Ok(paired) = &compared
             && !is_first
             && !is_base
@@ -212,29 +216,40 @@ impl HostBench {
     }
 
     /// Makes `base` the one that all processes share, the first one if there
-    /// is none yet. The caller has the timing core.
-    fn find_base(&self, base: &mut Option<Base>, pairs: &mut Pairs<'_>) -> Result<(), EvalError> {
+    /// is none yet: then it returns how that is timed against itself. `tested` is a kernel
+    /// that is right, and roughly what a call takes. The caller has the timing core.
+    fn find_base(
+        &self,
+        base: &mut Option<Base>,
+        pairs: &mut Pairs<'_>,
+        tested: (&str, f64),
+    ) -> Result<Option<Paired>, EvalError> {
         let folder = &self.settings.cache_folder;
-        match SharedBase::read(folder, &self.base_key) {
-            Some(shared) if base.as_ref().is_some_and(|own| own.shared == shared) => {}
-            Some(shared) => {
-                let program = self.build(&shared.source)?;
-                *base = match program {
-                    Ok(program) => Some(Base { shared, program }),
-                    Err(_) => Some(self.first_base(pairs)?),
-                };
+        let shared = SharedBase::read(folder, &self.base_key);
+        let is_new = shared.is_none();
+        if let Some(shared) = shared {
+            if base.as_ref().is_some_and(|own| own.shared == shared) {
+                return Ok(None);
             }
-            None => {
-                let first = self.first_base(pairs)?;
-                first.shared.write(folder, &self.base_key);
-                *base = Some(first);
+            if let Ok(program) = self.build(&shared.source)? {
+                *base = Some(Base { shared, program });
+                return Ok(None);
             }
         }
-        Ok(())
+        let (first, itself) = self.first_base(pairs, tested)?;
+        if is_new {
+            first.shared.write(folder, &self.base_key);
+        }
+        *base = Some(first);
+        Ok(Some(itself))
     }
 
     /// Makes the problem's own kernel the first base.
-    fn first_base(&self, pairs: &mut Pairs<'_>) -> Result<Base, EvalError> {
+    fn first_base(
+        &self,
+        pairs: &mut Pairs<'_>,
+        tested: (&str, f64),
+    ) -> Result<(Base, Paired), EvalError> {
         let name = &self.problem.name;
         let wrong = |what: &str| EvalError::Input {
             message: format!("baseline.c of {name} is not right: {what}"),
@@ -248,9 +263,13 @@ impl HostBench {
                 remedies: vec!["add baseline.c to the problem".into()],
             })?;
         let program = built(&self.builder, "baseline.c", source, Kind::Kernel)?;
-        let call_ns = match self.test(&program, source)? {
-            Tested::Right { call_ns } => call_ns,
-            Tested::Failed(_, found) => return Err(wrong(&found.message)),
+        let call_ns = if tested.0 == source {
+            tested.1
+        } else {
+            match self.test(&program, source)? {
+                Tested::Right { call_ns } => call_ns,
+                Tested::Failed(_, found) => return Err(wrong(&found.message)),
+            }
         };
         let side = Side {
             program: &program,
@@ -264,9 +283,9 @@ impl HostBench {
                     wrong(&format!("{offence:?}"))
                 }
             })?;
-        let times: Vec<f64> = [itself.candidate_ns, itself.base_ns].concat();
+        let times: Vec<f64> = [itself.candidate_ns.as_slice(), &itself.base_ns].concat();
         let call_ns = median(&times);
-        Ok(Base {
+        let base = Base {
             shared: SharedBase {
                 source: source.to_owned(),
                 call_ns,
@@ -274,6 +293,7 @@ impl HostBench {
                 noise: itself.interval.half_width(),
             },
             program,
-        })
+        };
+        Ok((base, itself))
     }
 }

@@ -6,6 +6,7 @@ use super::statements::calls;
 use crate::kernel::Statement;
 use crate::syntax::children;
 use crate::value::Value;
+use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// The longest circle of values that a variable may go round in.
@@ -279,26 +280,15 @@ impl<'tree> Reader<'tree> {
     fn orbit(&mut self, name: &str, start: i64) -> Option<Orbit> {
         let mut turns = Vec::new();
         let mut settings = Vec::new();
-        let mut pending = vec![self.function];
-        while let Some(node) = pending.pop() {
-            let target = match node.kind() {
-                "assignment_expression" => node.child_by_field_name("left"),
-                "update_expression" => node.child_by_field_name("argument"),
-                _ => None,
-            };
-            if let Some(target) = target
-                && self.text(target) == name
-            {
-                let right = node.child_by_field_name("right");
-                let plain = node.kind() == "assignment_expression" && self.operator(node) == "=";
-                match right {
-                    Some(right) if plain && !self.mentions_name(right, name) => {
-                        settings.push(right);
-                    }
-                    _ => turns.push(node),
+        for node in self.assignments(name) {
+            let right = node.child_by_field_name("right");
+            let plain = node.kind() == "assignment_expression" && self.operator(node) == "=";
+            match right {
+                Some(right) if plain && !self.mentions_name(right, name) => {
+                    settings.push(right);
                 }
+                _ => turns.push(node),
             }
-            pending.extend(children(node));
         }
         let mut orbit: Option<Orbit> = None;
         for turn in &turns {
@@ -313,6 +303,29 @@ impl<'tree> Reader<'tree> {
             orbit.count(self.integer(setting).ok()?.as_constant()?)?;
         }
         Some(orbit)
+    }
+
+    /// Returns the assignments to a variable in the function that is being read.
+    fn assignments(&mut self, name: &str) -> Vec<Node<'tree>> {
+        let body = self.function;
+        if !self.assigned.contains_key(&body.id()) {
+            let mut assigned = BTreeMap::<&str, Vec<Node<'tree>>>::new();
+            let mut pending = vec![body];
+            while let Some(node) = pending.pop() {
+                let target = match node.kind() {
+                    "assignment_expression" => node.child_by_field_name("left"),
+                    "update_expression" => node.child_by_field_name("argument"),
+                    _ => None,
+                };
+                if let Some(target) = target {
+                    assigned.entry(self.text(target)).or_default().push(node);
+                }
+                pending.extend(children(node));
+            }
+            self.assigned.insert(body.id(), assigned);
+        }
+        let of_function = &self.assigned[&body.id()];
+        of_function.get(name).cloned().unwrap_or_default()
     }
 
     /// Returns the circle in which one assignment takes a variable round.

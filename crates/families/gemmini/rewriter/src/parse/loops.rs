@@ -14,7 +14,7 @@ use super::statements::Flow;
 use crate::affine::Affine;
 use crate::condition::{Condition, Relation};
 use crate::kernel::{Guard, Loop, Statement};
-use crate::syntax::{breaks, jumps};
+use crate::syntax::breaks;
 use course::{Changing, Course, Index};
 use std::collections::VecDeque;
 use tree_sitter::Node;
@@ -68,7 +68,7 @@ impl<'tree> Reader<'tree> {
         if breaks(header.body) {
             return self.unread(node, "this loop may be left early");
         }
-        if jumps(header.body, false) {
+        if self.jumps(header.body, false) {
             return self.unread(node, "this loop may leave the function");
         }
         if let Some(initializer) = node.child_by_field_name("initializer") {

@@ -5,7 +5,7 @@ use super::loops::append;
 use super::scope::{Binding, Entry, Obstacle, Quantity, Read};
 use crate::condition::Condition;
 use crate::kernel::{Guard, Statement};
-use crate::syntax::{assigned_names, children, jumps};
+use crate::syntax::{assigned_names, children};
 use crate::value::Value;
 use tree_sitter::Node;
 
@@ -34,10 +34,10 @@ impl<'tree> Reader<'tree> {
                     out.append(&mut self.emitted);
                     return Ok(Flow::Done(value));
                 }
-                "if_statement" if jumps(*node, true) => {
+                "if_statement" if self.jumps(*node, true) => {
                     return self.parted(*node, &nodes[idx + 1..], out);
                 }
-                "compound_statement" if jumps(*node, true) => {
+                "compound_statement" if self.jumps(*node, true) => {
                     let mut rest = children(*node);
                     if rest.iter().any(|inner| inner.kind() == "declaration") {
                         return self.unread(*node, "a block that is left early");
@@ -192,7 +192,7 @@ impl<'tree> Reader<'tree> {
         out: &mut Vec<Statement>,
     ) -> Read<Flow> {
         let depth = self.scope.len();
-        if branch.iter().any(|node| jumps(*node, true)) {
+        if branch.iter().any(|node| self.jumps(*node, true)) {
             let mut nodes = Vec::new();
             for node in branch {
                 match node.kind() {
