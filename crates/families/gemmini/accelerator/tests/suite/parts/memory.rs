@@ -1,8 +1,8 @@
 //! The L2 and the memory behind it by themselves.
 
-use super::{MemoryConfig, MemorySystem};
-use crate::instances::rtl;
-use crate::timing::request::{Client, Kind};
+use crate::driver::instances::rtl;
+use autocomp_gemmini::inside::{Client, Kind, MemorySystem};
+use autocomp_gemmini::timing::MemoryConfig;
 
 const WHOLE: Kind = Kind::Put {
     partial: false,
