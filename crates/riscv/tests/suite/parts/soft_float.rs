@@ -1,11 +1,8 @@
 //! Against an independent software implementation, operand by operand.
 
-use super::{
-    DIVIDE_BY_ZERO, DOUBLE, Format, INEXACT, INVALID, OVERFLOW, Outcome, Rounding, SINGLE,
-    UNDERFLOW,
-};
-use crate::float::{
-    FloatForm, FloatOperation, FusedForm, execute, execute_fused, plain_fused_single,
+use autocomp_riscv::inside::{
+    DIVIDE_BY_ZERO, DOUBLE, FloatForm, FloatOperation, Format, FusedForm, INEXACT, INVALID,
+    OVERFLOW, Outcome, Rounding, SINGLE, UNDERFLOW, execute, execute_fused, plain_fused_single,
     plain_product_double, plain_product_single, plain_sum_double, plain_sum_single,
 };
 use proptest::prelude::*;

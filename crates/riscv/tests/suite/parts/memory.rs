@@ -1,7 +1,6 @@
-//! Which accesses need a check.
+//! Memory, its regions and origins.
 
-use super::{Memory, Region, RegionAccess};
-use crate::fault::{AccessKind, FaultKind};
+use autocomp_riscv::{AccessKind, FaultKind, Memory, Region, RegionAccess};
 
 #[test]
 fn regions_decide_byte_by_byte_and_the_last_one_wins() {
