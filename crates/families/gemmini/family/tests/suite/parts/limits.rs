@@ -1,6 +1,7 @@
 //! What the paragraph says, tried on profiles made up for it.
 
-use crate::profile::{Cause, CauseCycles, Profile, Removal, UnitCycles, WhatIf};
+use autocomp_gemmini_family::inside::describe;
+use autocomp_gemmini_family::profile::{Cause, CauseCycles, Profile, Removal, UnitCycles, WhatIf};
 
 /// A kernel whose moves in would take hardly any time on another machine.
 fn paragraph(busy_cycles: u64, bytes_moved: u64) -> String {
@@ -28,7 +29,7 @@ fn paragraph(busy_cycles: u64, bytes_moved: u64) -> String {
         bytes_minimum: 10_000,
         ..Profile::default()
     };
-    profile.describe();
+    describe(&mut profile);
     profile.bottleneck
 }
 
@@ -54,7 +55,7 @@ fn without_an_experiment_no_more_is_promised_than_array_and_ways_to_memory_allow
             commands: 1,
             mean_entries: None,
         }];
-        profile.describe();
+        describe(&mut profile);
         profile.bottleneck
     };
     for (compute, memory, least) in [(50, 50, 100), (300, 50, 300), (50, 400, 400)] {
@@ -87,7 +88,7 @@ fn the_loss_with_most_to_gain_is_not_said_to_be_the_largest_if_it_is_not() {
             bytes_moved: 1,
             ..Profile::default()
         };
-        profile.describe();
+        describe(&mut profile);
         profile.bottleneck
     };
     let larger = paragraph(300);
@@ -145,7 +146,7 @@ fn what_the_memory_behind_the_l2_needs_is_told_where_it_is_more_than_the_port_do
         profile.roofline.memory_cycles = memory_cycles;
         profile.roofline.outer_cycles = outer_cycles;
         profile.roofline.compute_cycles = compute_cycles;
-        profile.describe();
+        describe(&mut profile);
         profile.bottleneck
     };
     for (cycles, told) in [
