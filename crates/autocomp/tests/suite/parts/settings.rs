@@ -1,4 +1,6 @@
-use super::Settings;
+//! Settings of a run.
+
+use autocomp::inside::Settings;
 
 #[test]
 fn a_file_round_trips() {
@@ -14,7 +16,7 @@ fn a_file_round_trips() {
 /// The documentation shows every setting of models, with its default.
 #[test]
 fn the_documented_file_is_right() {
-    let page = include_str!("../../../../docs/models.md");
+    let page = include_str!("../../../../../docs/models.md");
     let section = page.split("\n## Settings\n").nth(1).unwrap();
     let block = section
         .split("```toml\n")
@@ -41,7 +43,7 @@ fn the_documented_file_is_right() {
 /// The documentation explains every setting of the search, and every strategy.
 #[test]
 fn every_setting_of_the_search_is_documented() {
-    let page = include_str!("../../../../docs/search.md");
+    let page = include_str!("../../../../../docs/search.md");
     let names = toml::Table::try_from(Settings::default().search).unwrap();
     let strategies = autocomp_search::REGISTRY.iter().map(|it| it.name());
     for name in names.keys().map(String::as_str).chain(strategies) {
@@ -53,8 +55,8 @@ fn every_setting_of_the_search_is_documented() {
 #[test]
 fn settings_in_the_documents_can_be_used() {
     let pages = [
-        include_str!("../../../../README.md"),
-        include_str!("../../../../docs/models.md"),
+        include_str!("../../../../../README.md"),
+        include_str!("../../../../../docs/models.md"),
     ];
     let mut n_files = 0;
     for page in pages {

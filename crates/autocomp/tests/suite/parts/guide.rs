@@ -1,14 +1,16 @@
 //! The guide to every setting, made from the code: names and words from the declarations,
 //! defaults from the values.
 
-use super::Settings;
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use autocomp::inside::Settings;
 use serde_json::Value;
 use std::fmt::Write as _;
 
 const DECLARATIONS: [&str; 3] = [
-    include_str!("../settings.rs"),
-    include_str!("asking.rs"),
-    include_str!("../../../core/src/settings.rs"),
+    include_str!("../../../src/settings.rs"),
+    include_str!("../../../src/settings/asking.rs"),
+    include_str!("../../../../core/src/settings.rs"),
 ];
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/settings.md");
 
