@@ -8,8 +8,6 @@
 
 mod bench_report;
 mod commands;
-#[cfg(test)]
-mod documents;
 mod error;
 mod evaluation_text;
 mod exit_code;
@@ -27,6 +25,35 @@ mod settings;
 mod sparkline;
 mod table;
 mod workplace;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::bench_report::{
+        BenchReport, Row, geometric_mean, means, report_text, row, set_side_by_side,
+    };
+    pub use crate::commands::bench::{added_kernels, joined, named_path};
+    pub use crate::commands::optimize::preparing::estimate::run_shape;
+    pub use crate::commands::study::course::Course;
+    pub use crate::commands::study::file::StudyFile;
+    pub use crate::commands::study::interval::{Interval, median};
+    #[cfg(feature = "watch")]
+    pub use crate::commands::watch::drawing::draw;
+    #[cfg(feature = "watch")]
+    pub use crate::commands::watch::screen::Screen;
+    pub use crate::output::{BOLD, GOOD, NAME, harmless, harmless_json, is_command};
+    pub use crate::progress::line::Line;
+    pub use crate::progress::live::LiveView;
+    pub use crate::settings::Settings;
+    pub use crate::sparkline::sparkline;
+    pub use crate::table::{Cell, Table};
+
+    /// Returns the command line of the program.
+    pub fn command_line() -> clap::Command {
+        crate::command_line()
+    }
+}
 
 use autocomp_eval::Family;
 use clap::Parser;

@@ -205,7 +205,7 @@ impl Style {
 /// Returns whether a terminal may take a character for a command: control characters, which
 /// begin escape sequences or overwrite what stands there, and those that change the
 /// direction of writing, with which text reads otherwise than it is.
-fn is_command(c: char) -> bool {
+pub fn is_command(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t'))
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}')
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -218,7 +218,7 @@ pub fn harmless_text(text: &str) -> String {
 
 /// Returns `text` with such characters spelled out. Much of what is printed was written by
 /// others: kernels, models, servers, names of files. Styles stay if `has_styles`.
-fn harmless(text: &str, has_styles: bool) -> String {
+pub fn harmless(text: &str, has_styles: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(is_command) {
@@ -246,7 +246,7 @@ fn harmless(text: &str, has_styles: bool) -> String {
 }
 
 /// Returns the same JSON with such characters, which are in texts only, as escapes.
-fn harmless_json(json: &str) -> String {
+pub fn harmless_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         if is_command(c) {
@@ -269,31 +269,5 @@ fn write_out(stream: &mut impl Write, text: &str) -> Result<(), CliError> {
             "failed to write the result: {error}"
         ))),
         Ok(()) => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{BOLD, harmless, harmless_json};
-
-    #[test]
-    fn what_others_wrote_commands_no_terminal() {
-        let hostile = "a\x1b[2J\x1b]0;title\x07b\rc\u{9b}1m\u{7f}\u{202e}d\n\te\u{301}ß";
-        let shown = "a\\x1b[2J\\x1b]0;title\\x07b\\x0dc\\x9b1m\\x7f\\u{202e}d\n\te\u{301}ß";
-        assert_eq!(harmless(hostile, false), shown);
-        assert_eq!(harmless(hostile, true), shown);
-        let bold = format!("{}\x1b[8mhidden", BOLD.paint("heading", true));
-        assert_eq!(harmless(&bold, true), bold.replace("\x1b[8m", "\\x1b[8m"));
-        assert!(!harmless(&bold, false).contains('\x1b'));
-    }
-
-    #[test]
-    fn json_means_the_same() {
-        let text = "a\x1b\u{9b}\u{7f}\u{2066}\"\\ß";
-        let json = serde_json::to_string_pretty(&[text]).unwrap();
-        let harmless = harmless_json(&json);
-        assert!(!harmless.chars().any(super::is_command), "{harmless}");
-        let back: Vec<String> = serde_json::from_str(&harmless).unwrap();
-        assert_eq!(back, [text]);
     }
 }

@@ -1,8 +1,8 @@
 //! Live progress of a run on standard error: a few lines that are redrawn on a
 //! terminal, plain lines elsewhere. Draws what the events say and decides nothing.
 
-mod line;
-mod live;
+pub(crate) mod line;
+pub(crate) mod live;
 
 use crate::model_usage::error_counts;
 use crate::output::{BAD, BOLD, GOOD, Output, QUIET, Style};

@@ -2,12 +2,8 @@
 
 mod asking;
 mod difference;
-#[cfg(test)]
-mod guide;
 mod overrides;
 mod ranges;
-#[cfg(test)]
-mod tests;
 
 pub use asking::AskingSettings;
 

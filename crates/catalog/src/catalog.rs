@@ -1,7 +1,7 @@
 //! Which targets, problems and suites there are.
 
 use crate::error::{CatalogError, Invalid};
-use crate::family;
+use crate::family::{self, Templates};
 use crate::problem::{self, Problem};
 use crate::suite::{self, Suite};
 use crate::target::{self, Target};
@@ -10,6 +10,7 @@ use crate::tree::Tree;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use toml::{Spanned, Table};
 
 /// Every target, problem and suite that can be named.
@@ -22,10 +23,20 @@ pub struct Catalog {
 
 /// A problem that has not been loaded yet.
 #[derive(Clone, Debug)]
-struct ProblemSource {
-    tree: Tree,
-    /// The numbers of a member of a family.
-    numbers: Option<Table>,
+enum ProblemSource {
+    /// One with a folder to itself.
+    Plain(Tree),
+    /// A member of a family, with its numbers.
+    Member(Arc<Templates>, Table),
+}
+
+impl ProblemSource {
+    fn tree(&self) -> &Tree {
+        match self {
+            Self::Plain(tree) => tree,
+            Self::Member(templates, _) => templates.tree(),
+        }
+    }
 }
 
 /// What [`Catalog::add_folder`] found.
@@ -119,18 +130,18 @@ impl Catalog {
             .problems
             .get(name)
             .ok_or_else(|| CatalogError::unknown("problem", name, self.problems.keys().cloned()))?;
-        let texts = match &source.numbers {
-            Some(numbers) => family::render(&source.tree, numbers)?,
-            None => family::plain(&source.tree)?,
+        let texts = match source {
+            ProblemSource::Member(templates, numbers) => templates.render(numbers)?,
+            ProblemSource::Plain(tree) => family::plain(tree)?,
         };
-        let problem = problem::load(&source.tree, name, &texts)?;
+        let problem = problem::load(source.tree(), name, &texts)?;
         let is_unknown = |name: &&String| !self.targets.contains_key(*name);
         if let Some(name) = problem.targets.iter().find(is_unknown) {
             let unknown = CatalogError::unknown("target", name, self.targets.keys().cloned());
             let text = unknown.to_string();
             let (message, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, ""));
             return Err(CatalogError::Invalid(Box::new(Invalid {
-                path: source.tree.display("problem.toml"),
+                path: source.tree().display("problem.toml"),
                 line: 0,
                 column: 1,
                 length: 1,
@@ -207,16 +218,19 @@ impl Catalog {
             };
             if below.contains("family.toml") {
                 let group = own_name.rsplit_once('/').map_or("", |(group, _)| group);
-                for (member, numbers) in family::members(&below)? {
+                let members = family::members(&below)?;
+                let templates = Arc::new(Templates::new(below));
+                for (member, numbers) in members {
                     let name = if group.is_empty() {
                         member
                     } else {
                         format!("{group}/{member}")
                     };
-                    self.add_problem(name, below.clone(), Some(numbers), found)?;
+                    let source = ProblemSource::Member(Arc::clone(&templates), numbers);
+                    self.add_problem(name, source, found)?;
                 }
             } else {
-                self.add_problem(own_name.to_owned(), below, None, found)?;
+                self.add_problem(own_name.to_owned(), ProblemSource::Plain(below), found)?;
             }
         }
         Ok(())
@@ -225,20 +239,19 @@ impl Catalog {
     fn add_problem(
         &mut self,
         name: String,
-        tree: Tree,
-        numbers: Option<Table>,
+        source: ProblemSource,
         found: &mut Added,
     ) -> Result<(), CatalogError> {
         if let Some(first) = self.problems.get(&name) {
             return Err(duplicate(
                 "problem",
                 name,
-                first.tree.folder(),
-                tree.folder(),
+                first.tree().folder(),
+                source.tree().folder(),
             ));
         }
         found.problems.push(name.clone());
-        self.problems.insert(name, ProblemSource { tree, numbers });
+        self.problems.insert(name, source);
         Ok(())
     }
 

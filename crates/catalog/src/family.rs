@@ -7,6 +7,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use toml::{Spanned, Table};
 
 /// `family.toml` as written.
@@ -87,15 +88,66 @@ pub(crate) fn plain(tree: &Tree) -> Result<BTreeMap<String, String>, CatalogErro
         .collect()
 }
 
-/// Returns the texts of one member of a family, by path. A template that
-/// renders to nothing gives no text: that member has no such kernel.
-///
-/// # Errors
-/// If a file is not UTF-8 or not a template, or uses a number that is not given.
-pub(crate) fn render(
-    tree: &Tree,
-    numbers: &Table,
-) -> Result<BTreeMap<String, String>, CatalogError> {
+/// The folder of a family, whose texts are templates for all of its members.
+#[derive(Debug)]
+pub(crate) struct Templates {
+    tree: Tree,
+    /// Most processes load no member, and some load all of them.
+    parsed: OnceLock<Parsed>,
+}
+
+#[derive(Debug)]
+struct Parsed {
+    sources: BTreeMap<String, String>,
+    environment: Environment<'static>,
+}
+
+impl Templates {
+    /// Takes the folder of a family, of which nothing is read yet.
+    pub(crate) fn new(tree: Tree) -> Self {
+        Self {
+            tree,
+            parsed: OnceLock::new(),
+        }
+    }
+
+    /// Returns the folder.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Returns the texts of one member of the family, by path. A template that
+    /// renders to nothing gives no text: that member has no such kernel.
+    ///
+    /// # Errors
+    /// If a file is not UTF-8 or not a template, or uses a number that is not given.
+    pub(crate) fn render(&self, numbers: &Table) -> Result<BTreeMap<String, String>, CatalogError> {
+        let Parsed {
+            sources,
+            environment,
+        } = match self.parsed.get() {
+            Some(parsed) => parsed,
+            None => {
+                let parsed = parse(&self.tree)?;
+                self.parsed.get_or_init(|| parsed)
+            }
+        };
+        let context = context(numbers);
+        let mut texts = BTreeMap::new();
+        for path in sources.keys().filter(|path| !path.ends_with(".jinja")) {
+            let text = environment
+                .get_template(path)
+                .and_then(|template| template.render(&context))
+                .map_err(|error| template_error(&self.tree, sources, path, &error))?;
+            if !text.trim().is_empty() {
+                texts.insert(path.clone(), text);
+            }
+        }
+        Ok(texts)
+    }
+}
+
+fn parse(tree: &Tree) -> Result<Parsed, CatalogError> {
     let mut environment = environment();
     let sources = plain(tree)?;
     for (path, text) in &sources {
@@ -103,18 +155,10 @@ pub(crate) fn render(
             .add_template_owned(path.clone(), text.clone())
             .map_err(|error| template_error(tree, &sources, path, &error))?;
     }
-    let context = context(numbers);
-    let mut texts = BTreeMap::new();
-    for path in sources.keys().filter(|path| !path.ends_with(".jinja")) {
-        let text = environment
-            .get_template(path)
-            .and_then(|template| template.render(&context))
-            .map_err(|error| template_error(tree, &sources, path, &error))?;
-        if !text.trim().is_empty() {
-            texts.insert(path.clone(), text);
-        }
-    }
-    Ok(texts)
+    Ok(Parsed {
+        sources,
+        environment,
+    })
 }
 
 /// Whether a file of a problem folder is part of the problem. `.jinja` files

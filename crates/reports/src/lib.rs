@@ -20,3 +20,12 @@ pub use references::{Reference, references, write_references};
 pub use report::{ReportError, ReportFormat, report};
 pub use run::{Improvement, Iteration, RunData, Texts};
 pub use yields::Yield;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::export::field;
+    pub use crate::export::parquet::{Kind, file};
+    pub use crate::svg::axis::{Axis, spread};
+}

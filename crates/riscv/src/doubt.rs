@@ -3,22 +3,28 @@
 //! A matter of the interpreter's speed alone: such a branch gets a step in which no jump
 //! of the host hangs on the prediction, which is slower for all others.
 
+#![allow(
+    missing_docs,
+    clippy::new_without_default,
+    reason = "public for the suite alone, see `inside`"
+)]
+
 /// Branches told apart, by the lowest bits of their addresses.
 const SLOTS: usize = 256;
 
 /// Mistakes follow each other within so many instructions where they are frequent.
-const NEAR: u64 = 64;
+pub const NEAR: u64 = 64;
 
 /// So many of them raise doubts.
 const MANY: u8 = 16;
 
 /// Doubts are looked at again after so many instructions, and are over if no more than
 /// one in [`NEAR`] was a branch predicted wrongly.
-const WINDOW: u64 = 4096;
+pub const WINDOW: u64 = 4096;
 
 /// When branches were predicted wrongly.
 #[derive(Clone, Debug)]
-pub(crate) struct Doubts {
+pub struct Doubts {
     /// By slot the count of instructions at the last mistake.
     last: [u64; SLOTS],
     /// Mistakes that were each near the one before.
@@ -62,27 +68,5 @@ impl Doubts {
         }
         self.began = [instructions, mistakes];
         mistakes.wrapping_sub(mistakes_then) <= passed / NEAR
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frequent_mistakes_raise_doubts_once() {
-        for (distance, expected) in [(NEAR - 1, 1), (NEAR, 0)] {
-            let mut doubts = Doubts::new();
-            let raised = (1..100).filter(|idx| doubts.are_raised(0x1002, NEAR + idx * distance));
-            assert_eq!(raised.count(), expected, "every {distance} instructions");
-        }
-    }
-
-    #[test]
-    fn doubts_are_over_where_mistakes_are_rare() {
-        let mut doubts = Doubts::new();
-        assert!(!doubts.are_over(WINDOW - 1, 0));
-        assert!(!doubts.are_over(WINDOW, WINDOW / NEAR + 1));
-        assert!(doubts.are_over(2 * WINDOW, 2 * WINDOW / NEAR + 1));
     }
 }

@@ -4,8 +4,10 @@
 //! known to give the same bits and flags; everything else runs in
 //! [`crate::soft_float`].
 
-mod divider;
-mod host;
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
+pub(crate) mod divider;
+pub(crate) mod host;
 
 use crate::soft_float::{Format, Outcome, Rounding};
 pub(crate) use divider::{divider_cycles, plain_divider_cycles};
@@ -20,7 +22,7 @@ use host::{fast_double, fast_single, fused_double, fused_single};
 /// What a floating-point instruction other than a fused one computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum FloatOperation {
+pub enum FloatOperation {
     Add,
     Subtract,
     Multiply,
@@ -69,7 +71,7 @@ const OPERATIONS: [FloatOperation; 19] = {
 
 /// A floating-point instruction without its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FloatForm {
+pub struct FloatForm {
     pub operation: FloatOperation,
     /// Whether the format in the instruction is double precision.
     pub double: bool,
@@ -174,7 +176,7 @@ impl FloatForm {
 
 /// A fused multiply-add without its registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FusedForm {
+pub struct FusedForm {
     /// Whether the product is negated (`fnmadd`, `fnmsub`).
     pub negate_product: bool,
     /// Whether the addend is negated (`fmsub`, `fnmadd`).
@@ -275,14 +277,7 @@ fn rounding(field: u8, frm: u8) -> Option<Rounding> {
 /// the integer register `x`. Returns the bits for the destination register and
 /// the flags raised; `None` if the rounding mode is reserved. `flags` are those
 /// already raised.
-pub(crate) fn execute(
-    form: FloatForm,
-    a: u64,
-    b: u64,
-    x: u64,
-    frm: u8,
-    flags: u8,
-) -> Option<Outcome> {
+pub fn execute(form: FloatForm, a: u64, b: u64, x: u64, frm: u8, flags: u8) -> Option<Outcome> {
     use FloatOperation as F;
     let double = form.double;
     let format = Format::of(double);
@@ -364,7 +359,7 @@ pub(crate) fn execute(
 }
 
 /// Executes a fused multiply-add; otherwise as [`execute`].
-pub(crate) fn execute_fused(
+pub fn execute_fused(
     form: FusedForm,
     a: u64,
     b: u64,

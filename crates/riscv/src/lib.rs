@@ -38,3 +38,29 @@ pub use hart::{Exit, Hart, Limits, Mode};
 pub use instruction::{Decoded, Instruction, Operation};
 pub use memory::{Memory, Region, RegionAccess};
 pub use statistics::CoreStatistics;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::doubt::{Doubts, NEAR, WINDOW};
+    pub use crate::float::divider::{divider_cycles, plain_divider_cycles};
+    pub use crate::float::host::{
+        plain_fused_single, plain_product_double, plain_product_single, plain_sum_double,
+        plain_sum_single,
+    };
+    pub use crate::float::{FloatForm, FloatOperation, FusedForm, execute, execute_fused};
+    pub use crate::pipeline::data::Store;
+    pub use crate::predictor::targets::{PAGE_SHIFT, SLOTS, Targets};
+    pub use crate::predictor::transfer::Transfer;
+    pub use crate::record::ending::{Buffered, Buffering, Ending};
+    pub use crate::soft_float::{
+        DIVIDE_BY_ZERO, DOUBLE, Format, INEXACT, INVALID, OVERFLOW, Outcome, Rounding, SINGLE,
+        UNDERFLOW,
+    };
+
+    /// An ending as it is read where it was recorded.
+    pub fn recorded(ending: &Ending) -> Ending {
+        Ending::of(&ending.record(), &ending.record())
+    }
+}

@@ -153,12 +153,12 @@ impl Memory {
 
     /// Returns whether a hooked page was stored to since the last call.
     #[inline]
-    pub(crate) fn take_hook_touched(&mut self) -> bool {
+    pub fn take_hook_touched(&mut self) -> bool {
         std::mem::take(&mut self.hook_touched)
     }
 
     /// Marks bytes from which instructions were translated.
-    pub(crate) fn mark_code(&mut self, address: u64, len: usize) {
+    pub fn mark_code(&mut self, address: u64, len: usize) {
         self.note_code(address, len);
         self.code.set(address.wrapping_sub(self.base) as usize, len);
         for page in self.pages_of(address..address + len as u64) {
@@ -167,7 +167,7 @@ impl Memory {
     }
 
     /// Returns whether bytes marked as code may have changed since the last call.
-    pub(crate) fn take_code_changed(&mut self) -> bool {
+    pub fn take_code_changed(&mut self) -> bool {
         let changed = std::mem::take(&mut self.code_changed);
         if changed {
             self.code.clear();
@@ -181,7 +181,7 @@ impl Memory {
     /// Returns the `N` bytes at an address aligned to `N` if a CPU load needs
     /// no further check.
     #[inline(always)]
-    pub(crate) fn load_open<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
+    pub fn load_open<const N: usize>(&self, address: u64) -> Option<[u8; N]> {
         let offset = address.wrapping_sub(self.base) as usize;
         let attributes = *self.pages.get(offset >> PAGE_SHIFT)?;
         if attributes & LOAD_CLOSED != 0 || offset & (N - 1) != 0 {
@@ -194,7 +194,7 @@ impl Memory {
     /// Stores to an address aligned to `N` if a CPU store needs no further
     /// check; returns whether it did.
     #[inline(always)]
-    pub(crate) fn store_open<const N: usize>(&mut self, address: u64, value: [u8; N]) -> bool {
+    pub fn store_open<const N: usize>(&mut self, address: u64, value: [u8; N]) -> bool {
         let offset = address.wrapping_sub(self.base) as usize;
         let Some(attributes) = self.pages.get(offset >> PAGE_SHIFT) else {
             return false;
@@ -215,11 +215,7 @@ impl Memory {
     /// The same where nothing but code in the page is in the way, none of which the bytes
     /// may belong to: programs are often linked with their data right behind the code.
     #[inline(never)]
-    pub(crate) fn store_beside_code<const N: usize>(
-        &mut self,
-        address: u64,
-        value: [u8; N],
-    ) -> bool {
+    pub fn store_beside_code<const N: usize>(&mut self, address: u64, value: [u8; N]) -> bool {
         let offset = address.wrapping_sub(self.base) as usize;
         let attributes = self.pages.get(offset >> PAGE_SHIFT);
         let open = attributes
@@ -469,6 +465,3 @@ fn describe(kind: AccessKind) -> &'static str {
         AccessKind::DmaWrite => "DMA write",
     }
 }
-
-#[cfg(test)]
-mod tests;

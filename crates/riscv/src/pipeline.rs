@@ -5,7 +5,7 @@
 //! the next cycle are pending; an instruction that names none of them issues
 //! one cycle after its predecessor.
 
-mod data;
+pub(crate) mod data;
 mod fetch;
 mod float;
 

@@ -8,8 +8,8 @@
 
 mod history;
 mod returns;
-mod targets;
-mod transfer;
+pub(crate) mod targets;
+pub(crate) mod transfer;
 
 use crate::config::CoreConfig;
 use history::{History, HistoryTable};

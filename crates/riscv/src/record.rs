@@ -1,6 +1,6 @@
 //! Translated instructions: what the interpreter's hot path reads and calls.
 
-mod ending;
+pub(crate) mod ending;
 mod state;
 
 use crate::coprocessor::Coprocessor;

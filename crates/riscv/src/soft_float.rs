@@ -6,23 +6,25 @@
 //!
 //! *Source*: IEEE 754-2019; RISC-V unprivileged specification, "F" and "D".
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 mod comparison;
 mod conversion;
 
 /// Invalid operation.
-pub(crate) const INVALID: u8 = 16;
+pub const INVALID: u8 = 16;
 /// Division of a finite number by zero.
-pub(crate) const DIVIDE_BY_ZERO: u8 = 8;
+pub const DIVIDE_BY_ZERO: u8 = 8;
 /// The rounded result is too large.
-pub(crate) const OVERFLOW: u8 = 4;
+pub const OVERFLOW: u8 = 4;
 /// The result is tiny and inexact.
-pub(crate) const UNDERFLOW: u8 = 2;
+pub const UNDERFLOW: u8 = 2;
 /// The result was rounded.
-pub(crate) const INEXACT: u8 = 1;
+pub const INEXACT: u8 = 1;
 
 /// Direction of rounding, in the encoding of `frm`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rounding {
+pub enum Rounding {
     NearestEven,
     TowardZero,
     Down,
@@ -46,24 +48,24 @@ impl Rounding {
 
 /// A binary interchange format of at most 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Format {
+pub struct Format {
     exponent_bits: u32,
-    fraction_bits: u32,
+    pub fraction_bits: u32,
 }
 
 /// binary32.
-pub(crate) const SINGLE: Format = Format {
+pub const SINGLE: Format = Format {
     exponent_bits: 8,
     fraction_bits: 23,
 };
 /// binary64.
-pub(crate) const DOUBLE: Format = Format {
+pub const DOUBLE: Format = Format {
     exponent_bits: 11,
     fraction_bits: 52,
 };
 
 /// Result bits and the flags raised.
-pub(crate) type Outcome = (u64, u8);
+pub type Outcome = (u64, u8);
 
 /// Whether a number is negative, its exponent and its significand with the top bit set.
 pub(crate) type Apart = (bool, i32, u64);
@@ -111,7 +113,7 @@ impl Format {
         (1 << self.exponent_bits) - 1
     }
 
-    fn sign_bit(self) -> u64 {
+    pub fn sign_bit(self) -> u64 {
         1 << (self.exponent_bits + self.fraction_bits)
     }
 
@@ -434,6 +436,3 @@ fn shift_sticky(value: u128, shift: u32) -> u128 {
     }
     value >> shift | u128::from(value << (128 - shift) != 0)
 }
-
-#[cfg(test)]
-mod tests;

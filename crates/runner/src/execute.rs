@@ -5,7 +5,7 @@
 //! rewriter, a simulation) holds up nobody else.
 
 mod context;
-mod crew;
+pub(crate) mod crew;
 mod launching;
 mod outcomes;
 mod stopping;

@@ -32,3 +32,10 @@ pub use options::{Limits, RunOptions};
 pub use recording::RecordedRun;
 pub use session::{NewRun, RunSession};
 pub use view::{Confirmation, LineageEntry, RunReport, RunState, RunView};
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::execute::crew::{Crew, Task};
+}

@@ -202,29 +202,3 @@ fn is_full(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(path);
     rustix::fs::statvfs(folder).is_ok_and(|it| it.f_bavail * it.f_frsize < LEAST_ROOM_BYTES)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::StoreError;
-    use std::io;
-    use std::path::Path;
-
-    #[test]
-    fn file_system_errors_are_classified() {
-        let classify = |kind: io::ErrorKind| {
-            StoreError::from_io("write", Path::new("run/x"), &io::Error::from(kind))
-        };
-        assert!(matches!(
-            classify(io::ErrorKind::StorageFull),
-            StoreError::NoRoom { .. }
-        ));
-        assert!(matches!(
-            classify(io::ErrorKind::ReadOnlyFilesystem),
-            StoreError::NotWritable { .. }
-        ));
-        assert!(matches!(
-            classify(io::ErrorKind::NotFound),
-            StoreError::Io { .. }
-        ));
-    }
-}

@@ -36,3 +36,17 @@ pub use lock::{live_holder, live_process};
 pub use memory::{MOST_LESSONS, Memory};
 pub use reader::{RunReader, list_runs};
 pub use writer::{Opened, RunWriter};
+
+/// Parts that `tests/journal` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    /// The error of a store for one of the file system.
+    pub fn classified(
+        action: &'static str,
+        path: &std::path::Path,
+        error: &std::io::Error,
+    ) -> crate::StoreError {
+        crate::StoreError::from_io(action, path, error)
+    }
+}

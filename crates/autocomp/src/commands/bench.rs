@@ -185,7 +185,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
 }
 
 /// Reads `NAME=PATH`.
-fn named_path(text: &str) -> Result<(String, PathBuf), String> {
+pub fn named_path(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => {
             Ok((name.to_owned(), PathBuf::from(path)))
@@ -195,7 +195,7 @@ fn named_path(text: &str) -> Result<(String, PathBuf), String> {
 }
 
 /// Reads the user's kernels, by problem and name.
-fn added_kernels(
+pub fn added_kernels(
     added: &[(String, PathBuf)],
     problems: &[&String],
     kernels: &[String],
@@ -245,7 +245,7 @@ fn added_kernels(
 }
 
 /// Makes one suite of several; what they share is there once.
-fn joined(suites: Vec<Suite>) -> Suite {
+pub fn joined(suites: Vec<Suite>) -> Suite {
     let mut suites = suites.into_iter();
     let mut all = suites.next().expect("the command line requires one");
     for suite in suites {
@@ -408,61 +408,4 @@ fn evaluate_all(
         Ok(())
     })?;
     Ok(rows.into_iter().flatten().collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn suites_are_joined_and_what_they_share_is_there_once() {
-        let suite = |name: &str, problems: &[&str], kernels: &[&str]| Suite {
-            name: name.to_owned(),
-            description: format!("About {name}"),
-            problems: problems.iter().map(|&name| name.to_owned()).collect(),
-            kernels: kernels.iter().map(|&name| name.to_owned()).collect(),
-        };
-        let all = joined(vec![
-            suite("a", &["p", "q"], &["baseline", "fsm"]),
-            suite("b", &["q", "r"], &["baseline", "expert"]),
-        ]);
-        assert_eq!(
-            all,
-            Suite {
-                name: "a, b".to_owned(),
-                description: "About a; About b".to_owned(),
-                ..suite("", &["p", "q", "r"], &["baseline", "fsm", "expert"])
-            }
-        );
-    }
-
-    #[test]
-    fn kernels_of_the_user_are_found_by_problem() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("p.c");
-        std::fs::write(&file, "void solution() {}").expect("writes");
-        let (p, q) = ("g/p".to_owned(), "g/q".to_owned());
-        let kernels = ["baseline".to_owned()];
-        let add = |name: &str, path: &Path, problems: &[&String]| {
-            added_kernels(&[(name.to_owned(), path.to_owned())], problems, &kernels)
-        };
-        // A folder has kernels for some problems, a file is for the only one.
-        let of_folder = add("mine", folder.path(), &[&p, &q]).expect("one is there");
-        assert_eq!(of_folder, add("mine", &file, &[&p]).expect("is there"));
-        assert_eq!(
-            of_folder.keys().collect::<Vec<_>>(),
-            [&(p.clone(), "mine".to_owned())]
-        );
-        for (name, path, problems) in [
-            ("baseline", file.as_path(), vec![&p]),
-            ("mine", file.as_path(), vec![&p, &q]),
-            ("mine", folder.path(), vec![&q]),
-            ("mine", Path::new("nowhere.c"), vec![&p]),
-        ] {
-            let error = add(name, path, &problems).expect_err("cannot be");
-            assert!(!error.to_string().is_empty());
-        }
-        assert!(named_path("mine=a=b.c").is_ok_and(|(_, path)| path == Path::new("a=b.c")));
-        assert!(named_path("best.c").is_err() && named_path("=best.c").is_err());
-    }
 }

@@ -1,7 +1,7 @@
 //! The commands: one file each, one line in [`Command`], one in [`run`].
 
 mod ask;
-mod bench;
+pub(crate) mod bench;
 mod cache;
 mod completions;
 mod diff;
@@ -10,7 +10,7 @@ mod eval;
 mod export;
 mod memory;
 mod models;
-mod optimize;
+pub(crate) mod optimize;
 mod problems;
 mod profile;
 mod prompt;
@@ -21,10 +21,10 @@ mod serve;
 mod show;
 #[cfg(feature = "gemmini")]
 mod sim;
-mod study;
+pub(crate) mod study;
 mod targets;
 #[cfg(feature = "watch")]
-mod watch;
+pub(crate) mod watch;
 
 use crate::error::CliError;
 use crate::exit_code;

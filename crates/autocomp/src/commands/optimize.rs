@@ -3,7 +3,7 @@
 mod comparing;
 mod confirming;
 mod forking;
-mod preparing;
+pub(crate) mod preparing;
 mod reporting;
 mod reusing;
 

@@ -1,8 +1,8 @@
 //! `autocomp study`: settings set side by side, each with several seeds.
 
-mod course;
-mod file;
-mod interval;
+pub(crate) mod course;
+pub(crate) mod file;
+pub(crate) mod interval;
 mod report;
 
 use super::optimize;

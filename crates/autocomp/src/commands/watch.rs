@@ -1,7 +1,7 @@
 //! `autocomp watch`: a run in the terminal, while it is going on or afterwards.
 
-mod drawing;
-mod screen;
+pub(crate) mod drawing;
+pub(crate) mod screen;
 
 use crate::error::CliError;
 use crate::exit_code;

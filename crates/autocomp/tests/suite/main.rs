@@ -4,3 +4,4 @@
 mod chat;
 mod cli;
 mod models;
+mod parts;

@@ -1,5 +1,7 @@
 //! Axes: from values to places, and where the ticks are.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 /// How values become places.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Scale {
@@ -13,9 +15,9 @@ enum Scale {
 
 /// An axis from `low` to `high`, which are both above zero unless it is linear.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Axis {
+pub struct Axis {
     low: f64,
-    high: f64,
+    pub high: f64,
     scale: Scale,
     /// Places of `low` and `high`.
     from: f64,
@@ -24,7 +26,7 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// Makes an axis for values between `low` and `high`, from zero.
-    pub(crate) fn linear(high: f64, from: f64, to: f64) -> Self {
+    pub fn linear(high: f64, from: f64, to: f64) -> Self {
         let high = if 0.0 < high { high } else { 1.0 };
         Self {
             low: 0.0,
@@ -36,7 +38,7 @@ impl Axis {
     }
 
     /// Makes an axis on which equal factors are equally far apart, with some room.
-    pub(crate) fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub fn log(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = low.max(1e-9);
         let high = high.max(low * 1.05);
         let room = (high / low).powf(0.04).max(1.01);
@@ -51,7 +53,7 @@ impl Axis {
 
     /// Makes an axis on which small differences near `low` stand apart, too, although others
     /// are large: of most searches, all but the start is close to the best.
-    pub(crate) fn stretched(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub fn stretched(low: f64, high: f64, from: f64, to: f64) -> Self {
         let low = low.max(1e-9);
         let high = high.max(low * 1.05);
         let ratio = high / low;
@@ -65,7 +67,7 @@ impl Axis {
     }
 
     /// Returns the place of a value.
-    pub(crate) fn place(&self, value: f64) -> f64 {
+    pub fn place(&self, value: f64) -> f64 {
         let log = || (value.max(1e-9) / self.low).ln() / (self.high / self.low).ln();
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
@@ -76,7 +78,7 @@ impl Axis {
     }
 
     /// Returns round values within the axis, `most` at most.
-    pub(crate) fn ticks(&self, most: usize) -> Vec<f64> {
+    pub fn ticks(&self, most: usize) -> Vec<f64> {
         if self.scale == Scale::Stretched {
             let whole = (self.high / self.low).ln();
             let ticks = (0..most).map(|place| {
@@ -138,7 +140,7 @@ fn round_step(step: f64) -> f64 {
 }
 
 /// Moves places that are nearer than `distance` apart, in ascending order.
-pub(crate) fn spread(places: &mut [f64], distance: f64, highest: f64) {
+pub fn spread(places: &mut [f64], distance: f64, highest: f64) {
     for idx in 1..places.len() {
         places[idx] = places[idx].max(places[idx - 1] + distance);
     }
@@ -146,57 +148,5 @@ pub(crate) fn spread(places: &mut [f64], distance: f64, highest: f64) {
     for place in places.iter_mut().rev() {
         *place = place.min(limit);
         limit = *place - distance;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Axis, spread};
-
-    #[test]
-    fn ticks_are_round_and_within() {
-        let axis = Axis::log(65_536.0, 225_108.0, 300.0, 0.0);
-        let ticks = axis.ticks(6);
-        assert_eq!(
-            ticks,
-            [80_000.0, 100_000.0, 120_000.0, 150_000.0, 200_000.0]
-        );
-        assert_eq!(
-            Axis::linear(60.0, 0.0, 1.0).ticks(6),
-            [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
-        );
-        assert!((axis.place(axis.high)).abs() < 1e-6);
-    }
-
-    #[test]
-    fn a_stretched_axis_tells_what_is_near_the_best_apart() {
-        let (from, to) = (300.0, 0.0);
-        let axis = Axis::stretched(100.0, 400.0, from, to);
-        let places = [100.0, 101.0, 105.0, 120.0, 400.0].map(|it| axis.place(it));
-        assert!(
-            places.windows(2).all(|pair| pair[1] < pair[0] - 9.0),
-            "{places:?}"
-        );
-        assert!(
-            places.iter().all(|it| (to..=from).contains(it)),
-            "{places:?}"
-        );
-        let ticks = axis.ticks(6);
-        assert_eq!(ticks, [101.0, 109.0, 128.0, 163.0, 225.0, 336.0]);
-        let logarithmic = Axis::log(100.0, 400.0, from, to);
-        let apart = |axis: &Axis| axis.place(100.0) - axis.place(105.0);
-        assert!(4.0 * apart(&logarithmic) < apart(&axis));
-    }
-
-    #[test]
-    fn labels_do_not_overlap() {
-        let mut places = [10.0, 11.0, 12.0, 100.0];
-        spread(&mut places, 14.0, 100.0);
-        assert!(
-            places
-                .windows(2)
-                .all(|pair| 14.0 <= pair[1] - pair[0] + 1e-9)
-        );
-        assert!(places[3] <= 100.0);
     }
 }

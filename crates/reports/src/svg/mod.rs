@@ -2,7 +2,7 @@
 //!
 //! Every text that goes into a figure is escaped here; numbers are ours.
 
-mod axis;
+pub(crate) mod axis;
 mod curve;
 mod tree;
 

@@ -15,7 +15,7 @@ const HALFWAY: u64 = 1 << 28;
 /// Returns `a` * `b` + `c` if no other flag than the inexact one can have been raised,
 /// as far as that is soon seen.
 #[inline(always)]
-pub(crate) fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
+pub fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
     // The product of two 24-bit numbers is exact in double precision.
     let sum = f64::from(a) * f64::from(b) + f64::from(c);
     let result = sum as f32;
@@ -38,19 +38,19 @@ pub(crate) fn is_exact_fused_single(a: f32, b: f32, c: f32, result: f32) -> bool
 
 /// The same for a sum or difference of single precision.
 #[inline(always)]
-pub(crate) fn plain_sum_single(result: f32) -> Option<f32> {
+pub fn plain_sum_single(result: f32) -> Option<f32> {
     (is_plain_single(result) || result == 0.0).then_some(result)
 }
 
 /// The same of double precision.
 #[inline(always)]
-pub(crate) fn plain_sum_double(result: f64) -> Option<f64> {
+pub fn plain_sum_double(result: f64) -> Option<f64> {
     (is_plain_double(result) || result == 0.0).then_some(result)
 }
 
 /// The same for the product of `a` and `b` of single precision.
 #[inline(always)]
-pub(crate) fn plain_product_single(a: f32, b: f32) -> Option<f32> {
+pub fn plain_product_single(a: f32, b: f32) -> Option<f32> {
     let result = a * b;
     let exact = result == 0.0 && (a == 0.0 || b == 0.0);
     (is_plain_single(result) || exact).then_some(result)
@@ -58,7 +58,7 @@ pub(crate) fn plain_product_single(a: f32, b: f32) -> Option<f32> {
 
 /// The same of double precision.
 #[inline(always)]
-pub(crate) fn plain_product_double(a: f64, b: f64) -> Option<f64> {
+pub fn plain_product_double(a: f64, b: f64) -> Option<f64> {
     let result = a * b;
     let exact = result == 0.0 && (a == 0.0 || b == 0.0);
     (is_plain_double(result) || exact).then_some(result)

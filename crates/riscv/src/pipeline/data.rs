@@ -2,6 +2,8 @@
 //!
 //! *Source*: Rocket Chip, `DCache`.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use super::{DATA_LINES, Pipeline, WRITE_BACK};
 use crate::cache::Lookup;
 use crate::coprocessor::{Coprocessor, LineAccess};
@@ -25,13 +27,13 @@ const MODIFIED: u64 = 1;
 /// issued, or a later one if its value came late. One number, as copying several is
 /// slow right after they were written.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Store(u64);
+pub struct Store(u64);
 
 impl Store {
     const ISSUE: u32 = 16;
 
     #[inline(always)]
-    fn new(address: u64, bytes: u64, issue: u64) -> Self {
+    pub fn new(address: u64, bytes: u64, issue: u64) -> Self {
         Self(issue << Self::ISSUE | bytes << 12 | address & PAGE)
     }
 
@@ -52,7 +54,7 @@ impl Store {
 
     /// Returns whether it writes one of `bytes` bytes that a load reads which
     /// could issue at `issue`, and is still buffered then.
-    fn stops(self, issue: u64, address: u64, bytes: u64) -> bool {
+    pub fn stops(self, issue: u64, address: u64, bytes: u64) -> bool {
         let first = address & PAGE;
         let own = self.0 & PAGE;
         let own_bytes = self.0 >> 12 & 15;
@@ -340,32 +342,6 @@ impl Pipeline {
             if *known == line {
                 *known = u64::MAX;
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Store;
-
-    #[test]
-    fn a_buffered_store_stops_loads_of_its_own_bytes_only() {
-        let store = Store::new(0x4014, 4, 100);
-        // Issue, address and bytes of a load; whether it is replayed.
-        for (issue, address, bytes, stopped) in [
-            (101, 0x5014, 4, true),
-            (102, 0x5014, 4, true),
-            (103, 0x5014, 4, false),
-            (101, 0x5010, 8, true),
-            (101, 0x5010, 4, false),
-            (101, 0x5017, 1, true),
-            (101, 0x5018, 1, false),
-        ] {
-            assert_eq!(
-                store.stops(issue, address, bytes),
-                stopped,
-                "{bytes} bytes from {address:#x} on in cycle {issue}"
-            );
         }
     }
 }

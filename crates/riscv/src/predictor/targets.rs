@@ -2,6 +2,8 @@
 //!
 //! *Source*: Rocket Chip, `BTB`; the order of replacement, `PseudoLRU`.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use super::Transfer;
 use std::hint::select_unpredictable;
 
@@ -9,7 +11,7 @@ use std::hint::select_unpredictable;
 const MOST_ENTRIES: usize = 64;
 
 const NOWHERE: u64 = u64::MAX;
-const SLOTS: usize = 256;
+pub const SLOTS: usize = 256;
 /// As many entries as a byte can name, so that no index needs a check; the last
 /// one never holds anything.
 const NAMES: usize = 256;
@@ -20,11 +22,11 @@ const LEAF: u8 = 0x80;
 
 /// Pages that the entries lie in and point to.
 const PAGES: usize = 6;
-const PAGE_SHIFT: u32 = 14;
+pub const PAGE_SHIFT: u32 = 14;
 
 /// What is known of a fetch group of four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub struct Place {
     pub idx: usize,
     /// Address of the last halfword of the branch or jump.
     pub last_half: u64,
@@ -42,7 +44,7 @@ struct Target {
 
 /// The buffer: fully associative, by fetch group.
 #[derive(Clone, Debug)]
-pub(super) struct Targets {
+pub struct Targets {
     /// By entry the last halfword of its branch or jump; [`NOWHERE`] if the entry
     /// holds nothing.
     known: [u64; NAMES],
@@ -209,7 +211,7 @@ impl Targets {
 
     /// Returns the entry that was used least recently, as far as the tree tells.
     #[inline(always)]
-    fn least_recent(&self) -> usize {
+    pub fn least_recent(&self) -> usize {
         let mut at = self.root;
         while at & LEAF == 0 {
             let is_upper = self.order >> at & 1;
@@ -384,87 +386,4 @@ fn plant(branches: &mut [[u8; 2]; MOST_ENTRIES], bit: usize, first: usize, entri
 /// Returns how many entries the lower part of a tree has: a power of two.
 fn lower_part(entries: usize) -> usize {
     entries.next_power_of_two() / 2
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn add(targets: &mut Targets, last_half: u64) {
-        targets.add(last_half, last_half + 0x40, Transfer::Branch);
-    }
-
-    fn holds(targets: &mut Targets, last_half: u64) -> bool {
-        targets.find(last_half).is_some()
-    }
-
-    #[test]
-    fn the_tree_names_the_part_that_was_used_less_recently() {
-        for (entries, used, expected) in [
-            (4, &[0, 1, 2, 3][..], 0),
-            (4, &[0, 1, 2, 3, 0], 2),
-            (3, &[2, 0], 2),
-            (3, &[0, 2], 1),
-            // Halves of sixteen and twelve; twelve are eight and four.
-            (28, &[0, 16], 8),
-            (28, &[16, 0], 24),
-            (28, &[16, 24, 0], 20),
-            (1, &[0], 0),
-        ] {
-            let mut targets = Targets::new(entries);
-            for &idx in used {
-                targets.touch(idx);
-            }
-            let named = targets.least_recent();
-            assert_eq!(named, expected, "{entries} entries, used {used:?}");
-        }
-    }
-
-    #[test]
-    fn a_group_known_twice_is_found_once_more() {
-        let mut targets = Targets::new(28);
-        add(&mut targets, 0x1002);
-        add(&mut targets, 0x1002);
-        assert!(!targets.knows(0x1002));
-        assert_eq!(targets.find(0x1000).unwrap().target, 0x1042);
-        assert!(!holds(&mut targets, 0x1000));
-    }
-
-    #[test]
-    fn halves_of_a_group_share_an_entry() {
-        let mut targets = Targets::new(28);
-        add(&mut targets, 0x1002);
-        let place = targets.find(0x1000).unwrap();
-        assert_eq!(place.last_half, 0x1002);
-        targets.replace(place.idx, 0x1000, 0x2000, Transfer::Jump);
-        assert!(targets.knows(0x1000) && !targets.knows(0x1002));
-    }
-
-    #[test]
-    fn entries_go_with_their_page() {
-        let mut targets = Targets::new(28);
-        let page = 1 << PAGE_SHIFT;
-        for number in 1..=6 {
-            add(&mut targets, number * page);
-        }
-        assert!(holds(&mut targets, page));
-        add(&mut targets, 7 * page);
-        assert!(!holds(&mut targets, page));
-        assert!((2..=7).all(|number| holds(&mut targets, number * page)));
-    }
-
-    #[test]
-    fn more_groups_than_entries_push_each_other_out() {
-        let mut targets = Targets::new(4);
-        for group in 0..8 {
-            add(&mut targets, 0x1000 + 4 * group);
-            // Groups of other slots and of the same one.
-            add(&mut targets, 0x1000 + 4 * group + 4 * SLOTS as u64);
-        }
-        let known = (0..8)
-            .flat_map(|group| [0x1000 + 4 * group, 0x1000 + 4 * group + 4 * SLOTS as u64])
-            .filter(|half| targets.find(*half).is_some())
-            .count();
-        assert_eq!(known, 4);
-    }
 }

@@ -1,10 +1,12 @@
 //! Branches and jumps as the fetch unit sees them, and how well it did.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use crate::instruction::Operation;
 
 /// What a control transfer is to the predictors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Transfer {
+pub enum Transfer {
     Branch,
     Jump,
     /// A jump that writes a link register.

@@ -1,5 +1,7 @@
 //! What is behind the last instruction of a block, and where the next one comes from.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use super::Record;
 use crate::instruction::Operation;
 use crate::steps::unlinked;
@@ -7,7 +9,7 @@ use std::hint::select_unpredictable;
 
 /// What the record behind the last instruction of a block tells about it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ending {
+pub struct Ending {
     /// The address behind it, and its target if that is known.
     pub targets: [u64; 2],
     /// Cycles by which the fetch unit can be ahead of instructions as dense as
@@ -121,7 +123,7 @@ impl Ending {
 
     /// Reads the record of the last instruction of a block and the one behind it.
     #[inline(always)]
-    pub fn of(last: &Record, ending: &Record) -> Self {
+    pub(crate) fn of(last: &Record, ending: &Record) -> Self {
         Self {
             targets: [ending.uses, ending.immediate],
             fetch_ahead: last.extra.into(),
@@ -135,7 +137,7 @@ impl Ending {
     }
 
     /// Returns the record that says this.
-    pub fn record(&self) -> Record {
+    pub(crate) fn record(&self) -> Record {
         let [index, halves] = self.buffering[0].to_le_bytes();
         let [rs1, rs2] = self.buffering[1].to_le_bytes();
         Record {
@@ -156,7 +158,7 @@ impl Ending {
 /// What comes from the instruction buffer where one block follows another: the first
 /// instruction of the next one, and the branch or jump before it if it was taken.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Buffering(u8);
+pub struct Buffering(pub u8);
 
 impl Buffering {
     /// Nothing does.
@@ -191,7 +193,7 @@ impl Buffering {
 /// A call or return behind the end of a block, by the number of fetch groups
 /// between: less than 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkBehind {
+pub enum LinkBehind {
     Call(u8),
     Return(u8),
 }
@@ -202,37 +204,9 @@ pub(crate) enum LinkBehind {
 ///
 /// *Source*: Rocket Chip, `IBuf`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Buffered {
+pub enum Buffered {
     Never,
     Always,
     /// If the first instruction of the block is.
     AsFirst,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_ending_tells_what_comes_from_the_buffer() {
-        let [even, odd] = [0x1000, 0x1002];
-        for (buffered, first, last) in [
-            (Buffered::Never, true, false),
-            (Buffered::Always, false, true),
-            (Buffered::AsFirst, false, false),
-            (Buffered::AsFirst, true, true),
-        ] {
-            for (after, target) in [(even, odd), (odd, even)] {
-                let ending = Ending::new([after, target], 3, 7).with_buffered(buffered);
-                let read = Ending::of(&ending.record(), &ending.record());
-                for (taken, address) in [(false, after), (true, target)] {
-                    // Taken to an upper half from the buffer, or not.
-                    let before = Buffering::behind(first, true, odd);
-                    let next = read.buffering(before, taken);
-                    assert_eq!(next.0, Buffering::behind(last, taken, address).0);
-                    assert_eq!(next.taken(), u64::from(taken && last));
-                }
-            }
-        }
-    }
 }

@@ -19,14 +19,14 @@ const WORTH_A_THREAD: Duration = Duration::from_micros(200);
 const MOST_WAITING: usize = 15;
 
 /// Something to be done, and what it comes to.
-pub(super) type Task<D> = Box<dyn FnOnce() -> D + Send>;
+pub type Task<D> = Box<dyn FnOnce() -> D + Send>;
 
 /// After this time without a task taken, there are too few threads; and so long may
 /// outcomes be kept back at most.
 const PATIENCE: Duration = Duration::from_millis(2);
 
 /// Threads that take tasks from a queue, the oldest first.
-pub(super) struct Crew<K, D> {
+pub struct Crew<K, D> {
     most: usize,
     /// How many threads can compute at once.
     processors: usize,
@@ -61,7 +61,7 @@ impl<K, D> Queue<K, D> {
 impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
     /// Returns a crew of `most` threads at most, at least one. None is there yet. It tells
     /// `waiter` when there are outcomes.
-    pub(super) fn new(most: usize, waiter: &Arc<Notify>) -> Self {
+    pub fn new(most: usize, waiter: &Arc<Notify>) -> Self {
         Self {
             most: most.max(1),
             processors: std::thread::available_parallelism().map_or(1, usize::from),
@@ -94,7 +94,7 @@ impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
     }
 
     /// Has tasks done, in this order; how many at a time is up to the crew.
-    pub(super) fn take(&self, tasks: Vec<(K, Task<D>)>) {
+    pub fn take(&self, tasks: Vec<(K, Task<D>)>) {
         if tasks.is_empty() {
             return;
         }
@@ -117,14 +117,14 @@ impl<K: Send + 'static, D: Send + 'static> Crew<K, D> {
     }
 
     /// Returns what tasks have come to since the last call, in the order in which they ended.
-    pub(super) fn take_ended(&self) -> Vec<D> {
+    pub fn take_ended(&self) -> Vec<D> {
         std::mem::take(&mut lock(&self.queue).ended)
     }
 
     /// Returns when to look again whether more threads should be called, because no task was
     /// taken until then, or whether there are outcomes that were not told of. To be called
     /// before every wait: outcomes are kept back only while somebody looks again.
-    pub(super) fn overdue(&self) -> Option<Instant> {
+    pub fn overdue(&self) -> Option<Instant> {
         let mut queue = lock(&self.queue);
         let lacks_threads = !queue.waiting.is_empty() && queue.threads < self.most;
         queue.is_watched = 0 < queue.threads && queue.is_short();
@@ -206,39 +206,4 @@ fn moved(usual: Duration, took: Duration) -> Duration {
     // One that took much longer was probably kept from its processor by others.
     let most = 8 * usual.max(Duration::from_micros(1));
     (7 * usual + took.min(most)) / 8
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(flavor = "multi_thread")]
-    async fn no_outcome_waits_for_another_task() {
-        let waiter = Arc::new(Notify::new());
-        let crew = Crew::new(1, &waiter);
-        let (release, released) = std::sync::mpsc::channel::<()>();
-        let long = move || {
-            // Ends with an error if the test has failed.
-            let _ = released.recv();
-            2
-        };
-        let tasks: Vec<(u32, Task<u32>)> = vec![(1, Box::new(|| 1)), (2, Box::new(long))];
-        crew.take(tasks);
-        for expected in [1, 2] {
-            loop {
-                let ended = crew.take_ended();
-                if !ended.is_empty() {
-                    assert_eq!(ended, [expected]);
-                    break;
-                }
-                match crew.overdue() {
-                    None => waiter.notified().await,
-                    Some(at) => {
-                        let _ = tokio::time::timeout_at(at.into(), waiter.notified()).await;
-                    }
-                }
-            }
-            let _ = release.send(());
-        }
-    }
 }

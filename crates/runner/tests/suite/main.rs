@@ -9,6 +9,7 @@ mod determinism;
 mod economy;
 mod kills;
 mod models;
+mod parts;
 mod replay;
 mod resume;
 #[path = "../scripted/mod.rs"]

@@ -4,6 +4,7 @@
 
 mod any_event;
 mod damage;
+mod errors;
 mod memory;
 
 use any_event::event;

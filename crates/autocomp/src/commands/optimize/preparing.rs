@@ -2,7 +2,7 @@
 
 mod bench;
 mod course;
-mod estimate;
+pub(crate) mod estimate;
 mod folder;
 
 pub(super) use bench::open_bench_on;

@@ -1,5 +1,7 @@
 //! What the screen shows: which kernel, which of its sides, how far down.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use autocomp_reports::RunData;
 use autocomp_reports::change::{CONTEXT, Line, difference};
 use autocomp_runner::RunView;

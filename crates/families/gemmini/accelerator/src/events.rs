@@ -8,7 +8,7 @@
 /// name counts here; `docs/counters.md` has the differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum Event {
+pub enum Event {
     /// First of seven: which of the controllers are busy and no others. Load.
     MainLoad = 1,
     /// Store.
@@ -81,7 +81,7 @@ pub(crate) enum Event {
 /// *Source*: Gemmini, `CounterExternal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(crate) enum External {
+pub enum External {
     /// First of three: load, store and execute commands in the reservation
     /// station now.
     StationCommands = 1,
@@ -102,7 +102,7 @@ pub(crate) const EXTERNALS: usize = 8;
 
 /// All events up to some cycle, by code.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EventTotals {
+pub struct EventTotals {
     events: [u64; EVENTS],
     externals: [u64; EXTERNALS],
 }

@@ -4,18 +4,12 @@
 //! timing engine, it is then told of the command and works out the cycles.
 //! Pure: reads no clock, file, environment or randomness.
 
-#[cfg(test)]
-extern crate self as autocomp_gemmini;
-
 mod address;
 mod config;
 mod configured;
 mod decode;
 mod events;
 mod functional;
-#[cfg(test)]
-#[path = "../tests/driver/instances.rs"]
-mod instances;
 mod isa;
 mod loop_conv;
 mod loop_isa;
@@ -42,6 +36,63 @@ pub use loop_isa::{
 };
 pub use loop_slots::LoopSlots;
 pub use loop_ws::MatmulLoop;
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::events::{Event, EventTotals, External};
+    pub use crate::functional::arithmetic::{
+        ExpConstants, clamp_i8, iexp, igelu, relu_f32, round_shift, to_i8, wrap,
+    };
+    pub use crate::functional::counters::Counters;
+    pub use crate::functional::hazard::ResultsInFlight;
+    pub use crate::functional::instruction_set::Host;
+    pub use crate::functional::multiply::{Store, Weights, multiply_f32};
+    pub use crate::functional::norm::NormStatistics;
+    pub use crate::functional::outlet::Narrowing;
+    pub use crate::functional::race::Outstanding;
+    pub use crate::timing::agenda::Agenda;
+    pub use crate::timing::calendar::Calendar;
+    pub use crate::timing::job::Operand;
+    pub use crate::timing::load::reader::best_packet;
+    pub use crate::timing::memory::MemorySystem;
+    pub use crate::timing::memory::coherence::{RUNS, Turns};
+    pub use crate::timing::memory::outer::{Back, Outer};
+    pub use crate::timing::memory::pipeline::Pipeline;
+    pub use crate::timing::memory::sharing::Sharing;
+    pub use crate::timing::operation::Operation;
+    pub use crate::timing::request::{Client, Kind};
+    pub use crate::timing::ring::Ring;
+    pub use crate::timing::rows::Progress;
+    pub use crate::timing::spans::{Latency, Level, PageRegister, Spans};
+    pub use crate::timing::stream::{ACCUMULATOR, Stream, ZEROS, pace};
+    pub use crate::timing::tags::{Tag, Tags};
+    pub use crate::timing::trackers::intake::{Left, ROOM_SEEN};
+
+    use crate::timing::{RecordedOperation, Recording};
+    use crate::{Functional, InstructionSet};
+
+    /// Whether sums are checked for being wrapped.
+    pub fn may_wrap(functional: &Functional) -> bool {
+        functional.may_wrap
+    }
+
+    /// The instructions that products are computed with.
+    pub fn instructions(functional: &Functional) -> InstructionSet {
+        functional.host.set()
+    }
+
+    /// Makes a recording ready for the next call.
+    pub fn restart(recording: &mut Recording, limit: usize, whole: bool) {
+        recording.restart(limit, whole);
+    }
+
+    /// Adds to a recording what the array does.
+    pub fn operate(recording: &mut Recording, operation: RecordedOperation) {
+        recording.operate(operation);
+    }
+}
 
 use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};
 use decode::Receiver;

@@ -5,6 +5,8 @@
 //! followed through the commands it waited for. The parts add up to the whole
 //! by construction: segments lie end to end.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use super::full_station;
 use super::held_loops::HeldForward;
 use super::ordered::Ordered;
@@ -395,7 +397,7 @@ impl<'r, C: Charges> Sweep<'r, C> {
     }
 }
 
-enum Cover {
+pub enum Cover {
     /// This span covers the cycle.
     Within(RecordedSpan),
     /// None does; the next one begins with this cycle.
@@ -403,10 +405,10 @@ enum Cover {
 }
 
 /// Looks into disjoint spans in order, ever further on.
-pub(super) struct Forward<'s>(&'s [RecordedSpan]);
+pub struct Forward<'s>(&'s [RecordedSpan]);
 
 impl<'s> Forward<'s> {
-    pub(super) fn new(spans: &'s [RecordedSpan]) -> Self {
+    pub fn new(spans: &'s [RecordedSpan]) -> Self {
         debug_assert!(spans.windows(2).all(|two| two[0].end <= two[1].start));
         Self(spans)
     }
@@ -424,7 +426,7 @@ impl<'s> Forward<'s> {
 
     /// Looks for the span around cycle `at`, which must not be less than before.
     #[inline]
-    fn covering(&mut self, at: u64) -> Cover {
+    pub fn covering(&mut self, at: u64) -> Cover {
         self.advance(at);
         match self.0.first() {
             Some(span) if span.start <= at => Cover::Within(*span),
@@ -435,7 +437,7 @@ impl<'s> Forward<'s> {
 
     /// Returns the cycles of `start..end` that the spans cover. `start` must not
     /// be less than before.
-    pub(super) fn within(&mut self, start: u64, end: u64) -> u64 {
+    pub fn within(&mut self, start: u64, end: u64) -> u64 {
         self.advance(start);
         let spans = self.0.iter().take_while(|span| span.start < end);
         spans
@@ -444,14 +446,8 @@ impl<'s> Forward<'s> {
     }
 }
 
-/// Returns whether one of disjoint spans in order covers a cycle.
-#[cfg(test)]
-pub(super) fn covers(spans: &[RecordedSpan], at: u64) -> bool {
-    matches!(Forward::new(spans).covering(at), Cover::Within(_))
-}
-
 /// Returns disjoint spans in order that cover the same cycles.
-pub(super) fn joined(spans: impl Iterator<Item = (u64, u64)>) -> Vec<RecordedSpan> {
+pub fn joined(spans: impl Iterator<Item = (u64, u64)>) -> Vec<RecordedSpan> {
     let mut joined: Vec<RecordedSpan> = Vec::with_capacity(spans.size_hint().1.unwrap_or(0));
     joined.extend(
         spans
@@ -470,11 +466,7 @@ pub(super) fn joined(spans: impl Iterator<Item = (u64, u64)>) -> Vec<RecordedSpa
 }
 
 /// Returns the cycles of `start..end` in which at least one of `spans` lies.
-pub(super) fn covered(
-    spans: impl Iterator<Item = (u64, u64)> + Clone,
-    start: u64,
-    end: u64,
-) -> u64 {
+pub fn covered(spans: impl Iterator<Item = (u64, u64)> + Clone, start: u64, end: u64) -> u64 {
     let clipped = spans.map(|(from, until)| (from.max(start), until.min(end)));
     covered_in_order(clipped.clone()).unwrap_or_else(|| {
         joined(clipped)

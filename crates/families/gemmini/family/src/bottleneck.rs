@@ -1,8 +1,6 @@
 //! The paragraph about what limits a kernel, made of its profile.
 
 mod remedy;
-#[cfg(test)]
-mod tests;
 mod traffic;
 
 use crate::profile::{Cause, CauseCycles, LineCycles, Profile, Removal, WhatIf};

@@ -27,17 +27,6 @@ pub struct Habits {
 }
 
 impl Habits {
-    /// Names by which texts call them.
-    #[cfg(test)]
-    pub(crate) const NAMES: [&'static str; 6] = [
-        "moves-once",
-        "multiplies-nothing",
-        "fences-once",
-        "wide-moves",
-        "wide-stores",
-        "works-on-vectors",
-    ];
-
     /// Finds the habits of a call with `fences` fences, whose moves in and out were so many
     /// with so many bytes, of `widest` at most; a tile of operands has `tile`.
     pub(crate) fn of(fences: usize, moves: [(u64, u64); 2], widest: u64, tile: u64) -> Self {

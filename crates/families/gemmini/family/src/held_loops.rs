@@ -6,6 +6,8 @@
 //! none of them is ever refused an entry. For the kernel it is the same: all entries
 //! are in use, and the unit is not what is slow.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use autocomp_gemmini::timing::{RecordedCommand, Unit};
 
 /// Units whose commands are moves.
@@ -13,13 +15,13 @@ const MOVERS: [Unit; 2] = [Unit::Load, Unit::Store];
 
 /// Neighbouring cycles in which a loop unit could not send a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Held {
-    pub(super) start: u64,
-    pub(super) end: u64,
+pub struct Held {
+    pub start: u64,
+    pub end: u64,
     /// Instruction of the move that could not be sent.
-    pub(super) pc: u64,
+    pub pc: u64,
     /// Whether the move that it waits for is under way itself, and not waiting.
-    pub(super) working: bool,
+    pub working: bool,
 }
 
 /// Returns the addresses of the instructions that a loop unit made some of `commands` of,
@@ -70,10 +72,10 @@ pub(super) fn held<'c>(
 }
 
 /// Looks into what held moves in and moves out, ever further on.
-pub(super) struct HeldForward<'h>([&'h [Held]; 2]);
+pub struct HeldForward<'h>([&'h [Held]; 2]);
 
 impl<'h> HeldForward<'h> {
-    pub(super) fn new(loads: &'h [Held], stores: &'h [Held]) -> Self {
+    pub fn new(loads: &'h [Held], stores: &'h [Held]) -> Self {
         Self([loads, stores])
     }
 
@@ -81,7 +83,7 @@ impl<'h> HeldForward<'h> {
     /// less than before, with the instruction, and the cycle up to which that holds.
     /// If it is so of both, moves that only wait for others are not the reason, and
     /// then those of `own` are it.
-    pub(super) fn at(&mut self, at: u64, own: Unit) -> (Option<(Unit, u64)>, u64) {
+    pub fn at(&mut self, at: u64, own: Unit) -> (Option<(Unit, u64)>, u64) {
         let mut until = u64::MAX;
         let mut found: Option<(bool, bool, Unit, u64)> = None;
         for (spans, unit) in self.0.iter_mut().zip(MOVERS) {
@@ -103,41 +105,5 @@ impl<'h> HeldForward<'h> {
             }
         }
         (found.map(|(_, _, unit, pc)| (unit, pc)), until)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Held, HeldForward};
-    use autocomp_gemmini::timing::Unit;
-
-    #[test]
-    fn moves_that_wait_for_others_are_not_the_reason() {
-        let span = |start, end, working| Held {
-            start,
-            end,
-            pc: start,
-            working,
-        };
-        let loads = [span(10, 20, false), span(20, 30, true)];
-        let stores = [span(5, 25, true), span(25, 40, false)];
-        let mut held = HeldForward::new(&loads, &stores);
-        let mut found = Vec::new();
-        let mut at = 0;
-        while at < 40 {
-            let (unit, until) = held.at(at, Unit::Load);
-            found.push((at, unit.map(|(unit, _)| unit)));
-            at = until;
-        }
-        let expected = [
-            (0, None),
-            (5, Some(Unit::Store)),
-            (10, Some(Unit::Store)),
-            (20, Some(Unit::Load)),
-            (25, Some(Unit::Load)),
-            (30, Some(Unit::Store)),
-        ];
-        assert_eq!(found, expected);
-        assert_eq!(held.at(40, Unit::Load), (None, u64::MAX));
     }
 }

@@ -39,3 +39,23 @@ mod what_if;
 
 pub use evaluator::{Explained, GemminiEvaluator};
 pub use family::{Gemmini, machine_config};
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::apart::{CallCounts, RightCall};
+    pub use crate::attribution::{Cover, Forward, covered, joined};
+    pub use crate::held_loops::{Held, HeldForward};
+    pub use crate::local_rows::summarize;
+    pub use crate::ordered::without;
+    pub use crate::pc_map::PcSums;
+    pub use crate::texts::texts;
+    pub use crate::traffic::Behind;
+    pub use crate::units::other_units;
+
+    /// Writes the paragraph about what limits a kernel.
+    pub fn describe(profile: &mut crate::profile::Profile) {
+        profile.describe();
+    }
+}

@@ -4,6 +4,8 @@
 //! reads what was written. Rows that are written and never read count for the
 //! cycle of their writing only.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use autocomp_gemmini::timing::{RecordedCommand, Recording, TouchedRows};
 
 /// Parts of a call that are told apart at most.
@@ -11,11 +13,11 @@ const PARTS: u64 = 64;
 
 /// Rows in use.
 #[derive(Debug, Default)]
-pub(super) struct Occupancy {
+pub struct Occupancy {
     /// At once at most.
-    pub(super) peak: u64,
+    pub peak: u64,
     /// On average in each part of the call.
-    pub(super) over_time: Vec<u64>,
+    pub over_time: Vec<u64>,
     /// Cycle of the call and rows in use from then on, where that changes much.
     pub(super) steps: Vec<(u64, u64)>,
 }
@@ -97,7 +99,7 @@ fn close(life: &Life, changes: &mut Vec<(u64, i64)>) {
     changes.push((life.until, -1));
 }
 
-fn summarize(changes: &[(u64, i64)], cycles: u64) -> Occupancy {
+pub fn summarize(changes: &[(u64, i64)], cycles: u64) -> Occupancy {
     let parts = PARTS.min(cycles.max(1));
     let bound = |part: u64| part * cycles / parts;
     let mut sums = vec![0u64; parts as usize];
@@ -129,28 +131,4 @@ fn summarize(changes: &[(u64, i64)], cycles: u64) -> Occupancy {
         .map(|part| sums[part as usize] / (bound(part + 1) - bound(part)).max(1))
         .collect();
     occupancy
-}
-
-#[cfg(test)]
-mod tests {
-    use super::summarize;
-
-    #[test]
-    fn parts_hold_averages_and_the_peak_is_exact() {
-        // Two rows from 0 to 64, four more from 64 to 96.
-        let changes = [(0, 2), (64, 4), (96, -4), (128, -2)];
-        let found = summarize(&changes, 128);
-        assert_eq!(found.peak, 6);
-        assert_eq!(found.over_time.len(), 64);
-        assert_eq!(
-            [
-                found.over_time[0],
-                found.over_time[32],
-                found.over_time[47],
-                found.over_time[48]
-            ],
-            [2, 6, 6, 2]
-        );
-        assert_eq!(summarize(&[], 3).over_time, [0, 0, 0]);
-    }
 }

@@ -1,6 +1,6 @@
 //! Writes the plain form in which the rewriter reads a kernel to standard
 //! output, and what it does not understand to standard error:
-//! `cargo run --example normalise KERNEL [ENTRY]`.
+//! `cargo run --features examples --example normalise KERNEL [ENTRY]`.
 
 use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! Runs a calibration suite and prints the errors.
 //!
-//! `cargo run --release -p autocomp-gemmini-sim --example calibrate -- [FILTER] [COUNTS] [EXTRA LATENCY]`
+//! `cargo run --release -p autocomp-gemmini-sim --features examples --example calibrate -- [FILTER] [COUNTS] [EXTRA LATENCY]`
 
 #![expect(
     clippy::print_stdout,

@@ -1,7 +1,7 @@
 //! Runs one program laid out like those of the calibration suite on a machine
 //! and prints its counts and where the cycles went.
 //!
-//! `cargo run --release -p autocomp-gemmini-sim --example cases -- PROGRAM.elf MACHINE.toml`
+//! `cargo run --release -p autocomp-gemmini-sim --features examples --example cases -- PROGRAM.elf MACHINE.toml`
 
 #![expect(
     clippy::print_stdout,

@@ -74,7 +74,7 @@ impl InstructionSet {
 /// A set of instructions that this machine has: the proof that functions
 /// compiled for it may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Host(InstructionSet);
+pub struct Host(InstructionSet);
 
 impl Host {
     /// Finds out what this machine has.

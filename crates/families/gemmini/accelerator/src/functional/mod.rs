@@ -5,26 +5,26 @@
 //! depends on luck there: races in DRAM ([`race`]), results in flight
 //! ([`hazard`]), memory that nothing has written ([`local`]).
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 mod array;
 mod compute;
 mod configure;
-mod counters;
+pub(crate) mod counters;
 mod execute;
 mod faults;
-mod hazard;
-mod instruction_set;
+pub(crate) mod hazard;
+pub(crate) mod instruction_set;
 mod intake;
 mod local;
 mod loops;
-mod multiply;
+pub(crate) mod multiply;
 mod mvin;
 mod mvout;
-mod norm;
+pub(crate) mod norm;
 mod operand;
-mod outlet;
+pub(crate) mod outlet;
 mod overwritten;
-mod race;
+pub(crate) mod race;
 mod staging;
 mod statistics;
 
@@ -83,8 +83,8 @@ pub struct Functional {
     checks: Checks,
     /// Whether values are moved and computed.
     with_values: bool,
-    host: Host,
-    may_wrap: bool,
+    pub(crate) host: Host,
+    pub(crate) may_wrap: bool,
     configured: Configured,
     local: LocalMemory,
     array: Array,
@@ -352,34 +352,6 @@ impl Functional {
             matmul: self.matmul.as_ref(),
             conv: self.conv.as_ref(),
             value: self.value,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Functional, InstructionSet};
-    use crate::instances::{fp32_4, int8_16, int8_32};
-
-    #[test]
-    fn only_wide_arrays_can_wrap_without_output_stationary_sums() {
-        assert!(!Functional::new(int8_16()).may_wrap);
-        assert!(Functional::new(int8_32()).may_wrap);
-        assert!(!Functional::new(fp32_4()).may_wrap);
-    }
-
-    #[test]
-    fn only_instructions_that_the_machine_has_can_be_asked_for() {
-        let mut functional = Functional::new(int8_16());
-        let other = if cfg!(target_arch = "x86_64") {
-            InstructionSet::Neon
-        } else {
-            InstructionSet::Avx2
-        };
-        assert!(!functional.use_instructions(other));
-        for set in InstructionSet::available() {
-            assert!(functional.use_instructions(set));
-            assert_eq!(functional.host.set(), set);
         }
     }
 }

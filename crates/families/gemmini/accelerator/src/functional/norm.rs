@@ -3,6 +3,8 @@
 //! Source: the functional reference model of Gemmini; the hardware unit exists
 //! only with `normalizations`.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use super::Functional;
 use super::arithmetic::{ExpConstants, iexp, igelu};
 use super::faults::Site;
@@ -13,14 +15,14 @@ use autocomp_riscv::Fault;
 
 /// Statistics of one set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NormStatistics {
+pub struct NormStatistics {
     sum: i32,
     count: i32,
-    running_max: i32,
-    mean: i32,
-    inv_std: f32,
-    max: i32,
-    inv_sum_exp: f32,
+    pub running_max: i32,
+    pub mean: i32,
+    pub inv_std: f32,
+    pub max: i32,
+    pub inv_sum_exp: f32,
     reset: bool,
 }
 
@@ -161,7 +163,7 @@ fn open_ended(command: NormCommand) -> NormCommand {
 }
 
 impl NormStatistics {
-    fn apply(&mut self, command: NormCommand, elements: &[i32], constants: ExpConstants) {
+    pub fn apply(&mut self, command: NormCommand, elements: &[i32], constants: ExpConstants) {
         if self.reset {
             (self.sum, self.count, self.running_max) = (0, 0, i32::MIN);
         }
@@ -210,57 +212,5 @@ impl NormStatistics {
             }
             _ => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{ExpConstants, NormStatistics};
-    use crate::address::NormCommand;
-
-    const NONE: ExpConstants = ExpConstants {
-        qln2: 1,
-        qln2_inv: 1,
-        qb: 0,
-        qc: 0,
-    };
-
-    #[test]
-    fn mean_and_deviation_over_two_blocks() {
-        let mut set = NormStatistics::default();
-        set.apply(NormCommand::Sum, &[1, 2, 3], NONE);
-        set.apply(NormCommand::Mean, &[4, 10], NONE);
-        assert_eq!(set.mean, 4);
-        set.apply(NormCommand::Variance, &[1, 2, 3], NONE);
-        set.apply(NormCommand::InvStdDev, &[4, 10], NONE);
-        // (9 + 4 + 1 + 0 + 36) / 5 = 10, whose integer root is 3.
-        assert_eq!(set.inv_std, 1.0 / 3.0);
-    }
-
-    #[test]
-    fn a_constant_row_has_deviation_one() {
-        let mut set = NormStatistics::default();
-        set.apply(NormCommand::Mean, &[7; 4], NONE);
-        set.apply(NormCommand::InvStdDev, &[7; 4], NONE);
-        assert_eq!((set.mean, set.inv_std), (7, 1.0));
-    }
-
-    #[test]
-    fn exponentials_are_summed_below_the_maximum() {
-        let constants = ExpConstants {
-            qln2: 69,
-            qln2_inv: 65536 / 69,
-            qb: 135,
-            qc: 9700,
-        };
-        let mut set = NormStatistics::default();
-        set.apply(NormCommand::Max, &[5, 9], constants);
-        set.apply(NormCommand::Max, &[-3], constants);
-        set.apply(NormCommand::SumExp, &[5, 9], constants);
-        set.apply(NormCommand::InvSumExp, &[-3], constants);
-        let exp = |x| super::iexp(x - 9, constants);
-        assert_eq!(set.max, 9);
-        assert_eq!(set.inv_sum_exp, 127.0 / (exp(5) + exp(9) + exp(-3)) as f32);
-        assert_eq!(set.running_max, i32::MIN);
     }
 }

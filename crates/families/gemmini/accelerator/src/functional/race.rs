@@ -12,6 +12,12 @@
 //! Source: the reservation station compares local rows only, never DRAM
 //! addresses.
 
+#![allow(
+    missing_docs,
+    clippy::new_without_default,
+    reason = "public for the suite alone, see `inside`"
+)]
+
 use super::overwritten::NotedMove;
 use autocomp_riscv::Memory;
 
@@ -21,7 +27,7 @@ const NO_SLOT: u32 = u32::MAX;
 
 /// Two accesses to the same byte that nothing orders.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Conflict {
+pub struct Conflict {
     /// First byte in common.
     pub address: u64,
     /// Instruction of the outstanding command.
@@ -32,7 +38,7 @@ pub(crate) struct Conflict {
 
 /// Rows of bytes in DRAM.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DramRows {
+pub struct DramRows {
     /// First byte.
     pub address: u64,
     /// Bytes from one row to the next.
@@ -93,7 +99,7 @@ struct Page {
 }
 
 /// Outstanding DMA, byte by byte.
-pub(crate) struct Outstanding {
+pub struct Outstanding {
     slots: Vec<u32>,
     pages: Vec<Page>,
     used: Vec<u32>,
@@ -344,78 +350,5 @@ impl Outstanding {
         let start = memory.base() + (u64::from(number) << PAGE_SHIFT);
         memory.watch(start..start + (1 << PAGE_SHIFT));
         slot as usize
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Outstanding;
-    use autocomp_riscv::Memory;
-    use proptest::prelude::*;
-
-    const BASE: u64 = 0x8000_0000;
-
-    #[derive(Clone, Debug)]
-    enum Access {
-        Load(u64, usize),
-        Store(u64, usize, u32),
-        Cpu(u64, u64, bool),
-        Fence,
-    }
-
-    fn access() -> impl Strategy<Value = Access> {
-        let near = || prop_oneof![0u64..300, 4000u64..4300, 8100u64..8200];
-        prop_oneof![
-            4 => (near(), 1usize..200).prop_map(|(at, len)| Access::Load(at, len)),
-            4 => (near(), 1usize..200, 0u32..20).prop_map(|(at, len, after)| Access::Store(at, len, after)),
-            4 => (near(), 1u64..16, any::<bool>()).prop_map(|(at, len, store)| Access::Cpu(at, len, store)),
-            1 => Just(Access::Fence),
-        ]
-    }
-
-    proptest! {
-        /// Against one entry per byte.
-        #[test]
-        fn agrees_with_a_table_of_bytes(accesses in prop::collection::vec(access(), 1..60)) {
-            let mut memory = Memory::new(BASE, 0x4000);
-            let mut tracker = Outstanding::new();
-            let mut read = vec![0u32; 0x4000];
-            let mut written = vec![false; 0x4000];
-            for (number, access) in accesses.into_iter().enumerate() {
-                match access {
-                    Access::Load(at, len) => {
-                        let load = tracker.next_load();
-                        let bytes = at as usize..at as usize + len;
-                        let expected = bytes.clone().find(|b| written[*b]);
-                        let found = tracker.load(&mut memory, BASE + at, len, number as u64, load);
-                        prop_assert_eq!(found.err().map(|c| (c.address - BASE) as usize), expected);
-                        if expected.is_some() { break; }
-                        read[bytes].fill(load);
-                    }
-                    Access::Store(at, len, after) => {
-                        let bytes = at as usize..at as usize + len;
-                        // One number is kept for each line: the newest load of any of its bytes.
-                        let newest = |b: usize| read[b & !63..(b | 63) + 1].iter().copied().max().unwrap();
-                        let expected = bytes.clone().find(|b| read[*b] != 0 && newest(*b) > after);
-                        let found = tracker.store(&mut memory, BASE + at, len, number as u64, after);
-                        prop_assert_eq!(found.err().map(|c| (c.address - BASE) as usize), expected);
-                        if expected.is_some() { break; }
-                        written[bytes].fill(true);
-                    }
-                    Access::Cpu(at, len, store) => {
-                        let expected = (at..at + len).find(|b| written[*b as usize] || (store && read[*b as usize] != 0));
-                        let found = tracker.cpu(BASE, BASE + at, len, store);
-                        prop_assert_eq!(found.map(|c| c.address - BASE), expected);
-                        if expected.is_some() { prop_assert!(memory.is_watched(BASE + at, len as usize)); }
-                    }
-                    Access::Fence => {
-                        tracker.clear(&mut memory);
-                        read.fill(0);
-                        written.fill(false);
-                        prop_assert!(!memory.is_watched(BASE, 0x4000));
-                    }
-                }
-            }
-        }
     }
 }

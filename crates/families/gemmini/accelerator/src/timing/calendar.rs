@@ -1,5 +1,11 @@
 //! Which cycles of a window something is in use, one bit per cycle.
 
+#![allow(
+    missing_docs,
+    clippy::new_without_default,
+    reason = "public for the suite alone, see `inside`"
+)]
+
 const WORDS: usize = 16;
 
 /// A set of cycles within a sliding window of 1024 cycles.
@@ -7,7 +13,7 @@ const WORDS: usize = 16;
 /// Words are recycled as time goes on: a word that holds older cycles reads as
 /// empty and is cleared by the first mark of newer ones.
 #[derive(Clone, Debug)]
-pub(super) struct Calendar {
+pub struct Calendar {
     /// Which 64 cycles a word stands for, and the word.
     words: [(u64, u64); WORDS],
     /// One past the latest cycle ever marked.
@@ -15,7 +21,7 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             words: [(u64::MAX, 0); WORDS],
             end: 0,
@@ -39,19 +45,19 @@ impl Calendar {
     }
 
     #[inline]
-    pub(super) fn mark(&mut self, cycle: u64) {
+    pub fn mark(&mut self, cycle: u64) {
         *self.word_mut(cycle >> 6) |= 1 << (cycle & 63);
         self.end = self.end.max(cycle + 1);
     }
 
     #[inline]
-    pub(super) fn is_marked(&self, cycle: u64) -> bool {
+    pub fn is_marked(&self, cycle: u64) -> bool {
         self.end > cycle && self.word(cycle >> 6) >> (cycle & 63) & 1 != 0
     }
 
     /// Returns the marks of 64 cycles from `start` on, the first in bit 0.
     #[inline]
-    pub(super) fn window(&self, start: u64) -> u64 {
+    pub fn window(&self, start: u64) -> u64 {
         if self.end <= start {
             return 0;
         }
@@ -66,7 +72,7 @@ impl Calendar {
 
     /// Marks those of 64 cycles from `start` on whose bit is set.
     #[inline]
-    pub(super) fn mark_window(&mut self, start: u64, bits: u64) {
+    pub fn mark_window(&mut self, start: u64, bits: u64) {
         if bits == 0 {
             return;
         }
@@ -80,7 +86,7 @@ impl Calendar {
 
     /// Returns the first cycle from `start` on that is not marked.
     #[inline]
-    pub(super) fn first_free(&self, start: u64) -> u64 {
+    pub fn first_free(&self, start: u64) -> u64 {
         let mut at = start;
         while at < self.end {
             let free = !self.word(at >> 6) >> (at & 63);
@@ -93,37 +99,5 @@ impl Calendar {
             at = (at | 63) + 1;
         }
         at.max(start)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Calendar;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    proptest! {
-        #[test]
-        fn behaves_as_a_set(ranges in prop::collection::vec((0u64..300, 1u64..100), 1..20), base in 0u64..100_000) {
-            let mut calendar = Calendar::new();
-            let mut set = BTreeSet::new();
-            for (start, len) in ranges {
-                for at in base + start..base + start + len {
-                    calendar.mark(at);
-                    set.insert(at);
-                }
-            }
-            for at in base..base + 420 {
-                prop_assert_eq!(calendar.is_marked(at), set.contains(&at));
-                let window = (0..64).filter(|bit| set.contains(&(at + bit)));
-                let window = window.fold(0u64, |bits, bit| bits | 1 << bit);
-                prop_assert_eq!(calendar.window(at), window);
-                let mut copy = Calendar::new();
-                copy.mark_window(at, window);
-                prop_assert_eq!(copy.window(at), window);
-                let free = (at..).find(|c| !set.contains(c)).unwrap();
-                prop_assert_eq!(calendar.first_free(at), free);
-            }
-        }
     }
 }

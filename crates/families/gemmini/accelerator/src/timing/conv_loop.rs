@@ -34,7 +34,7 @@ struct Slot {
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     started: [bool; 5],
-    completed: [bool; 5],
+    pub completed: [bool; 5],
     running: bool,
 }
 

@@ -1,6 +1,8 @@
 //! Commands as the timing engine sees them: resolved against the configuration
 //! in force, with the local rows they touch.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 mod moves;
 mod range;
 
@@ -45,7 +47,7 @@ impl Sizes {
 
 /// One operand of an execute command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Operand(Tile);
+pub struct Operand(Tile);
 
 impl Default for Operand {
     fn default() -> Self {
@@ -55,7 +57,7 @@ impl Default for Operand {
 
 impl Operand {
     #[inline]
-    pub(super) const fn none() -> Self {
+    pub const fn none() -> Self {
         Self(Tile {
             address: LocalAddress::none(),
             cols: 0,

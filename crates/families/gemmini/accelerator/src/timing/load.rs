@@ -3,7 +3,7 @@
 //! The controller turns a command into row requests, the reader cuts rows into
 //! packets, whose beats go to the merger. Zeros take a shortcut.
 
-mod reader;
+pub(crate) mod reader;
 mod zero;
 
 use super::engine::{Engine, LOAD};

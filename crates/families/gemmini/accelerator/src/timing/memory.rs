@@ -8,14 +8,14 @@
 //! *Source*: SiFive's inclusive cache, `MSHR`, `Directory`, `SourceD`, `SourceC`,
 //! `SinkD`, `BankedStore`.
 
-mod coherence;
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
+pub(crate) mod coherence;
 mod lookup;
 mod misses;
-mod outer;
-mod pipeline;
-mod sharing;
-#[cfg(test)]
-mod tests;
+pub(crate) mod outer;
+pub(crate) mod pipeline;
+pub(crate) mod sharing;
 mod warming;
 
 use super::config::MemoryConfig;
@@ -89,13 +89,13 @@ pub struct MemoryCounts {
 
 /// Answer to a request.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reply {
+pub struct Reply {
     pub(super) client: Client,
     /// Cycle at which the request was sent.
-    pub(super) sent: u64,
+    pub sent: u64,
     /// Cycles of the first beat, or of the acknowledgement, and of the last
     /// beat at the port.
-    pub(super) first: u64,
+    pub first: u64,
     pub(super) last: u64,
     pub(super) beats: u64,
     /// Whether the line was in the L2.
@@ -103,7 +103,7 @@ pub(super) struct Reply {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct MemorySystem {
+pub struct MemorySystem {
     directory: Directory,
     trackers: Trackers,
     outer: Outer,
@@ -118,11 +118,11 @@ pub(super) struct MemorySystem {
     config: MemoryConfig,
     /// Cycles of a line on either way behind the L2.
     line_cycles: u64,
-    pub(super) counts: MemoryCounts,
+    pub counts: MemoryCounts,
 }
 
 impl MemorySystem {
-    pub(super) fn new(config: &MemoryConfig) -> Self {
+    pub fn new(config: &MemoryConfig) -> Self {
         let lines = (config.l2_kib as usize * 1024) >> LINE_SHIFT;
         let directory = Directory::new(lines, config.l2_ways as usize);
         let line_cycles = u64::from((1 << LINE_SHIFT) / config.outer_bytes_per_cycle.max(1)).max(1);
@@ -159,7 +159,7 @@ impl MemorySystem {
     /// The accelerator sends a request for `beats` beats from `address` on,
     /// which is at its port in cycle `at`.
     #[inline]
-    pub(super) fn send(&mut self, address: u64, beats: u64, at: u64, kind: Kind, client: Client) {
+    pub fn send(&mut self, address: u64, beats: u64, at: u64, kind: Kind, client: Client) {
         let within = address & ((1 << LINE_SHIFT) - 1) & !(beats * BANK_BYTES - 1);
         let request = Request {
             line: address >> LINE_SHIFT,
@@ -175,7 +175,7 @@ impl MemorySystem {
 
     /// Returns the next cycle in which something happens in the L2.
     #[inline]
-    pub(super) fn next_event(&self) -> u64 {
+    pub fn next_event(&self) -> u64 {
         self.trackers.next_event().min(self.outer.next_event())
     }
 
@@ -188,7 +188,7 @@ impl MemorySystem {
 
     /// Works through cycle `now`; returns what has been answered.
     #[inline]
-    pub(super) fn advance(&mut self, now: u64) -> Option<Reply> {
+    pub fn advance(&mut self, now: u64) -> Option<Reply> {
         if self.outer.next_event() <= now {
             self.catch_up(now);
         }

@@ -7,8 +7,8 @@
 //! Source: Gemmini's generator (module names in [`TimingConfig`]) and counts
 //! measured on RTL.
 
-mod agenda;
-mod calendar;
+pub(crate) mod agenda;
+pub(crate) mod calendar;
 mod completions;
 mod config;
 mod constants;
@@ -21,25 +21,25 @@ mod frontend;
 mod ideal;
 mod idle;
 mod issue;
-mod job;
-mod load;
+pub(crate) mod job;
+pub(crate) mod load;
 mod matmul_commands;
 mod matmul_loop;
-mod memory;
+pub(crate) mod memory;
 mod merger;
-mod operation;
+pub(crate) mod operation;
 mod port;
-mod recording;
-mod request;
-mod ring;
-mod rows;
-mod spans;
+pub(crate) mod recording;
+pub(crate) mod request;
+pub(crate) mod ring;
+pub(crate) mod rows;
+pub(crate) mod spans;
 mod station;
 mod stats;
 mod store;
-mod stream;
-mod tags;
-mod trackers;
+pub(crate) mod stream;
+pub(crate) mod tags;
+pub(crate) mod trackers;
 mod warming;
 
 pub use config::{

@@ -1,5 +1,7 @@
 //! Operations of the array: what begins with one, and what is over with it.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use super::constants::Constants;
 use super::engine::Engine;
 use super::execute::Command;
@@ -14,14 +16,14 @@ static ABSENT: Command = Command::NONE;
 
 /// An operation of the array.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Operation {
+pub struct Operation {
     id: u64,
-    pub(super) streams: [Stream; 3],
-    pub(super) rows: u32,
+    pub streams: [Stream; 3],
+    pub rows: u32,
     /// Cycles per row if no one else uses the banks.
-    pub(super) pace: u32,
+    pub pace: u32,
     /// Rows that all streams have delivered.
-    pub(super) complete: u32,
+    pub complete: u32,
     /// Cycles in which rows waited for a bank.
     pub(super) conflicts: u64,
     /// First cycle not looked at yet.

@@ -1,8 +1,10 @@
 //! Requests to the L2.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 /// What a request wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// A copy of some beats, without a right to keep them.
     Get,
     /// Writing some beats: `partial` if bytes in between are not written, so
@@ -21,7 +23,7 @@ pub(super) enum Kind {
 
 /// Whom to answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Client {
+pub enum Client {
     /// The accelerator's reader, which knows the packet by this number.
     Reader(u8),
     Writer,

@@ -1,12 +1,14 @@
 //! Sums over time that can be read up to any cycle: spans, levels, latencies,
 //! and the pages that are asked for.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 /// Bits of an address within a page.
 const PAGE_SHIFT: u32 = 12;
 
 /// Cycles covered by spans; what was covered before is not counted again.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Spans {
+pub struct Spans {
     covered: u64,
     start: u64,
     end: u64,
@@ -24,7 +26,7 @@ impl Spans {
 
     /// Adds the cycles from `start` up to, but not including, `end`.
     #[inline]
-    pub(super) fn add(&mut self, start: u64, end: u64) {
+    pub fn add(&mut self, start: u64, end: u64) {
         let start = start.max(self.end);
         if start < end {
             self.covered += end - start;
@@ -35,14 +37,14 @@ impl Spans {
 
     /// Returns how many cycles before `cycle` are covered, that is, by all but
     /// the last span, and by that one up to `cycle`.
-    pub(super) fn before(&self, cycle: u64) -> u64 {
+    pub fn before(&self, cycle: u64) -> u64 {
         self.covered - self.end.saturating_sub(cycle.max(self.start))
     }
 }
 
 /// A signal that is on or off until it changes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Level {
+pub struct Level {
     is_on: bool,
     from: u64,
     cycles: u64,
@@ -59,7 +61,7 @@ impl Level {
     }
 
     #[inline]
-    pub(super) fn set(&mut self, is_on: bool, at: u64) {
+    pub fn set(&mut self, is_on: bool, at: u64) {
         if is_on != self.is_on {
             if self.is_on {
                 self.cycles += at.saturating_sub(self.from);
@@ -68,7 +70,7 @@ impl Level {
         }
     }
 
-    pub(super) fn before(&self, cycle: u64) -> u64 {
+    pub fn before(&self, cycle: u64) -> u64 {
         let last = if self.is_on {
             cycle.saturating_sub(self.from)
         } else {
@@ -80,7 +82,7 @@ impl Level {
 
 /// The sum of the times that packets are under way.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Latency {
+pub struct Latency {
     /// Sums of the cycles of beginning and end.
     begun: u64,
     ended: u64,
@@ -91,13 +93,13 @@ pub(super) struct Latency {
 
 impl Latency {
     #[inline]
-    pub(super) fn begin(&mut self, at: u64) {
+    pub fn begin(&mut self, at: u64) {
         self.begun = self.begun.wrapping_add(at);
         self.under_way += 1;
     }
 
     #[inline]
-    pub(super) fn end(&mut self, at: u64) {
+    pub fn end(&mut self, at: u64) {
         self.ended = self.ended.wrapping_add(at);
         self.under_way = self.under_way.saturating_sub(1);
     }
@@ -121,7 +123,7 @@ impl Latency {
 
     /// Returns the sum up to `cycle`; it never goes back, although a packet may
     /// have been noted a few cycles ahead.
-    pub(super) fn before(&mut self, cycle: u64) -> u64 {
+    pub fn before(&mut self, cycle: u64) -> u64 {
         let sum = self
             .ended
             .wrapping_add(self.under_way.wrapping_mul(cycle))
@@ -133,15 +135,15 @@ impl Latency {
 
 /// The register in which reader or writer keep the page translated last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PageRegister {
+pub struct PageRegister {
     page: u64,
     /// Cycle from which requests find it there.
     from: u64,
-    pub(super) misses: u64,
+    pub misses: u64,
 }
 
 impl PageRegister {
-    pub(super) const EMPTY: Self = Self {
+    pub const EMPTY: Self = Self {
         page: u64::MAX,
         from: 0,
         misses: 0,
@@ -149,7 +151,7 @@ impl PageRegister {
 
     /// Notes requests in `count` cycles from `at` on to one page.
     #[inline]
-    pub(super) fn request(&mut self, address: u64, at: u64, count: u64) {
+    pub fn request(&mut self, address: u64, at: u64, count: u64) {
         let page = address >> PAGE_SHIFT;
         if page != self.page {
             // What follows at once comes too early to find it.
@@ -160,62 +162,7 @@ impl PageRegister {
         self.misses += count.min(self.from - at);
     }
 
-    pub(super) fn empty(&mut self) {
+    pub fn empty(&mut self) {
         self.page = u64::MAX;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Latency, Level, PageRegister, Spans};
-
-    #[test]
-    fn spans_count_each_cycle_once_and_only_what_is_past() {
-        let mut spans = Spans::default();
-        spans.add(10, 20);
-        spans.add(15, 25);
-        spans.add(22, 24);
-        spans.add(30, 30);
-        assert_eq!(spans.before(100), 15);
-        assert_eq!(spans.before(23), 13);
-        assert_eq!(spans.before(5), 10, "all but the last span are over");
-    }
-
-    #[test]
-    fn levels_count_while_they_are_on() {
-        let mut level = Level::default();
-        level.set(true, 10);
-        level.set(true, 20);
-        assert_eq!((level.before(5), level.before(15)), (0, 5));
-        level.set(false, 30);
-        assert_eq!(level.before(50), 20);
-    }
-
-    #[test]
-    fn latencies_are_summed_while_packets_are_under_way() {
-        let mut latency = Latency::default();
-        latency.begin(10);
-        latency.begin(14);
-        assert_eq!(latency.before(20), 16);
-        latency.end(30);
-        assert_eq!(latency.before(30), 36);
-        latency.end(40);
-        assert_eq!(latency.before(99), 46);
-        latency.begin(120);
-        assert_eq!(latency.before(99), 46, "noted ahead");
-    }
-
-    #[test]
-    fn a_page_is_asked_for_until_the_register_has_it() {
-        let mut pages = PageRegister::EMPTY;
-        pages.request(0x1000, 10, 1);
-        pages.request(0x1040, 11, 1);
-        pages.request(0x1080, 12, 1);
-        assert_eq!(pages.misses, 2);
-        pages.request(0x2000, 20, 4);
-        assert_eq!(pages.misses, 4);
-        pages.empty();
-        pages.request(0x2000, 90, 1);
-        assert_eq!(pages.misses, 5);
     }
 }

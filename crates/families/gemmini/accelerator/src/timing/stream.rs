@@ -1,23 +1,25 @@
 //! The rows of an operand on their way to the array.
 
+#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
+
 use super::engine::Engine;
 use super::job::Operand;
 
 /// Source of rows that are zeros.
-pub(super) const ZEROS: u8 = u8::MAX;
+pub const ZEROS: u8 = u8::MAX;
 /// Source of rows that come from the accumulator; lower numbers are banks of the
 /// scratchpad.
-pub(super) const ACCUMULATOR: u8 = 64;
+pub const ACCUMULATOR: u8 = 64;
 
 /// One of the three streams of rows of an operation.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Stream {
+pub struct Stream {
     /// Where rows come from.
-    pub(super) source: u8,
+    pub source: u8,
     /// Rows that need the bank: from `from` up to `to`.
-    pub(super) from: u8,
-    pub(super) to: u8,
-    pub(super) fired: u8,
+    pub from: u8,
+    pub to: u8,
+    pub fired: u8,
 }
 
 impl Default for Stream {
@@ -34,13 +36,13 @@ impl Default for Stream {
 impl Stream {
     /// Returns whether a row of it comes from the scratchpad.
     #[inline]
-    pub(super) fn needs_spad(&self) -> bool {
+    pub fn needs_spad(&self) -> bool {
         (self.source < ACCUMULATOR) & (self.from < self.to)
     }
 
     /// Returns the bank of the scratchpad; meaningless if it needs none.
     #[inline]
-    pub(super) fn bank(&self) -> usize {
+    pub fn bank(&self) -> usize {
         usize::from(self.source)
     }
 }
@@ -99,7 +101,7 @@ pub(super) fn shared_before(streams: &[Stream; 3], place: usize) -> u32 {
 
 /// Cycles per row if no one else uses the banks.
 #[inline]
-pub(super) fn pace(streams: &[Stream; 3]) -> u32 {
+pub fn pace(streams: &[Stream; 3]) -> u32 {
     let [a, b, d] = streams;
     let same = |one: &Stream, other: &Stream| u32::from(same_bank(one, other));
     1 + same(a, b).max(same(a, d) + same(b, d))

@@ -1,26 +1,32 @@
 //! Operations in the array whose results have not all left.
 
+#![allow(
+    missing_docs,
+    clippy::new_without_default,
+    reason = "public for the suite alone, see `inside`"
+)]
+
 use super::job::Operand;
 use super::station::Slot;
 use std::collections::VecDeque;
 
 /// An operation in the array whose result has a place to go.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Tag {
+pub struct Tag {
     /// Operation with whose rows the result leaves; never less than that of
     /// the tag before.
-    pub(super) id: u64,
-    pub(super) dest: Operand,
-    pub(super) stride: u32,
-    pub(super) slot: Option<Slot>,
-    pub(super) entered: u64,
+    pub id: u64,
+    pub dest: Operand,
+    pub stride: u32,
+    pub slot: Option<Slot>,
+    pub entered: u64,
     /// Cycle of the last result row; unknown as long as it is the maximum.
-    pub(super) done: u64,
+    pub done: u64,
 }
 
 /// The tags of the operations in the array, oldest first.
 #[derive(Clone, Debug)]
-pub(super) struct Tags {
+pub struct Tags {
     tags: VecDeque<Tag>,
     /// Tags at the front whose last row is known.
     known: usize,
@@ -29,7 +35,7 @@ pub(super) struct Tags {
 }
 
 impl Tags {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             tags: VecDeque::with_capacity(16),
             known: 0,
@@ -39,7 +45,7 @@ impl Tags {
 
     /// Adds the tag of the youngest operation.
     #[inline]
-    pub(super) fn push(&mut self, tag: Tag) {
+    pub fn push(&mut self, tag: Tag) {
         if !tag.dest.is_none() {
             self.writing[usize::from(tag.dest.in_accumulator())] += 1;
         }
@@ -48,7 +54,7 @@ impl Tags {
 
     /// Forgets operations whose results have left before cycle `now`.
     #[inline]
-    pub(super) fn forget(&mut self, now: u64) {
+    pub fn forget(&mut self, now: u64) {
         while let Some(tag) = self.tags.front()
             && tag.done < now
         {
@@ -61,7 +67,7 @@ impl Tags {
     }
 
     /// Returns whether a command's results are on their way in cycle `now`.
-    pub(super) fn are_pending(&self, now: u64) -> bool {
+    pub fn are_pending(&self, now: u64) -> bool {
         self.pending_from(now) == now
     }
 
@@ -104,7 +110,7 @@ impl Tags {
     /// Returns the cycle, `at` or later, in which one of `places` for tags is
     /// free, as far as is known.
     #[inline]
-    pub(super) fn room(&self, places: usize, at: u64) -> u64 {
+    pub fn room(&self, places: usize, at: u64) -> u64 {
         let Some(oldest) = self.tags.len().checked_sub(places) else {
             return at;
         };
@@ -133,63 +139,10 @@ impl Tags {
     /// noting that they are out at `done`; `None` inside stands for a result of
     /// no command.
     #[inline]
-    pub(super) fn leave(&mut self, id: u64, done: u64) -> Option<Option<Slot>> {
+    pub fn leave(&mut self, id: u64, done: u64) -> Option<Option<Slot>> {
         let tag = self.tags.get_mut(self.known).filter(|tag| tag.id <= id)?;
         tag.done = done;
         self.known += 1;
         Some(tag.slot)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Tag, Tags};
-    use crate::timing::job::Operand;
-
-    fn tag(id: u64, entered: u64) -> Tag {
-        Tag {
-            id,
-            dest: Operand::none(),
-            stride: 0,
-            slot: Some(7),
-            entered,
-            done: u64::MAX,
-        }
-    }
-
-    #[test]
-    fn results_are_pending_from_the_cycle_after_they_enter_up_to_the_last_row() {
-        let mut tags = Tags::new();
-        tags.push(tag(5, 10));
-        assert_eq!(
-            [10, 11, 1000].map(|now| tags.are_pending(now)),
-            [false, true, true]
-        );
-        assert_eq!(
-            (tags.leave(4, 15), tags.leave(5, 20)),
-            (None, Some(Some(7)))
-        );
-        assert_eq!(
-            [11, 20, 21].map(|now| tags.are_pending(now)),
-            [true, true, false]
-        );
-        tags.forget(20);
-        assert!(tags.are_pending(20));
-        tags.forget(21);
-        assert!(!tags.are_pending(20));
-    }
-
-    #[test]
-    fn a_place_is_free_in_the_cycle_after_the_oldest_result_has_left() {
-        let mut tags = Tags::new();
-        for id in 0..3 {
-            tags.push(tag(id, 10));
-        }
-        assert_eq!(tags.room(4, 30), 30);
-        // When the oldest result leaves is not known yet, then it is.
-        assert_eq!(tags.room(3, 30), 30);
-        tags.leave(0, 40);
-        assert_eq!([30, 40, 41].map(|at| tags.room(3, at)), [41, 41, 41]);
-        assert_eq!(tags.room(4, 30), 30);
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! *Source*: SiFive's inclusive cache, `Scheduler` and `MSHR`.
 
-mod intake;
+pub(crate) mod intake;
 mod turns;
 
 use super::agenda::Agenda;

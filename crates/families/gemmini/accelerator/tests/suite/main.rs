@@ -9,5 +9,6 @@ mod legality;
 mod loops;
 mod model;
 mod numbers;
+mod parts;
 mod text;
 mod timing;

@@ -1,6 +1,6 @@
 //! What changes of kernels gain, one at a time, as tables in Markdown.
 //!
-//! `cargo run --release -p autocomp-gemmini-family --example changes -- remedies [PART…]`:
+//! `cargo run --release -p autocomp-gemmini-family --features examples --example changes -- remedies [PART…]`:
 //! every kernel of every suite, what its profile says to do about what limits it most, what
 //! is promised for that, and what the rewriter's changes for it gain.
 //!

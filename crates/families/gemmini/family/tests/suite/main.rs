@@ -7,6 +7,7 @@ mod cases;
 mod evaluation;
 #[path = "../support/evaluators.rs"]
 mod evaluators;
+mod parts;
 mod profile;
 mod runtime_names;
 #[path = "../support/mod.rs"]

@@ -1,6 +1,6 @@
 //! Feeds random input to everything that reads what strangers write.
 //!
-//! `cargo run --release -p autocomp-gemmini-sim --example fuzz -- [--target NAME] [--runs N] [--seed S]`
+//! `cargo run --release -p autocomp-gemmini-sim --features examples --example fuzz -- [--target NAME] [--runs N] [--seed S]`
 //!
 //! Each run is made from (target, seed, number of the run) alone, so that a
 //! failure is repeated by `--target NAME --seed S --runs 1`, with the seed that

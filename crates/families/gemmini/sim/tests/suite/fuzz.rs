@@ -1,6 +1,6 @@
 //! A few runs of every target of the fuzzer, so that it cannot rot.
 //!
-//! The real runs are made by `cargo run --release -p autocomp-gemmini-sim --example fuzz`.
+//! The real runs are made by `cargo run --release -p autocomp-gemmini-sim --features examples --example fuzz`.
 
 #[path = "../../examples/fuzz/accelerator.rs"]
 mod accelerator;

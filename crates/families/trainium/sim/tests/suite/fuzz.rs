@@ -1,5 +1,5 @@
 //! Random kernels: whatever is written, the answer is a result or a failure with a code. Many
-//! more cases run with `cargo run --release -p autocomp-trainium-sim --example fuzz-nki -- SEED CASES`.
+//! more cases run with `cargo run --release -p autocomp-trainium-sim --features examples --example fuzz-nki -- SEED CASES`.
 
 use crate::generator::{Case, kernel};
 use autocomp_trainium_sim::timing::{Machine, Passes, time};

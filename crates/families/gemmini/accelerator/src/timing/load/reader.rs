@@ -137,12 +137,7 @@ impl Engine {
 
 /// Returns size, useful bytes and offset of the packet that covers most of a
 /// row's next bytes; of equals the smallest.
-pub(in crate::timing) fn best_packet(
-    address: u64,
-    left: u32,
-    beat: u32,
-    max: u32,
-) -> (u32, u32, u32) {
+pub fn best_packet(address: u64, left: u32, beat: u32, max: u32) -> (u32, u32, u32) {
     if left >= max && address & u64::from(max - 1) == 0 {
         return (max, max, 0);
     }
@@ -157,20 +152,4 @@ pub(in crate::timing) fn best_packet(
         size *= 2;
     }
     best
-}
-
-#[cfg(test)]
-mod tests {
-    use super::best_packet;
-
-    #[test]
-    fn packets_cover_most_bytes_and_are_small() {
-        assert_eq!(best_packet(0, 64, 16, 64), (64, 64, 0));
-        assert_eq!(best_packet(0, 16, 16, 64), (16, 16, 0));
-        assert_eq!(best_packet(0, 48, 16, 64), (64, 48, 0));
-        assert_eq!(best_packet(16, 64, 16, 64), (64, 48, 16));
-        assert_eq!(best_packet(48, 64, 16, 64), (16, 16, 48 & 15));
-        assert_eq!(best_packet(8, 16, 16, 64), (32, 16, 8));
-        assert_eq!(best_packet(60, 16, 16, 64), (16, 4, 12));
-    }
 }

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// Cycles from the L2 sending a probe to the L1 seeing it.
 const PROBE_TO_L1: u64 = 1;
 /// Runs of probes that are remembered while no one asks.
-const RUNS: usize = 64;
+pub const RUNS: usize = 64;
 
 /// Cycles in which the core's data cache takes no requests of the core: from a
 /// probe being there to the line's new state being noted. Probes go first, so
@@ -21,14 +21,14 @@ const RUNS: usize = 64;
 /// *Source*: Rocket Chip, `DCache`: a probe at the port keeps requests from the
 /// tags, `release_state` everything while it is worked on.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Turns {
+pub struct Turns {
     /// First cycle of each run, and that behind it, the oldest first.
-    runs: VecDeque<(u64, u64)>,
+    pub runs: VecDeque<(u64, u64)>,
 }
 
 impl Turns {
     /// Adds a probe that is there in cycle `from` and done before cycle `end`.
-    fn add(&mut self, from: u64, end: u64) {
+    pub fn add(&mut self, from: u64, end: u64) {
         if let Some((_, last)) = self.runs.back_mut()
             && from <= *last
         {
@@ -43,7 +43,7 @@ impl Turns {
 
     /// Returns the first cycle from `cycle` on in which a request is taken, and
     /// forgets runs that have ended before: no one asks for earlier ones.
-    fn next(&mut self, cycle: u64) -> u64 {
+    pub fn next(&mut self, cycle: u64) -> u64 {
         while let Some((from, end)) = self.runs.front() {
             if cycle < *end {
                 return if *from <= cycle { *end } else { cycle };
@@ -192,32 +192,5 @@ impl MemorySystem {
         // still coming.
         let ready = if request.beat == 0 { back } else { back + rest };
         self.trackers.go_on(idx, Step::Answer, ready);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Turns;
-
-    #[test]
-    fn the_core_has_a_turn_between_runs_of_probes_but_not_within_one() {
-        let mut turns = Turns::default();
-        for (from, end) in [(10, 20), (12, 30), (30, 40), (42, 52)] {
-            turns.add(from, end);
-        }
-        let asked = [5, 9, 10, 29, 39, 40, 41, 42, 52, 60];
-        let expected = [5, 9, 40, 40, 40, 40, 41, 52, 52, 60];
-        assert_eq!(asked.map(|cycle| turns.next(cycle)), expected);
-        assert!(turns.runs.is_empty());
-    }
-
-    #[test]
-    fn runs_that_no_one_asks_about_are_forgotten() {
-        let mut turns = Turns::default();
-        for run in 0..1000 {
-            turns.add(run * 10, run * 10 + 5);
-        }
-        assert_eq!(turns.runs.len(), super::RUNS);
-        assert_eq!(turns.next(9_992), 9_995);
     }
 }

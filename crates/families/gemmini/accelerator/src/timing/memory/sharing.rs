@@ -5,6 +5,12 @@
 //! anything. That is told page by page, so that it costs next to nothing per
 //! command.
 
+#![allow(
+    missing_docs,
+    clippy::new_without_default,
+    reason = "public for the suite alone, see `inside`"
+)]
+
 use super::LINE_SHIFT;
 
 const PAGE_SHIFT: u32 = 12;
@@ -16,7 +22,7 @@ const PAGES: usize = 4096;
 
 /// Pages of which the core's data cache holds lines, and pages that commands move.
 #[derive(Clone, Debug)]
-pub(in crate::timing) struct Sharing {
+pub struct Sharing {
     /// Lines of a page that the core's data cache holds as far as the L2 knows.
     held: Vec<u32>,
     /// All of them.
@@ -32,7 +38,7 @@ pub(in crate::timing) struct Sharing {
 }
 
 impl Sharing {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Self {
             held: vec![0; PAGES],
             held_in_all: 0,
@@ -44,7 +50,7 @@ impl Sharing {
     }
 
     /// The core's data cache gets a line.
-    pub(super) fn hold(&mut self, line: u64) {
+    pub fn hold(&mut self, line: u64) {
         let page = (line >> LINES_OF_PAGE_SHIFT) as usize % PAGES;
         self.held[page] += 1;
         self.held_in_all += 1;
@@ -52,7 +58,7 @@ impl Sharing {
     }
 
     /// The core's data cache has lost a line.
-    pub(super) fn lose(&mut self, line: u64) {
+    pub fn lose(&mut self, line: u64) {
         let held = &mut self.held[(line >> LINES_OF_PAGE_SHIFT) as usize % PAGES];
         *held = held.saturating_sub(1);
         self.held_in_all = self.held_in_all.saturating_sub(1);
@@ -60,7 +66,7 @@ impl Sharing {
 
     /// A command moves some of `bytes` bytes from `address` on.
     #[inline]
-    pub(in crate::timing) fn expect(&mut self, address: u64, bytes: u64) {
+    pub fn expect(&mut self, address: u64, bytes: u64) {
         let first = address >> PAGE_SHIFT;
         let last = address.saturating_add(bytes.saturating_sub(1)) >> PAGE_SHIFT;
         for page in first..=last.min(first + PAGES as u64 - 1) {
@@ -71,13 +77,13 @@ impl Sharing {
     }
 
     /// A command moves no one knows what.
-    pub(in crate::timing) fn expect_anything(&mut self) {
+    pub fn expect_anything(&mut self) {
         self.moved_anywhere = self.batch;
         self.is_shared |= self.held_in_all != 0;
     }
 
     /// All commands are done.
-    pub(in crate::timing) fn end_batch(&mut self) {
+    pub fn end_batch(&mut self) {
         self.is_shared = false;
         self.batch = self.batch.wrapping_add(1);
         if self.batch == 0 {
@@ -90,44 +96,7 @@ impl Sharing {
     /// Returns whether a command that is not done may move a line that the core
     /// holds.
     #[inline]
-    pub(in crate::timing) fn is_shared(&self) -> bool {
+    pub fn is_shared(&self) -> bool {
         self.is_shared
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Sharing;
-
-    #[test]
-    fn a_line_is_shared_whether_it_was_held_or_moved_first() {
-        let mut sharing = Sharing::new();
-        sharing.hold(0x8000_0fc0 >> 6);
-        sharing.expect(0x8000_1000, 4096);
-        assert!(!sharing.is_shared(), "the page before is held");
-        sharing.expect(0x8000_0ff0, 17);
-        assert!(
-            sharing.is_shared(),
-            "the range begins in the page that is held"
-        );
-        sharing.end_batch();
-        assert!(!sharing.is_shared(), "the work is done");
-        sharing.lose(0x8000_0fc0 >> 6);
-        sharing.expect(0x8000_0fc0, 64);
-        assert!(!sharing.is_shared(), "the line has been given up");
-        sharing.hold(0x8000_0040 >> 6);
-        assert!(sharing.is_shared(), "the page is being moved");
-        sharing.end_batch();
-        sharing.expect_anything();
-        assert!(sharing.is_shared(), "a line is held");
-    }
-
-    #[test]
-    fn ranges_may_end_with_the_address_space_or_be_larger_than_any_memory() {
-        let mut sharing = Sharing::new();
-        sharing.expect(u64::MAX - 10, u64::MAX);
-        sharing.expect(0, u64::MAX);
-        sharing.hold(3);
-        assert!(sharing.is_shared());
     }
 }

@@ -190,7 +190,7 @@ impl RecordedOperation {
     }
 
     /// Returns whether all its cycles are its own: nothing else was in the way.
-    pub(super) fn is_alone(&self) -> bool {
+    pub fn is_alone(&self) -> bool {
         let own = self.rows.saturating_mul(u32::from(self.pace));
         0 < self.rows && self.cycles == own.saturating_add(self.full)
     }

@@ -10,7 +10,7 @@ use crate::timing::request::{Kind, Request};
 
 /// Cycles from one in which the L2 takes a beat to the one in which the port finds its
 /// place free: each of the buffers between gives it on a cycle later.
-const ROOM_SEEN: u64 = 4;
+pub const ROOM_SEEN: u64 = 4;
 /// Beats that fit between the turns of reader and writer and the L2 (RTL: the
 /// scratchpad's buffer, the tile's, and the L2's).
 const BUFFERED: usize = 5;
@@ -21,7 +21,7 @@ const KEPT: usize = 8;
 /// Beats that the L2 has taken: how many, and from which cycles on the port has known
 /// the last ones to be gone.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Left {
+pub struct Left {
     count: usize,
     seen: [u64; KEPT],
 }
@@ -29,7 +29,7 @@ pub(super) struct Left {
 impl Left {
     /// Notes that `beats` beats are taken from cycle `now` on, one per cycle.
     #[inline]
-    fn note(&mut self, now: u64, beats: u64) {
+    pub fn note(&mut self, now: u64, beats: u64) {
         for at in now..now + beats {
             self.seen[self.count % KEPT] = at + ROOM_SEEN;
             self.count = self.count.wrapping_add(1);
@@ -38,7 +38,7 @@ impl Left {
 
     /// Returns from which cycle on no more than so many are not known to be gone.
     #[inline]
-    fn at_most(&self, beats: usize) -> u64 {
+    pub fn at_most(&self, beats: usize) -> u64 {
         self.seen[self.count.wrapping_sub(beats + 1) % KEPT]
     }
 }
@@ -273,33 +273,5 @@ impl Trackers {
         };
         let free = self.used.trailing_ones() as usize;
         (free < usable).then_some(Place::Tracker(free))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Left, ROOM_SEEN};
-
-    #[test]
-    fn a_beat_is_seen_to_be_gone_so_many_cycles_later() {
-        // Cycle and beats of each request, cycle of the look, and beats not seen to be gone.
-        for (taken, look, unseen) in [
-            (&[(10, 1)][..], 10, 1),
-            (&[(10, 1)], 10 + ROOM_SEEN - 1, 1),
-            (&[(10, 1)], 10 + ROOM_SEEN, 0),
-            (&[(10, 4)], 10 + ROOM_SEEN, 3),
-            (&[(10, 4)], 13 + ROOM_SEEN, 0),
-            (&[(10, 1), (11, 1), (13, 1)], 12 + ROOM_SEEN, 1),
-            (&[(10, 1), (11, 1), (13, 1)], 11 + ROOM_SEEN, 1),
-            (&[(10, 1), (11, 1), (13, 1)], 10 + ROOM_SEEN, 2),
-            (&[(10, 4), (1 << 40, 1)], (1 << 40) + 1, 1),
-        ] {
-            let mut left = Left::default();
-            for &(cycle, beats) in taken {
-                left.note(cycle, beats);
-            }
-            let first = (0..).find(|beats| left.at_most(*beats) <= look);
-            assert_eq!(first, Some(unseen), "{taken:?} at {look}");
-        }
     }
 }

@@ -11,7 +11,7 @@ const WAIT: u64 = 8;
 impl Outer {
     /// Works through cycle `now`, the next one in which anything happens; returns what
     /// comes back.
-    pub(in crate::timing::memory) fn step(&mut self, now: u64) -> Option<Back> {
+    pub fn step(&mut self, now: u64) -> Option<Back> {
         while self.coming_numbers.next() <= now {
             self.coming_numbers.drop_front();
             self.numbers += 1;

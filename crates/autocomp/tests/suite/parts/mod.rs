@@ -1,0 +1,19 @@
+//! Parts of the crate one by one.
+
+mod bench_reports;
+mod benching;
+mod courses;
+mod documents;
+mod estimates;
+mod guide;
+mod harmless_texts;
+mod intervals;
+mod lines;
+mod live_views;
+mod overrides;
+mod settings;
+mod sparklines;
+mod study_files;
+mod tables;
+#[cfg(feature = "watch")]
+mod watching;

@@ -1,0 +1,4 @@
+//! Parts of the crate one by one.
+
+mod crews;
+mod lessons;
