@@ -165,7 +165,9 @@ pub(crate) fn free_bases(
     candidates.sort_unstable();
     candidates.dedup();
     let banks = |set: &RowSet| set.parts(bank_rows as usize);
-    let taken = others.iter().fold(0, |taken: u64, other| taken | banks(other));
+    let taken = others
+        .iter()
+        .fold(0, |taken: u64, other| taken | banks(other));
     let mut free: Vec<(u32, bool, i64)> = candidates
         .into_iter()
         .filter_map(|base| {

@@ -354,8 +354,9 @@ fn iterations_of_affine_loops_must_not_disturb_each_other() {
     let half = "nl.load(a[0:128, 0:256])";
     const END: &str = "  o = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.shared_hbm)\n  nl.store(o, nl.load(a[0:128, 0:256]))\n  return o\n";
     let twice = "unexpected-output-dependencies";
-    // The body, and the code and line of the error or the lines of the remarks.
-    let cases: &[(&str, Result<&[u32], (&str, u32)>)] = &[
+    /// The code and line of the error, or the lines of the remarks.
+    type Expected<'a> = Result<&'a [u32], (&'a str, u32)>;
+    let cases: &[(&str, Expected<'_>)] = &[
         (
             "for i in nl.affine_range(2):\n  for j in nl.affine_range(2):\n    x[:, nl.ds(j * 256, 256)] = HALF",
             Err((twice, 9)),
