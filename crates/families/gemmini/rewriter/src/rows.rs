@@ -84,8 +84,7 @@ impl RowSet {
     /// Returns the lowest row.
     #[must_use]
     pub fn first(&self) -> Option<i64> {
-        let idx = self.words.iter().position(|word| *word != 0)?;
-        Some(idx as i64 * 64 + i64::from(self.words[idx].trailing_zeros()))
+        self.from(0).map(|row| row as i64)
     }
 
     /// Returns the highest row.
