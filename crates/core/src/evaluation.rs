@@ -68,6 +68,22 @@ impl Outcome {
             Self::Fault => "fault",
         }
     }
+
+    /// Returns what it says of a kernel, in a few words.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Ok => "right, and timed",
+            Self::Rejected => "refused before it was built",
+            Self::BuildFailed => "does not build",
+            Self::Crashed => "trapped",
+            Self::TimedOut => "did not return in time",
+            Self::Illegal => "broke a rule of the target or left its buffers",
+            Self::Wrong => "a result is wrong, or an input was changed",
+            Self::Cut => "right, and not timed to the end: it costs too much to survive",
+            Self::Fault => "could not be judged, which is to be reported",
+        }
+    }
 }
 
 impl fmt::Display for Outcome {

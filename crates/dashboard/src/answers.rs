@@ -2,11 +2,11 @@
 
 mod kernel;
 mod kernels;
-pub(crate) mod timeline;
+pub(crate) mod profile;
 
 pub use kernel::{diff, kernel};
 pub use kernels::{kernels, tree};
-pub use timeline::{Timelines, timeline};
+pub use profile::{Profiles, profile, timeline};
 
 use crate::Shared;
 use autocomp_core::CostObject;

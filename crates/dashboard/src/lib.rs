@@ -13,7 +13,7 @@ mod control;
 mod guard;
 mod runs;
 
-use answers::Timelines;
+use answers::Profiles;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware;
@@ -35,8 +35,10 @@ pub struct DashboardSettings {
     pub address: SocketAddr,
     /// What requests must carry, if anything.
     pub token: Option<String>,
-    /// The program itself, which simulates kernels for timelines and makes runs.
+    /// The program itself, which profiles kernels and makes runs.
     pub program: PathBuf,
+    /// Targets whose kernels have no timeline.
+    pub without_timelines: Vec<String>,
     /// What requests that start or stop runs must carry beside; nobody may if there is none.
     pub control: Option<String>,
 }
@@ -48,7 +50,7 @@ const LONGEST_REQUEST: usize = 8 << 10;
 #[derive(Clone)]
 pub(crate) struct Shared {
     runs: Arc<Runs>,
-    timelines: Arc<Timelines>,
+    profiles: Arc<Profiles>,
     control: Option<Arc<Control>>,
     settings: Arc<DashboardSettings>,
 }
@@ -57,7 +59,7 @@ pub(crate) struct Shared {
 pub fn dashboard(settings: DashboardSettings) -> Router {
     let shared = Shared {
         runs: Runs::new(settings.folder.clone()),
-        timelines: Arc::default(),
+        profiles: Arc::default(),
         control: settings
             .control
             .clone()
@@ -71,6 +73,7 @@ pub fn dashboard(settings: DashboardSettings) -> Router {
         .route("/api/kernels", get(answers::kernels))
         .route("/api/kernel", get(answers::kernel))
         .route("/api/diff", get(answers::diff))
+        .route("/api/profile", get(answers::profile))
         .route("/api/timeline", get(answers::timeline))
         .route("/api/events", get(answers::events))
         .route("/api/problems", get(control::problems))
@@ -96,6 +99,6 @@ pub async fn serve_dashboard(
 /// compiled a second time. No interface.
 #[doc(hidden)]
 pub mod inside {
-    pub use crate::answers::timeline::trace::Timeline;
+    pub use crate::answers::profile::trace::Timeline;
     pub use crate::control::wish::{provider_model, word};
 }

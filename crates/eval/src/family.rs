@@ -139,6 +139,11 @@ pub trait Family: Sync {
         Vec::new()
     }
 
+    /// Returns whether profiles have a timeline.
+    fn has_timelines(&self) -> bool {
+        false
+    }
+
     /// Returns the problem whose baseline shows that evaluation works here.
     fn probe(&self) -> &'static str;
 }

@@ -2,9 +2,10 @@
 
 use crate::timeline::Timeline;
 use autocomp_core::Evaluation;
+use serde::Serialize;
 
 /// A part of a profile that people read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Section {
     /// The heading; none for what stands above all of them.
     pub title: Option<String>,

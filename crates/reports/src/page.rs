@@ -45,7 +45,9 @@ pub(crate) struct RunSection {
     pub references: Vec<Vec<String>>,
     pub steps: Vec<Step>,
     pub outcomes: Vec<OutcomeShare>,
-    pub outcome_rows: Vec<(&'static str, u32)>,
+    pub outcome_rows: Vec<(&'static str, u32, &'static str)>,
+    pub best: String,
+    pub best_fence: String,
     pub fence: String,
     pub findings: Vec<(String, String, u32)>,
     pub menu_items: Vec<Vec<String>>,
@@ -94,6 +96,8 @@ pub(crate) fn status_text(status: &RunState) -> String {
 }
 
 fn section(idx: usize, run: &RunData) -> RunSection {
+    let best = run.best().and_then(|it| run.texts.source(it).ok());
+    let best = best.unwrap_or_default();
     let progress = &run.report.progress;
     RunSection {
         anchor: format!("run-{}", idx + 1),
@@ -111,8 +115,10 @@ fn section(idx: usize, run: &RunData) -> RunSection {
         outcome_rows: run
             .outcomes()
             .iter()
-            .map(|(it, count)| (it.name(), *count))
+            .map(|(it, count)| (it.name(), *count, it.meaning()))
             .collect(),
+        best_fence: fence(&best),
+        best,
         fence: fence(&run.command()),
         findings: findings(run),
         menu_items: yield_rows(&run.menu_items),

@@ -6,10 +6,11 @@ use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::{BOLD, Output};
+use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{Diagnostic, Outcome};
-use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_eval::profile::{Profile, Profiled, Section};
 use autocomp_eval::text::grouped;
 use autocomp_eval::timeline::{Timeline, WrittenTrace};
 use clap::Args;
@@ -52,6 +53,8 @@ struct ProfileReport<'a> {
     diagnostics: &'a [Diagnostic],
     /// Null unless the outcome is `ok`.
     profile: Option<&'a serde_json::Value>,
+    /// What people read of it, in order; none unless the outcome is `ok`.
+    sections: &'a [Section],
 }
 
 /// Runs the command.
@@ -60,6 +63,17 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
     let source = kernel_source(&problem, &arguments.kernel)?;
+    if arguments.trace.is_some() {
+        // Before anything is measured.
+        let target = workplace.target_of(&problem)?;
+        if !registry::family(&target)?.has_timelines() {
+            return Err(CliError::usage(format!(
+                "there is no timeline of kernels for target {}",
+                target.name
+            ))
+            .hint("leave `--trace` out"));
+        }
+    }
     let settings = evaluator_settings(true);
     let bench = Bench::open(
         &mut workplace,
@@ -80,6 +94,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         outcome: Outcome::Ok,
         diagnostics: &[],
         profile: None,
+        sections: &[],
     };
     match &profiled {
         Profiled::Failed(evaluation) => {
@@ -91,14 +106,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             Ok(exit_code::NEGATIVE)
         }
         Profiled::Right(profile) => {
-            if let Some(path) = &arguments.trace {
-                let Some(timeline) = &profile.timeline else {
-                    return Err(CliError::usage(format!(
-                        "there is no timeline of kernels for target {}",
-                        bench.target.name
-                    ))
-                    .hint("leave `--trace` out"));
-                };
+            if let (Some(path), Some(timeline)) = (&arguments.trace, &profile.timeline) {
                 // Viewers have room for a few words only.
                 let title = bench.problem.name.rsplit('/').next();
                 let written =
@@ -123,6 +131,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                 }
             }
             report.profile = Some(&profile.data);
+            report.sections = &profile.sections;
             output.result(&report, || profile_text(profile, output.is_coloured()))?;
             Ok(exit_code::SUCCESS)
         }

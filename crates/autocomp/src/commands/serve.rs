@@ -3,6 +3,8 @@
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
+use crate::registry;
+use autocomp_catalog::Catalog;
 use autocomp_dashboard::{DashboardSettings, serve_dashboard};
 use clap::Args;
 use serde::Serialize;
@@ -100,6 +102,7 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
             token,
             program,
             control,
+            without_timelines: without_timelines(),
         },
     );
     tokio::select! {
@@ -108,6 +111,20 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
         }),
         _ = tokio::signal::ctrl_c() => Ok(()),
     }
+}
+
+/// Returns the built-in targets whose kernels have no timeline. Of others, asking for one tells.
+fn without_timelines() -> Vec<String> {
+    let Ok(catalog) = Catalog::built_in() else {
+        return Vec::new();
+    };
+    let has_none = |name: &&str| {
+        let target = catalog.target(name).ok();
+        let family = target.and_then(|it| registry::family(&it).ok());
+        family.is_some_and(|it| !it.has_timelines())
+    };
+    let names = catalog.target_names().filter(has_none);
+    names.map(str::to_owned).collect()
 }
 
 /// Returns 128 bits that nobody can guess.

@@ -24,8 +24,10 @@ pub(super) fn named<'a>(run: &'a RunData, name: &str) -> Result<&'a Kernel, Refu
 
 /// Everything about one kernel.
 pub async fn kernel(State(shared): State<Shared>, Query(of): Query<OfKernel>) -> Response {
+    let settings = std::sync::Arc::clone(&shared.settings);
     let answer = of_run(shared, of.run, move |run| {
         let kernel = named(run, &of.kernel)?;
+        let has_timeline = !settings.without_timelines.contains(&run.report.target);
         let changes = run.parent(kernel).map_or_else(Vec::new, |parent| {
             figure_changes(&parent.evaluation, &kernel.evaluation, 10)
         });
@@ -66,6 +68,7 @@ pub async fn kernel(State(shared): State<Shared>, Query(of): Query<OfKernel>) ->
             "evaluation": *kernel.evaluation,
             "exchanges": exchanges,
             "children": children,
+            "has_timeline": has_timeline && kernel.cost.is_some(),
         })))
     });
     answer.await.into_response()

@@ -51,6 +51,7 @@ impl Server {
             token: token.map(str::to_owned),
             program: stand_in(place.path()),
             control: control.map(str::to_owned),
+            without_timelines: Vec::new(),
         });
         Self {
             _place: place,

@@ -128,14 +128,21 @@ export type Kernel = {
     latency_ms: number;
   }[];
   children: string[];
+  has_timeline: boolean;
 };
-/** Spans are `[from, to, name, line, percent of it that is busy]`. */
+/** What `autocomp profile` tells on a terminal. */
+export type Profile = { sections: { title: string | null; text: string }[] };
+/**
+ * Spans are `[from, to, name, line, percent of it that is busy]`. Names are in the order of the
+ * time that each takes in all; `busy` is how long each goes on between `from` and `to`.
+ */
 export type Timeline = {
   unit: string;
   end: number;
   from: number;
   to: number;
   names: string[];
+  busy: number[];
   tracks: { name: string; spans: [number, number, number, number, number][] }[];
 };
 export type Started = { number: number; run: string; command: string; ended: { code: number | null; message: string } | null };
@@ -165,6 +172,7 @@ export const kernels = (run: string, query: KernelQuery, from: number, count: nu
   get<{ total: number; rows: KernelRow[] }>("kernels", { run, ...query, from, count });
 export const timeline = (run: string, kernel: string, from: number, to: number | null, columns: number) =>
   get<Timeline>("timeline", { run, kernel, from, ...(to !== null && { to }), columns });
+export const profile = (run: string, kernel: string) => get<Profile>("profile", { run, kernel });
 export const problems = () => get<string[]>("problems");
 
 export type Control = { allowed: boolean; token?: string; started: Started[] };

@@ -1,12 +1,24 @@
 // Curves of the best cost, with reference lines.
 
 import uPlot from "uplot";
-import { grouped, short } from "./format";
+import { el } from "./dom";
+import { clock, dollars, grouped, short } from "./format";
 
 export type Series = { name: string; points: [number, number][]; end: number };
+/** What stands on the horizontal axis: how its values read, and how far its marks may be apart. */
+export type Scale = { text(value: number): string; steps: number[] };
+const ROUND = Array.from({ length: 12 }, (_, decade) => [1, 2, 5].map((it) => it * 10 ** decade)).flat();
+export const COUNTED: Scale = { text: grouped, steps: ROUND };
+/** Of seconds. */
+export const TIMED: Scale = {
+  text: (value) => clock(value * 1000),
+  steps: [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, ...ROUND.map((it) => 3600 * it)],
+};
+export const PAID: Scale = { text: dollars, steps: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, ...ROUND] };
 /** A value to compare with; `own` is that of the curve itself, which has no line. */
 export type Line = { name: string; value: number; own?: boolean };
 
+const DASHES: (number[] | undefined)[] = [undefined, [9, 5], [2, 4], [12, 4, 2, 4]];
 const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
 
 function colour(name: string): string {
@@ -38,11 +50,14 @@ export function chart(
   series: Series[],
   lines: Line[],
   unit: string,
-  xText: (value: number) => string,
+  scale: Scale,
 ): () => void {
   const values = series.flatMap((one) => one.points.map((point) => point[1]));
   const all = values.concat(lines.map((line) => line.value)).filter((value) => value > 0);
-  if (all.length === 0) return () => {};
+  if (all.length === 0) {
+    place.append(el("p", { class: "empty" }, "Nothing is measured yet."));
+    return () => {};
+  }
   const low = Math.min(...all) / 1.03;
   const high = Math.max(...all) * 1.03;
   const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--rule"), width: 1 }, ticks: { show: false } };
@@ -78,17 +93,19 @@ export function chart(
       cursor: { drag: { x: true, y: false }, points: { size: 7 } },
       scales: { x: { time: false }, y: { distr: 3, range: [low, high] } },
       axes: [
-        { ...axis, values: (_, marks) => marks.map(xText) },
+        { ...axis, incrs: scale.steps, values: (_, marks) => marks.map(scale.text) },
         { ...axis, size: 64, label: unit, labelSize: 18, values: (_, marks) => marks.map((mark) => (mark ? short(mark) : "")), splits: () => marks(low, high), filter: (_, splits) => splits },
       ],
       series: [
         // Where nobody points, the figures are those of the end.
-        { label: "at", value: (_, x) => (x === null || x === undefined ? "the end" : xText(x)) },
+        { label: "at", value: (_, x) => (x === null || x === undefined ? "the end" : scale.text(x)) },
         ...series.map((one, idx) => ({
           label: one.name,
           value: (_: uPlot, y: number | null) => grouped(y ?? one.points.at(-1)?.[1]),
           stroke: colour(COLOURS[idx % COLOURS.length]!),
           width: 2.2,
+          // Of more curves than colours, those of one colour differ in their dashes.
+          dash: DASHES[Math.floor(idx / COLOURS.length) % DASHES.length],
           paths: uPlot.paths.stepped!({ align: 1 }),
           points: { show: one.points.length < 60, size: 6 },
         })),

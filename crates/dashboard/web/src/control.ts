@@ -10,10 +10,16 @@ export const allowed = async (): Promise<boolean> => (await api.control()).allow
 
 type Field = { name: string; label: string; type?: string; hint?: string; value?: string; min?: string; step?: string; list?: string; required?: boolean };
 
+/** What was typed into a dialog, by its title and what it is about: it is there when the dialog is opened again. */
+const typed = new Map<string, Map<string, string>>();
+
 /** A dialog with some fields; what is typed goes to the server as a wish. */
-function ask(title: string, note: string, fields: Field[], wish: (values: Record<string, string>) => api.Wish, then: (run: string) => void): void {
+function ask(title: string, about: string, note: string, fields: Field[], wish: (values: Record<string, string>) => api.Wish, then: (run: string) => void): void {
   const trouble = el("p", { class: "trouble", role: "alert" });
   const inputs = new Map<string, HTMLInputElement>();
+  const key = `${title} ${about}`;
+  const before = typed.get(key) ?? new Map<string, string>();
+  typed.set(key, before);
   const rows: Child[] = fields.flatMap((it) => {
     const input = el("input", {
       set: {
@@ -21,7 +27,6 @@ function ask(title: string, note: string, fields: Field[], wish: (values: Record
         type: it.type ?? "text",
         autocomplete: "off",
         spellcheck: "false",
-        ...(it.value !== undefined && { value: it.value }),
         ...(it.min !== undefined && { min: it.min }),
         ...(it.step !== undefined && { step: it.step }),
         ...(it.list && { list: it.list }),
@@ -29,6 +34,8 @@ function ask(title: string, note: string, fields: Field[], wish: (values: Record
         ...(it.hint && { placeholder: it.hint }),
       },
     });
+    input.value = before.get(it.name) ?? it.value ?? "";
+    input.addEventListener("input", () => before.set(it.name, input.value));
     inputs.set(it.name, input);
     return [el("label", { set: { for: `field-${it.name}` } }, it.label), input];
   });
@@ -68,6 +75,7 @@ export async function askStart(): Promise<void> {
   document.body.append(el("datalist", { set: { id: "problems" } }, ...names.map((it) => el("option", { set: { value: it } }))));
   ask(
     "start a run",
+    "",
     "As `autocomp optimize` does it, in a process of its own: it goes on when this server ends.",
     [
       { name: "problem", label: "problem", list: "problems", required: true, hint: "gemmini/gemm-512x512x512" },
@@ -98,6 +106,7 @@ export async function askStart(): Promise<void> {
 export function askFork(run: string, kernel: string, evaluations: number): void {
   ask(
     "fork",
+    `${run} ${kernel}`,
     kernel === "" ? "A new run begins with the beam of this one." : `A new run begins with ${kernel}.`,
     [
       { name: "name", label: "name of the new run", hint: "made from this one" },
@@ -111,6 +120,7 @@ export function askFork(run: string, kernel: string, evaluations: number): void 
 export function askExtend(run: string, evaluations: number, iterations: number): void {
   ask(
     "go on",
+    run,
     "The run is resumed; higher bounds extend it, also if it came to its end.",
     [
       { name: "max_evaluations", label: "evaluations at most", type: "number", min: "1", hint: "as before", value: String(2 * evaluations) },

@@ -9,6 +9,9 @@ export const percent = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : `${value.toFixed(1)} %`;
 export const dollars = (value: number): string => `$${value.toFixed(2)}`;
 
+/** Units of which the trace names one: `cycle`, but `ns` as it is. */
+export const units = (unit: string): string => (unit.endsWith("s") ? unit : `${unit}s`);
+
 export function clock(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   const two = (value: number) => String(value).padStart(2, "0");

@@ -4,19 +4,25 @@ import * as api from "./api";
 import { el, replace } from "./dom";
 import { allowed, askFork } from "./control";
 import { dollars, grouped, percent, times } from "./format";
-import { drawTimeline } from "./timeline";
+import { type Drawn, Palette, drawTimeline } from "./timeline";
 
-const SIDES = ["plan", "diff", "code", "timeline", "findings", "calls"] as const;
+const SIDES = ["plan", "diff", "code", "profile", "timeline", "findings", "calls"] as const;
 type Side = (typeof SIDES)[number];
+/** The side that was looked at last, which the next kernel shows, too. */
 let side: Side = "plan";
 
-export async function showKernel(main: HTMLElement, run: string, name: string): Promise<{ key(key: string): boolean; close(): void }> {
+export const isSide = (word: string): word is Side => (SIDES as readonly string[]).includes(word);
+
+/** Shows a kernel, of which the address may name a side. */
+export async function showKernel(main: HTMLElement, run: string, name: string, wanted?: Side): Promise<{ key(key: string): boolean; close(): void }> {
   const [kernel, mayControl] = await Promise.all([api.kernel(run, name), allowed()]);
   let takeAway = () => {};
   const { row } = kernel;
   const link = (other: string) => `#/run/${encodeURIComponent(run)}/${encodeURIComponent(other)}`;
   const tabs = el("div", { class: "tabs", role: "tablist", label: "sides of the kernel" });
   const panel = el("div", { role: "tabpanel", set: { tabindex: "0", id: "panel" } });
+  const isRight = row.outcome === "ok";
+  const sides = SIDES.filter((it) => (it === "profile" ? isRight : it === "timeline" ? isRight && kernel.has_timeline : true));
   const counts: Partial<Record<Side, number>> = {
     findings: kernel.evaluation.diagnostics.length,
     calls: kernel.exchanges.length,
@@ -24,11 +30,13 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
 
   function turn(to: Side): void {
     side = to;
+    // The address names the side, so that it can be passed on; going back leaves the kernel.
+    history.replaceState(null, "", `${link(name)}/${side}`);
     takeAway();
     takeAway = () => {};
     replace(
       tabs,
-      ...SIDES.map((it, idx) =>
+      ...sides.map((it, idx) =>
         el(
           "button",
           {
@@ -38,9 +46,9 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
             on: {
               click: () => turn(it),
               keydown: (event) => {
-                const by = { ArrowRight: 1, ArrowLeft: SIDES.length - 1 }[(event as KeyboardEvent).key];
+                const by = { ArrowRight: 1, ArrowLeft: sides.length - 1 }[(event as KeyboardEvent).key];
                 if (!by) return;
-                turn(SIDES[(idx + by) % SIDES.length]!);
+                turn(sides[(idx + by) % sides.length]!);
                 tabs.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
               },
             },
@@ -50,18 +58,59 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
         ),
       ),
     );
-    const draw = { plan, diff, code, timeline, findings, calls }[side];
+    const draw = { plan, diff, code, profile, timeline, findings, calls }[side];
     void draw();
   }
 
-  function timeline(): void {
-    if (row.outcome !== "ok") {
-      replace(panel, el("p", { class: "quiet" }, "Only kernels that are right have a timeline."));
-      return;
-    }
-    const place = el("div");
+  /** What `autocomp profile` tells: causes, lines, what would be gained, roofline. */
+  async function profile(): Promise<void> {
+    const place = el("div", {}, el("p", { class: "quiet" }, "profiling the kernel…"));
     replace(panel, place);
-    takeAway = drawTimeline(place, run, row.name, kernel.code.split("\n"));
+    try {
+      const { sections } = await api.profile(run, row.name);
+      replace(
+        place,
+        ...sections.flatMap((it) => [it.title ? el("h3", {}, it.title) : null, el("pre", { class: "section", set: { tabindex: "0" } }, it.text.replace(/^\n+|\n+$/g, ""))]),
+      );
+    } catch (error) {
+      failed(place, error, profile);
+    }
+  }
+
+  function failed(place: HTMLElement, error: unknown, again: () => Promise<void>): void {
+    replace(place, el("p", { class: "trouble", role: "alert" }, String((error as Error).message)), el("button", { on: { click: () => void again() } }, "try again"));
+  }
+
+  function timeline(): void {
+    const [own, other] = [el("div"), el("div")];
+    const palette = new Palette();
+    const drawn: (Drawn | null)[] = [null, null];
+    const longest = () => Math.max(0, ...drawn.map((it) => it?.end() ?? 0));
+    const draw = (place: HTMLElement, at: number, of: string, source: string) => {
+      // What one shows, the other shows, too.
+      const moved = (from: number, to: number) => drawn[1 - at]?.show(from, to);
+      drawn[at] = drawTimeline(place, run, of, source.split("\n"), { palette, moved, longest });
+    };
+    const beside = el("input", { label: "beside", set: { size: "8", placeholder: row.parent ?? "c0" } });
+    beside.addEventListener("change", async () => {
+      drawn[1]?.close();
+      drawn[1] = null;
+      replace(other);
+      const of = beside.value.trim();
+      if (of === "") return;
+      try {
+        const compared = await api.kernel(run, of);
+        replace(other, el("h3", {}, compared.row.name));
+        const place = el("div");
+        other.append(place);
+        draw(place, 1, compared.row.name, compared.code);
+      } catch (error) {
+        replace(other, el("p", { class: "trouble", role: "alert" }, String((error as Error).message)));
+      }
+    });
+    replace(panel, el("div", { class: "tools" }, el("label", {}, "beside ", beside)), own, other);
+    draw(own, 0, row.name, kernel.code);
+    takeAway = () => drawn.forEach((it) => it?.close());
   }
 
   function plan(): void {
@@ -82,13 +131,14 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
   async function diff(): Promise<void> {
     const from = el("input", { label: "compared with", set: { size: "8", value: row.parent ?? "", placeholder: "c0" } });
     const place = el("div", { class: "differs" });
-    const draw = async () => {
+    const draw = async (): Promise<void> => {
       takeAway();
       takeAway = () => {};
       if (from.value === "") {
         replace(place, el("p", { class: "quiet" }, "Name a kernel to compare with."));
         return;
       }
+      if (place.childElementCount === 0) replace(place, el("p", { class: "quiet" }, "comparing…"));
       try {
         // Large, and not needed before.
         const [{ drawDifference }, { lines }, other] = await Promise.all([import("./diff"), api.diff(run, from.value, row.name), api.kernel(run, from.value)]);
@@ -97,7 +147,7 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
         if (isSame) replace(place, el("p", { class: "quiet" }, "The code is the same but for white space."));
         else takeAway = drawDifference(place, lines, other.code, kernel.code, [from.value, row.name]);
       } catch (error) {
-        replace(place, el("p", { class: "trouble" }, String((error as Error).message)));
+        failed(place, error, draw);
       }
     };
     from.addEventListener("change", () => void draw());
@@ -193,19 +243,25 @@ export async function showKernel(main: HTMLElement, run: string, name: string): 
       row.gain ? el("span", { class: "strong" }, `${times(row.gain)} `) : null,
       row.parent ? "from " : null,
       row.parent ? el("a", { href: link(row.parent) }, row.parent) : null,
-      row.percent_of_peak !== null ? ` · ${percent(row.percent_of_peak)} of peak` : "",
-      ` · ${row.menu_item ?? "baseline"} · ${row.made_by} · evaluation ${row.evaluation} · ${kernel.task}`,
-      row.usd > 0 ? ` · ${dollars(row.usd)}` : "",
+      row.parent ? " · " : null,
+      [
+        row.percent_of_peak !== null && `${percent(row.percent_of_peak)} of peak`,
+        ...new Set([row.menu_item ?? "baseline", row.made_by, `evaluation ${row.evaluation}`, kernel.task]),
+        row.usd > 0 && dollars(row.usd),
+      ]
+        .filter(Boolean)
+        .join(" · "),
     ),
     mayControl && row.outcome === "ok" && el("div", { class: "tools" }, el("button", { on: { click: () => askFork(run, row.name, row.evaluation) } }, `fork from ${row.name}`)),
     tabs,
     panel,
   );
-  turn(row.outcome === "ok" ? side : "findings");
+  const first = wanted ?? (isRight ? side : "findings");
+  turn(sides.includes(first) ? first : "plan");
   return {
     key(key) {
       const place = Number(key) - 1;
-      if (SIDES[place]) turn(SIDES[place]);
+      if (sides[place]) turn(sides[place]);
       else if (key === "p" && row.parent) location.hash = link(row.parent);
       else return false;
       return true;

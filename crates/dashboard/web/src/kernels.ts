@@ -18,37 +18,56 @@ const HEAD: [string, string, boolean][] = [
   ["made by", "made_by", false],
 ];
 
+/** What was asked for last, of each run: whoever comes back from a kernel finds the table as it was. */
+const queries = new Map<string, { query: api.KernelQuery; top: number }>();
+
 export function kernelTable(place: HTMLElement, run: string, outcomes: string[]): { news(): void } {
-  const query: api.KernelQuery = { sort: "cost", falling: false, outcome: "", text: "" };
+  const kept = queries.get(run) ?? { query: { sort: "cost", falling: false, outcome: "", text: "" }, top: 0 };
+  queries.set(run, kept);
+  const { query } = kept;
   const pages = new Map<number, api.KernelRow[]>();
   const asked = new Set<number>();
   let total = 0;
   let version = 0;
+  let isRead = false;
+  const trouble = el("p", { class: "trouble", role: "alert" });
   const told = el("span", { class: "quiet", set: { "aria-live": "polite" } });
   const search = el("input", {
     set: { type: "search", placeholder: "filter: name, menu item, model", "aria-label": "filter kernels" },
     on: { input: () => change({ text: search.value }) },
   });
   search.id = "filter";
+  search.value = query.text;
   const outcome = el(
     "select",
     { label: "outcome", on: { change: () => change({ outcome: outcome.value }) } },
     el("option", { set: { value: "" } }, "every outcome"),
     ...outcomes.map((it) => el("option", { set: { value: it } }, it.replace("_", " "))),
   );
+  outcome.value = query.outcome;
   const head = el("tr");
   const above = el("tr", { set: { "aria-hidden": "true" } }, el("td", { set: { colspan: String(HEAD.length) } }));
   const below = above.cloneNode(true) as HTMLTableRowElement;
   const body = el("tbody");
   const box = el(
     "div",
-    { class: "scroll tall", set: { tabindex: "0" }, on: { scroll: () => later() } },
+    {
+      class: "scroll tall",
+      set: { tabindex: "0" },
+      on: {
+        scroll: () => {
+          if (total > 0) kept.top = box.scrollTop;
+          later();
+        },
+      },
+    },
     el("table", { class: "rows fixed" }, el("thead", {}, head), body),
   );
-  replace(place, el("div", { class: "tools" }, search, outcome, told), box);
+  replace(place, el("div", { class: "tools" }, search, outcome, told), trouble, box);
 
   function change(by: Partial<api.KernelQuery>): void {
     Object.assign(query, by);
+    kept.top = 0;
     box.scrollTop = 0;
     reload();
   }
@@ -69,12 +88,23 @@ export function kernelTable(place: HTMLElement, run: string, outcomes: string[])
     if (asked.has(page)) return;
     asked.add(page);
     const of = version;
-    const answer = await api.kernels(run, query, page * PAGE, PAGE);
+    let answer: Awaited<ReturnType<typeof api.kernels>>;
+    try {
+      answer = await api.kernels(run, query, page * PAGE, PAGE);
+    } catch (error) {
+      if (of !== version) return;
+      replace(trouble, String((error as Error).message), " ", el("button", { on: { click: () => reload() } }, "try again"));
+      return;
+    }
     if (of !== version) return;
+    replace(trouble);
+    isRead = true;
     if (answer.total !== total) for (const other of [...pages.keys()]) if (!asked.has(other)) pages.delete(other);
     total = answer.total;
     pages.set(page, answer.rows);
     draw();
+    // Back where the table was left.
+    if (kept.top > 0 && box.scrollTop === 0) box.scrollTop = kept.top;
   }
   function drawHead(): void {
     replace(
@@ -97,7 +127,8 @@ export function kernelTable(place: HTMLElement, run: string, outcomes: string[])
     const count = Math.ceil((box.clientHeight || 600) / ROW) + 20;
     for (let page = Math.floor(first / PAGE); page <= Math.floor((first + count) / PAGE); page++)
       if (page === 0 || page * PAGE < total) void ask(page);
-    told.textContent = `${grouped(total)} kernels`;
+    const isFiltered = query.text !== "" || query.outcome !== "";
+    told.textContent = !isRead ? "reading…" : total > 0 || !isFiltered ? `${grouped(total)} kernels` : "No kernel is like that.";
     const last = Math.min(total, first + count);
     above.style.height = `${first * ROW}px`;
     below.style.height = `${Math.max(0, total - last) * ROW}px`;

@@ -2,7 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import { el, replace } from "./dom";
-import { showKernel } from "./kernel";
+import { isSide, showKernel } from "./kernel";
 import { showRun } from "./run";
 import { showRuns } from "./runs";
 
@@ -24,7 +24,7 @@ const help = el(
       ["/", "to the filter"],
       ["j k", "next, previous row"],
       ["Enter", "open the row"],
-      ["1 to 6", "sides of a kernel"],
+      ["1 to 7", "sides of a kernel"],
       ["p", "the kernel that this one was made from"],
       ["u, Esc", "one page up"],
       ["g", "all runs"],
@@ -44,19 +44,29 @@ replace(
 let page: Page = {};
 let visit = 0;
 
+/** The parts of the address of a page. */
+function parts(): string[] {
+  try {
+    return location.hash.split("/").map(decodeURIComponent);
+  } catch {
+    throw new Error("There is no such page: its address is damaged.");
+  }
+}
+
 async function show(): Promise<void> {
   const mine = ++visit;
   page.close?.();
   page = {};
-  const [, kind, run, kernel] = location.hash.split("/").map(decodeURIComponent);
   try {
+    const [, kind, run, kernel, side, ...more] = parts();
     const place = el("div");
     replace(main, place);
     place.append(el("p", { class: "quiet" }, "reading…"));
     let next: Page;
-    if (kind === "run" && run && kernel) next = await showKernel(place, run, kernel);
-    else if (kind === "run" && run) next = await showRun(place, run);
-    else next = await showRuns(place);
+    if (kind === "run" && run && kernel && more.length === 0 && (!side || isSide(side))) next = await showKernel(place, run, kernel, side && isSide(side) ? side : undefined);
+    else if (kind === "run" && run && !kernel) next = await showRun(place, run);
+    else if (!kind) next = await showRuns(place);
+    else throw new Error("There is no such page.");
     if (mine !== visit) {
       next.close?.();
       return;
@@ -65,7 +75,15 @@ async function show(): Promise<void> {
     document.title = [kernel, run, "autocomp"].filter(Boolean).join(" · ");
     scrollTo(0, 0);
   } catch (error) {
-    if (mine === visit) replace(main, el("p", { class: "trouble" }, String((error as Error).message)), el("p", {}, el("a", { href: "#/" }, "all runs")));
+    if (mine !== visit) return;
+    document.title = "autocomp";
+    const [, kind, run, kernel] = location.hash.split("/");
+    replace(
+      main,
+      el("p", { class: "trouble", role: "alert" }, String((error as Error).message)),
+      el("p", {}, el("button", { on: { click: () => void show() } }, "try again")),
+      el("p", {}, el("a", { href: "#/" }, "all runs"), kind === "run" && kernel && " · ", kind === "run" && kernel && el("a", { href: `#/run/${run}` }, "the run")),
+    );
   }
 }
 

@@ -1,19 +1,27 @@
 // One run: figures, tree, the way to the best, all kernels, what it was made with.
 
 import * as api from "./api";
-import { type Line, chart } from "./chart";
+import { COUNTED, type Line, PAID, TIMED, chart } from "./chart";
 import { allowed, runButtons } from "./control";
 import { el, replace } from "./dom";
 import { clock, dollars, grouped, percent, state, times } from "./format";
 import { kernelTable } from "./kernels";
 import { drawTree } from "./tree";
 
+/** Why there are no other kernels of the problem to compare with, by the state of the run. */
+const OTHERS: Record<string, string> = {
+  running: "The problem's other kernels are measured when the run ends.",
+  stopped: "The problem's other kernels are measured when the run ends; this one was stopped.",
+  broken: "The problem's other kernels are measured when the run ends; this one broke off.",
+};
 type Axis = "evaluations" | "time" | "money";
 let axis: Axis = "evaluations";
 
 export async function showRun(main: HTMLElement, name: string): Promise<{ news(): void; close(): void }> {
   // The tree is the largest answer; all else is shown without it.
   const firstTree = api.tree(name);
+  // Told where the tree would be; if there is no run, that is told instead.
+  firstTree.catch(() => {});
   const [first, mayControl] = await Promise.all([api.run(name), allowed()]);
   let run = first;
   const buttons = el("div", { class: "tools" });
@@ -91,8 +99,8 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
     const best = run.report.progress.best;
     if (best) lines.push({ name: "best", value: best.cost.value, own: true });
     const points = run.improvements.map((it): [number, number] => [place(it), it.value]);
-    const text = axis === "evaluations" ? grouped : axis === "time" ? (value: number) => clock(value * 1000) : dollars;
-    takeAway = chart(figure, [{ name: "best", points, end }], lines, run.floor?.unit ?? "", text);
+    const scale = { evaluations: COUNTED, time: TIMED, money: PAID }[axis];
+    takeAway = chart(figure, [{ name: "best", points, end }], lines, run.floor?.unit ?? "", scale);
     const axes: Axis[] = run.report.progress.usage.cost > 0 ? ["evaluations", "time", "money"] : ["evaluations", "time"];
     replace(
       choice,
@@ -118,7 +126,7 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
     const best = run.report.progress.best?.cost;
     const baseline = run.report.progress.baseline_cost;
     if (!best || run.references.length === 0) {
-      replace(references, el("p", { class: "quiet" }, "The problem's other kernels are measured when the run ends."));
+      replace(references, el("p", { class: "quiet" }, OTHERS[run.report.status.state] ?? "No other kernel of the problem was measured with this run."));
       return;
     }
     const rows = run.references.map((it) => ({ name: it.kernel, value: it.cost.value }));
@@ -233,6 +241,7 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
     yields,
     about,
   );
+  replace(treePlace, el("p", { class: "quiet" }, "reading the tree…"));
   let drawn: ReturnType<typeof drawTree> | null = null;
   let closed = false;
   const showTree = (tree: api.Tree) => {

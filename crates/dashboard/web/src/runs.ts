@@ -1,7 +1,7 @@
 // All runs: a table to filter and sort, and those that are ticked on one chart.
 
 import * as api from "./api";
-import { chart } from "./chart";
+import { COUNTED, chart } from "./chart";
 import { askStart, startedList } from "./control";
 import { el, replace } from "./dom";
 import { clock, date, dollars, grouped, percent, state, times } from "./format";
@@ -46,6 +46,9 @@ const COLUMNS: Column[] = [
 
 let sort = { key: "started", falling: true };
 let filter = "";
+/** Rows of one page, and which page is shown. */
+const PAGE = 100;
+let at = 0;
 const ticked = new Set<string>();
 
 export async function showRuns(main: HTMLElement): Promise<{ news(): void; close(): void }> {
@@ -61,6 +64,7 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
     on: {
       input: () => {
         filter = search.value.toLowerCase();
+        at = 0;
         draw();
       },
     },
@@ -70,6 +74,8 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
   const start = el("button", { class: "main", on: { click: () => void askStart() } }, "start a run");
   const started = el("div");
   const trouble = el("div");
+  const pages = el("div", { class: "tools" });
+  const none = el("p", { class: "empty" });
 
   function drawComparison(): void {
     takeAway();
@@ -84,7 +90,13 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
       end: row.evaluations,
       points: row.curve.map(([at, value]): [number, number] => [at, same ? value : (100 * value) / row.baseline!.value]),
     }));
-    takeAway = chart(figure, series, [], same ? chosen[0]!.best!.unit : "percent of the baseline", grouped);
+    takeAway = chart(figure, series, [], same ? chosen[0]!.best!.unit : "percent of the baseline", COUNTED);
+  }
+
+  function turnBy(by: number): void {
+    at += by;
+    draw();
+    scrollTo(0, 0);
   }
 
   /** Where no run asked a model, none has a cost. */
@@ -110,6 +122,7 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
               class: "sort",
               on: {
                 click: () => {
+                  at = 0;
                   sort = { key: column.key, falling: sort.key === column.key && !sort.falling };
                   draw();
                 },
@@ -135,9 +148,15 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
     count.textContent = `${shown.length} of ${runs.length} runs${unread ? `, reading ${unread}…` : ""}`;
     replace(started, startedList(control.started, new Set(runs.map((row) => row.run))));
     replace(trouble, ...damaged.map((it) => el("p", { class: "trouble" }, `${it.run} cannot be read: ${it.message}`)));
+    const n_pages = Math.max(1, Math.ceil(shown.length / PAGE));
+    at = Math.min(at, n_pages - 1);
+    const turn = (name: string, by: number) =>
+      el("button", { set: at + by < 0 || at + by >= n_pages ? { disabled: "" } : {}, on: { click: () => turnBy(by) } }, name);
+    replace(pages, ...(n_pages > 1 ? [turn("earlier page", -1), el("span", { class: "quiet" }, `page ${at + 1} of ${n_pages}`), turn("next page", 1)] : []));
+    replace(none, shown.length === 0 && runs.length > 0 && "No run has all of these words.");
     replace(
       body,
-      ...shown.slice(0, 500).map((row) => {
+      ...shown.slice(at * PAGE, (at + 1) * PAGE).map((row) => {
         const box = el("input", {
           set: { type: "checkbox", "aria-label": `compare ${row.run}` },
           on: {
@@ -186,6 +205,8 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
     runs.length === 0
       ? el("p", { class: "empty" }, `No runs below ${folder} yet. \`autocomp optimize\` makes one; it will appear here by itself.`)
       : el("div", { class: "scroll", set: { tabindex: "0" } }, el("table", { class: "rows" }, el("thead", {}, head), body)),
+    none,
+    pages,
     trouble,
   );
   draw();

@@ -3,18 +3,38 @@
 
 import * as api from "./api";
 import { el, onceAFrame, replace } from "./dom";
-import { grouped, percent, short } from "./format";
+import { grouped, percent, short, units } from "./format";
 
 const ROW = 26;
 const HEAD = 24;
 const LEFT = 128;
-const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
+const COLOURS = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6"];
+/** All that has no colour of its own. */
+const OTHERS = "--c7";
 
-export function drawTimeline(place: HTMLElement, run: string, kernel: string, source: string[]): () => void {
+/** Colours of activities: no two that have one of their own share it, whatever is shown. */
+export class Palette {
+  private readonly known = new Map<string, string>();
+
+  /** Gives colours to names, in order, as long as there are any. */
+  add(names: string[]): void {
+    for (const name of names)
+      if (this.known.size < COLOURS.length && !this.known.has(name)) this.known.set(name, COLOURS[this.known.size]!);
+  }
+  of(name: string): string {
+    return this.known.get(name) ?? OTHERS;
+  }
+}
+
+/** Where a timeline is drawn beside another: both show the same time. */
+export type Beside = { palette: Palette; moved(from: number, to: number): void; longest(): number };
+export type Drawn = { show(from: number, to: number): void; end(): number; close(): void };
+
+export function drawTimeline(place: HTMLElement, run: string, kernel: string, source: string[], beside: Beside): Drawn {
   const later = onceAFrame(paint);
-  const canvas = el("canvas", { class: "timeline", role: "img", label: "timeline: what each unit does over time; the table of the code has the costs as text" });
+  const canvas = el("canvas", { class: "timeline", role: "img", label: `timeline of ${kernel}: what each unit does over time; the table of the code has the costs as text` });
   canvas.tabIndex = 0;
-  const told = el("p", { class: "told", set: { "aria-live": "polite" } }, "simulating the kernel…");
+  const told = el("p", { class: "told", set: { "aria-live": "polite" } }, `profiling ${kernel}…`);
   const legend = el("ul", { class: "legend" });
   const button = (label: string, text: string, act: () => void) => el("button", { label, on: { click: act } }, text);
   const tools = el(
@@ -24,17 +44,18 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
     button("zoom out", "−", () => zoom(2, 0.5)),
     button("earlier", "←", () => move(-0.25)),
     button("later", "→", () => move(0.25)),
-    button("the whole call", "all", () => show(0, part?.end ?? 1)),
+    button("the whole call", "all", () => moveTo(0, longest())),
   );
   replace(place, tools, el("div", { class: "tree-box" }, canvas), told, legend);
 
   let part: api.Timeline | null = null;
-  // What is shown, which may be ahead of what was answered.
+  // What is shown, which may be ahead of what was answered, and longer than the call.
   let [from, to] = [0, 0];
   let asking = false;
   let closed = false;
   const width = () => Math.max(300, canvas.clientWidth);
   const inner = () => width() - LEFT;
+  const longest = () => Math.max(part?.end ?? 1, beside.longest());
 
   async function ask(): Promise<void> {
     if (asking || closed) return;
@@ -42,7 +63,11 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
     try {
       const [wantedFrom, wantedTo] = [from, to];
       part = await api.timeline(run, kernel, wantedFrom, wantedTo || null, Math.min(1600, inner()));
-      if (to === 0) to = part.end;
+      beside.palette.add(part.names);
+      if (to === 0) {
+        to = longest();
+        beside.moved(from, to);
+      }
       asking = false;
       if (closed) return;
       drawRange();
@@ -51,45 +76,60 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
       if (wantedTo !== 0 && (wantedFrom !== from || wantedTo !== to)) void ask();
     } catch (error) {
       asking = false;
-      if (!closed) replace(place, el("p", { class: "quiet" }, String((error as Error).message)));
+      if (closed) return;
+      const again = el("button", { on: { click: () => void retry() } }, "try again");
+      replace(place, el("p", { class: "trouble", role: "alert" }, String((error as Error).message)), again);
     }
+  }
+  function retry(): void {
+    replace(place, tools, el("div", { class: "tree-box" }, canvas), told, legend);
+    told.textContent = `profiling ${kernel}…`;
+    void ask();
   }
   function show(start: number, end: number): void {
     if (!part) return;
-    const length = Math.min(part.end, Math.max(20, end - start));
-    from = Math.round(Math.max(0, Math.min(start, part.end - length)));
+    const length = Math.min(longest(), Math.max(20, end - start));
+    from = Math.round(Math.max(0, Math.min(start, longest() - length)));
     to = Math.round(from + length);
     drawRange();
     later();
     void ask();
   }
+  /** Moves, and what is drawn beside with it. */
+  function moveTo(start: number, end: number): void {
+    show(start, end);
+    beside.moved(from, to);
+  }
   const zoom = (by: number, at: number) => {
     const length = (to - from) * by;
     const middle = from + (to - from) * at;
-    show(middle - length * at, middle + length * (1 - at));
+    moveTo(middle - length * at, middle + length * (1 - at));
   };
-  const move = (by: number) => show(from + (to - from) * by, to + (to - from) * by);
-  const colour = (name: number) => `var(${COLOURS[name % COLOURS.length]})`;
+  const move = (by: number) => moveTo(from + (to - from) * by, to + (to - from) * by);
 
   /** Says what is in sight, which is drawn at once of what is there; details come later. */
   function drawRange(): void {
     if (part)
-      told.textContent = `${grouped(from)} to ${grouped(to)} of ${grouped(part.end)} ${part.unit}s. Wheel to zoom, drag to move, point at something to see what it is.`;
+      told.textContent = `${grouped(from)} to ${grouped(Math.min(to, part.end))} of ${grouped(part.end)} ${units(part.unit)}. Wheel to zoom, drag to move, point at something to see what it is.`;
   }
+  /** What goes on, and in which part of the time in sight. */
   function drawLegend(): void {
     if (!part) return;
-    const sums = new Map<number, number>();
-    for (const track of part.tracks)
-      for (const [begin, end, name, , busy] of track.spans) sums.set(name, (sums.get(name) ?? 0) + ((end - begin) * busy) / 100);
-    const names = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 12);
+    const length = Math.max(1, part.to - part.from);
+    const seen = part.names.map((name, idx) => ({ name, share: (100 * part!.busy[idx]!) / length })).filter((it) => it.share > 0);
+    const [own, others] = [seen.filter((it) => beside.palette.of(it.name) !== OTHERS), seen.filter((it) => beside.palette.of(it.name) === OTHERS)];
+    const entry = (colour: string, ...texts: string[]) => {
+      const box = el("span", { class: "box" });
+      box.style.background = `var(${colour})`;
+      return el("li", {}, box, ...texts);
+    };
+    const told = (it: { name: string; share: number }) => `${it.name} ${percent(it.share)}`;
     replace(
       legend,
-      ...names.map(([name, sum]) => {
-        const box = el("span", { class: "box" });
-        box.style.background = colour(name);
-        return el("li", {}, box, `${part!.names[name]} ${percent((100 * sum) / (part!.to - part!.from))}`);
-      }),
+      ...own.map((it) => entry(beside.palette.of(it.name), told(it))),
+      others.length > 0 && entry(OTHERS, `others: ${others.slice(0, 5).map(told).join(", ")}${others.length > 5 ? ` and ${others.length - 5} more` : ""}`),
     );
+    legend.title = "in which part of the time in sight each goes on, on any track";
   }
 
   function paint(): void {
@@ -103,7 +143,7 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
     ctx.setTransform(scale, 0, 0, scale, 0, 0);
     const style = getComputedStyle(document.documentElement);
     const ink = (name: string) => style.getPropertyValue(name).trim();
-    const inks = COLOURS.map(ink);
+    const inks = part.names.map((name) => ink(beside.palette.of(name)));
     const x = (time: number) => LEFT + ((time - from) / (to - from)) * inner();
     ctx.font = "12px system-ui, sans-serif";
     ctx.textBaseline = "middle";
@@ -126,13 +166,13 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
       ctx.rect(LEFT, y, inner(), ROW);
       ctx.clip();
       ctx.fillStyle = ink("--wash");
-      ctx.fillRect(LEFT, y + 3, inner(), ROW - 6);
+      ctx.fillRect(LEFT, y + 3, Math.max(0, Math.min(inner(), x(part!.end) - LEFT)), ROW - 6);
       ctx.textAlign = "left";
       for (const [begin, end, name, , busy] of track.spans) {
         const [left, right] = [x(begin), x(end)];
         if (right < LEFT || left > width()) continue;
         const tall = ((ROW - 6) * busy) / 100;
-        ctx.fillStyle = inks[name % inks.length]!;
+        ctx.fillStyle = inks[name]!;
         ctx.fillRect(left, y + ROW - 3 - tall, Math.max(1, right - left - (right - left > 3 ? 0.6 : 0)), tall);
         if (right - left > 54 && busy === 100) {
           ctx.fillStyle = ink("--card");
@@ -164,7 +204,7 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
     if (held !== null) {
       const by = ((held - event.clientX) / inner()) * (to - from);
       held = event.clientX;
-      show(from + by, to + by);
+      moveTo(from + by, to + by);
       return;
     }
     const box = canvas.getBoundingClientRect();
@@ -175,7 +215,7 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
     const [begin, end, name, line, busy] = span;
     const at = line > 0 ? ` · line ${line}: ${(source[line - 1] ?? "").trim()}` : "";
     const much = busy < 100 ? `mostly ${part.names[name]}, busy ${busy} % of the time` : part.names[name];
-    told.textContent = `${track!.name} · ${much} · ${grouped(begin)} to ${grouped(end)} (${grouped(end - begin)} ${part.unit}s)${at}`;
+    told.textContent = `${track!.name} · ${much} · ${grouped(begin)} to ${grouped(end)} (${grouped(end - begin)} ${units(part.unit)})${at}`;
   });
   canvas.addEventListener("keydown", (event) => {
     const act = { "+": () => zoom(0.5, 0.5), "-": () => zoom(2, 0.5), ArrowLeft: () => move(-0.25), ArrowRight: () => move(0.25) }[event.key];
@@ -186,9 +226,13 @@ export function drawTimeline(place: HTMLElement, run: string, kernel: string, so
   const watcher = new ResizeObserver(later);
   watcher.observe(place);
   void ask();
-  return () => {
-    closed = true;
-    watcher.disconnect();
+  return {
+    show,
+    end: () => part?.end ?? 0,
+    close() {
+      closed = true;
+      watcher.disconnect();
+    },
   };
 }
 

@@ -116,6 +116,18 @@ try {
   assert(figures["bytes of filtering"] <= MOST_MORE, JSON.stringify(figures));
   await noted("zoom the tree", () => page.evaluate(() => globalThis.within(() => document.querySelector("[aria-label='zoom in']").click(), () => true)));
 
+  // Whoever comes back from a kernel finds the table as it was.
+  await page.fill("#filter", "no kernel has such words");
+  await page.waitForFunction(() => document.body.textContent.includes("No kernel is like that."));
+  await page.fill("#filter", "c1");
+  await page.waitForFunction(() => globalThis.rows()[0]?.textContent.startsWith("c1"));
+  await page.locator(".step h3 a").last().click();
+  await page.waitForSelector("[role=tab]");
+  await page.goBack();
+  await page.waitForFunction(() => globalThis.rows()[0]?.textContent.startsWith("c1"));
+  assert.equal(await page.inputValue("#filter"), "c1");
+  await page.fill("#filter", "");
+  await page.locator("#filter").blur();
   await page.locator(".step h3 a").last().click();
   await page.waitForSelector("[role=tab]");
   await page.keyboard.press("2");
@@ -124,11 +136,31 @@ try {
   await page.keyboard.press("3");
   await page.waitForSelector(".code .t");
   await accessible(page, "code");
-  // Simulated on demand; a made-up run cannot be, and says so.
+  // Made on demand; a made-up run cannot be profiled, and says so.
+  const profiled = (what) => page.waitForFunction((what) => document.querySelector(what) || document.querySelector("#panel .trouble")?.textContent?.includes("cannot be profiled again: "), what);
   await page.keyboard.press("4");
-  await page.waitForFunction(() => document.querySelector(".legend li") || document.querySelector("#panel")?.textContent?.includes("cannot be simulated"));
+  await profiled("#panel pre.section");
+  await accessible(page, "profile");
+  // Kernels that are measured on a device have none.
+  const sides = await page.locator("[role=tab]").evaluateAll((all) => all.map((it) => it.firstChild.textContent));
+  const keyOf = (side) => String(sides.indexOf(side) + 1);
+  if (sides.includes("timeline")) {
+    await page.keyboard.press(keyOf("timeline"));
+    await profiled(".legend li");
+  }
   if (await page.locator(".legend li").count()) {
     await accessible(page, "timeline");
+    // No two activities share a colour, and none goes on for longer than the time in sight.
+    const boxes = await page.locator(".legend li").evaluateAll((all) => all.map((it) => [it.querySelector(".box").style.background, it.textContent]));
+    assert.equal(new Set(boxes.map((it) => it[0])).size, boxes.length, JSON.stringify(boxes));
+    for (const [, text] of boxes) for (const share of text.matchAll(/([\d.]+) %/g)) assert(Number(share[1]) <= 100, text);
+    // Two of them show the same time.
+    await page.fill("[aria-label=beside]", "c0");
+    await page.locator("[aria-label=beside]").blur();
+    await page.waitForFunction(() => document.querySelectorAll(".legend li").length > 0 && document.querySelectorAll("canvas.timeline").length === 2);
+    await page.waitForFunction(() => [...document.querySelectorAll(".told")].every((it) => / to .* of /.test(it.textContent)));
+    await page.locator("[aria-label='zoom in']").first().click();
+    await page.waitForFunction(() => new Set([...document.querySelectorAll(".told")].map((it) => it.textContent.split(" to ")[0])).size === 1);
     figures["elements of a timeline"] = await elements();
     assert(figures["elements of a timeline"] < 500, "a timeline is one canvas");
     await noted("zoom the timeline", () => page.evaluate(() => {
@@ -141,17 +173,28 @@ try {
   }
   // Every side in the dark, too.
   await inColours(page, "dark");
-  for (const [key, name] of ["plan", "diff", "code", "timeline", "findings", "calls"].entries()) {
-    await page.keyboard.press(String(key + 1));
+  for (const name of sides) {
+    await page.keyboard.press(keyOf(name));
+    await page.waitForFunction((name) => location.hash.endsWith(`/${name}`), name);
     await page.waitForSelector({ diff: ".difference .cm-changedLine", code: ".code .t" }[name] ?? "#panel > *");
     await accessible(page, `${name}, dark`);
   }
   await inColours(page, "light");
-  for (const [key, name] of [["5", "findings"], ["6", "calls"], ["1", "plan"]]) {
-    await page.keyboard.press(key);
+  for (const name of ["findings", "calls", "plan"]) {
+    await page.keyboard.press(keyOf(name));
     await page.waitForSelector("#panel > *");
     await accessible(page, name);
   }
+  await page.waitForSelector("p.plan");
+  // An address names the side; one that names nothing says so and leads back.
+  const here = await page.evaluate(() => location.hash);
+  await page.evaluate(() => (location.hash = location.hash.replace(/[^/]*$/, "code")));
+  await page.waitForSelector(".code .t");
+  for (const wrong of ["#/nonsense", `${here}/more`, here.replace(/[^/]*$/, "nonsense"), "#/run/%E0%A4%A", "#/run/no-such-run"]) {
+    await page.evaluate((hash) => (location.hash = hash), wrong);
+    await page.waitForSelector("main > .trouble[role=alert]");
+  }
+  await page.evaluate((hash) => (location.hash = hash), here);
   await page.waitForSelector("p.plan");
   await page.keyboard.press("p");
   await page.waitForFunction(() => document.querySelector("h1"));
@@ -182,7 +225,8 @@ try {
   const other = await fetch(url.replace("127.0.0.1", "localhost"));
   assert.equal(other.status, 200);
   // A made-up run cannot be simulated.
-  assert.deepEqual(trouble.filter((it) => !it.includes("422")), []);
+  // Nor is there a run of a wrong address.
+  assert.deepEqual(trouble.filter((it) => !/422|404/.test(it)), []);
   console.log(JSON.stringify(figures, null, 2));
 } finally {
   await browser.close();

@@ -16,6 +16,7 @@ const MOST_KERNELS: usize = 200;
 #[derive(Debug, Serialize)]
 pub(crate) struct OutcomeShare {
     pub name: &'static str,
+    pub meaning: &'static str,
     pub count: u32,
     pub percent: f64,
     pub from: f64,
@@ -56,6 +57,7 @@ pub(super) fn outcome_shares(run: &RunData) -> Vec<OutcomeShare> {
         let percent = 100.0 * f64::from(count) / f64::from(total.max(1));
         shares.push(OutcomeShare {
             name: outcome.name(),
+            meaning: outcome.meaning(),
             count,
             percent,
             from,

@@ -72,10 +72,15 @@ pub(super) fn facts(run: &RunData) -> Vec<(String, String, String)> {
     let outcomes = progress.outcomes.iter();
     let right = outcomes.filter(|(outcome, _)| outcome.is_right());
     let right: u32 = right.map(|(_, count)| count).sum();
+    let cut = progress.outcomes.get(&Outcome::Cut).copied().unwrap_or(0);
+    let cut = match cut {
+        0 => String::new(),
+        cut => format!(", {} of them cut", grouped(u64::from(cut))),
+    };
     add(
         "evaluations",
         grouped(u64::from(progress.evaluations)),
-        format!("{} right", grouped(u64::from(right))),
+        format!("{} right{cut}", grouped(u64::from(right))),
     );
     add(
         "time",

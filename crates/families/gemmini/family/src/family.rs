@@ -69,6 +69,10 @@ impl Family for Gemmini {
         Ok(Some(Arc::new(rewriter)))
     }
 
+    fn has_timelines(&self) -> bool {
+        true
+    }
+
     fn probe(&self) -> &'static str {
         "gemmini/gemm-512x512x512"
     }

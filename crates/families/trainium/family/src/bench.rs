@@ -396,7 +396,11 @@ impl Bench for TrainiumBench {
         Ok(Profiled::Right(Box::new(Profile {
             sections: sections(&timed.report, source, self.machine.sbuf_bytes),
             data,
-            timeline: Some(super::timeline::timeline(&timed.schedule, source)),
+            timeline: Some(super::timeline::timeline(
+                &timed.schedule,
+                self.machine.launch_ns,
+                source,
+            )),
         })))
     }
 }

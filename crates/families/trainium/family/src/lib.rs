@@ -80,6 +80,10 @@ impl Family for Trainium {
         ))))
     }
 
+    fn has_timelines(&self) -> bool {
+        true
+    }
+
     fn probe(&self) -> &'static str {
         "trainium/rmsnorm"
     }

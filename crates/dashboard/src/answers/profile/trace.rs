@@ -9,7 +9,10 @@ use std::collections::{BTreeMap, HashMap};
 pub struct Timeline {
     unit: String,
     end: u64,
+    /// What activities are, that which takes longest first.
     names: Vec<String>,
+    /// When each of them is done on any track: intervals in order, apart from each other.
+    times: Vec<Vec<(u64, u64)>>,
     tracks: Vec<Track>,
 }
 
@@ -102,18 +105,21 @@ impl Timeline {
         for track in &mut tracks {
             track.spans.sort_by_key(|it| it.from);
         }
+        let times = order_names(&mut names, &mut tracks);
         let unit = trace.about.get("unit").and_then(Value::as_str);
         let unit = unit.and_then(|it| it.rsplit(' ').next());
         Ok(Self {
             unit: unit.unwrap_or("us").to_owned(),
             end,
             names,
+            times,
             tracks,
         })
     }
 
     /// Returns what there is between two times: spans as they are where they are as wide as a
-    /// column, otherwise what takes most of each column and how much of it is busy.
+    /// column, otherwise what takes most of each column and how much of it is busy. `busy` is
+    /// how long each activity goes on there, on however many tracks.
     pub fn part(&self, from: u64, to: Option<u64>, columns: usize) -> Value {
         let to = to.unwrap_or(self.end).clamp(1, self.end.max(1));
         let from = from.min(to - 1);
@@ -129,9 +135,53 @@ impl Timeline {
             "from": from,
             "to": to,
             "names": self.names,
+            "busy": self.times.iter().map(|it| within(it, from, to)).collect::<Vec<u64>>(),
             "tracks": tracks,
         })
     }
+}
+
+/// Sorts names by how long what they stand for goes on, and returns when that is.
+fn order_names(names: &mut Vec<String>, tracks: &mut [Track]) -> Vec<Vec<(u64, u64)>> {
+    let mut times: Vec<Vec<(u64, u64)>> = vec![Vec::new(); names.len()];
+    for span in tracks.iter().flat_map(|track| &track.spans) {
+        times[span.name as usize].push((span.from, span.to));
+    }
+    for spans in &mut times {
+        spans.sort_unstable();
+        // Those that touch or overlap become one.
+        spans.dedup_by(|next, before| {
+            let joins = next.0 <= before.1;
+            if joins {
+                before.1 = before.1.max(next.1);
+            }
+            joins
+        });
+    }
+    let mut order: Vec<usize> = (0..names.len()).collect();
+    order.sort_by_key(|place| std::cmp::Reverse(within(&times[*place], 0, u64::MAX)));
+    let mut place_of = vec![0; names.len()];
+    for (place, name) in order.iter().enumerate() {
+        place_of[*name] = place as u32;
+    }
+    for span in tracks.iter_mut().flat_map(|track| &mut track.spans) {
+        span.name = place_of[span.name as usize];
+    }
+    *names = order
+        .iter()
+        .map(|it| std::mem::take(&mut names[*it]))
+        .collect();
+    order
+        .iter()
+        .map(|it| std::mem::take(&mut times[*it]))
+        .collect()
+}
+
+/// Returns how much of `intervals` lies between two times.
+fn within(intervals: &[(u64, u64)], from: u64, to: u64) -> u64 {
+    let first = intervals.partition_point(|it| it.1 <= from);
+    let seen = intervals[first..].iter().take_while(|it| it.0 < to);
+    seen.map(|it| it.1.min(to) - it.0.max(from)).sum()
 }
 
 /// A column of a track in which several activities are.
