@@ -96,6 +96,9 @@ impl Device {
             return Ok(false);
         };
         let psum = place.buffer() == Buffer::Psum;
+        if producer.operation == Operation::Matmul && !producer.features.inserted && !psum {
+            return Err(product_outside_psum(place));
+        }
         let fits = match producer.operation {
             Operation::Matmul | Operation::Transpose => psum,
             Operation::Load | Operation::Move => !psum,
@@ -263,8 +266,11 @@ impl Device {
                     .trace
                     .instructions
                     .get(position as usize)
-                    .is_some_and(|i| matches!(i.operation, Operation::Matmul));
-                if matrix && place.buffer() == Buffer::Psum {
+                    .is_some_and(|i| i.operation == Operation::Matmul && !i.features.inserted);
+                if matrix && place.buffer() != Buffer::Psum {
+                    return Err(product_outside_psum(&place));
+                }
+                if matrix {
                     let addend = View::clone(addend);
                     drop(value);
                     if self.retarget(&place, &addend, position, true)? {
@@ -367,6 +373,20 @@ impl Device {
             _ => Err(unsupported_operator()),
         }
     }
+}
+
+/// A product goes to the accumulators and nowhere else (`nki.isa.nc_matmul`; the compiler says
+/// "Matmult dst tensor is not psum").
+fn product_outside_psum(place: &View) -> Box<Failure> {
+    Failure::documented(
+        "err_unsupported_memory",
+        format!(
+            "a product is written straight into the tensor in {} made at line {}; the matrix engine writes to PSUM only",
+            place.buffer().name(),
+            place.storage.line
+        ),
+        "allocate it with buffer=nl.psum and copy it out with nl.copy, or give the product a name and copy or add that",
+    )
 }
 
 fn unsupported_operator() -> Box<Failure> {

@@ -70,6 +70,27 @@ fn documented_limits_of_the_first_dialect() {
             "hbm-tensor-with-init-value-not-supported",
             6,
         ),
+        // Products go to PSUM, whatever makes them; what has a name is copied or added.
+        (
+            "x = nl.load(a[0:128, 0:128])\ny = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)\ny[...] = nisa.nc_matmul(x, x)",
+            "unsupported-memory",
+            8,
+        ),
+        (
+            "x = nl.load(a[0:128, 0:128])\ny = nl.zeros((128, 256), dtype=nl.float32, buffer=nl.sbuf)\ny[:, 128:256] = nl.matmul(x, x, transpose_x=True)",
+            "unsupported-memory",
+            8,
+        ),
+        (
+            "x = nl.load(a[0:128, 0:128])\ny = nl.zeros((128, 128), dtype=nl.float32, buffer=nl.sbuf)\nfor k in nl.affine_range(2):\n  y += nl.matmul(x, x, transpose_x=True)",
+            "unsupported-memory",
+            9,
+        ),
+        (
+            "x = nl.load(a[0:128, 0:128])\ny = nl.zeros((128, 128), dtype=nl.float32, buffer=nl.sbuf)\np = nl.matmul(x, x)\ny[...] = p\ny += p\ny[...] = nl.load(a[0:1, 0:128]).broadcast_to((128, 128))\ny[...] = nisa.nc_matmul(x, y)",
+            "unsupported-memory",
+            12,
+        ),
         (
             "i = nl.arange(128)\nx = nl.load(a[i, i])",
             "1d-arange-not-supported",
