@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use autocomp_catalog::{DataType, Problem, Role};
+use autocomp_catalog::{Buffer, DataType, Problem, Role, Tolerance};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
     Measurement, Outcome, Seed, Severity, SourceLocation, Stage, Unit,
@@ -22,7 +22,7 @@ use super::sections::sections;
 use autocomp_trainium_sim::feedback::{Report, report};
 use autocomp_trainium_sim::timing::{Machine, Passes, Timeline, time};
 use autocomp_trainium_sim::{
-    Array, Dialect, Dtype, Failure, FailureKind, Input, Options, POISON, evaluate,
+    Array, Dialect, Dtype, Failure, FailureKind, Input, Options, POISON, Remark, evaluate,
 };
 
 /// Hash of everything in this crate and the simulator that decides results.
@@ -57,6 +57,8 @@ pub(crate) struct Timed {
     report: Report,
     schedule: Timeline,
     instructions: u64,
+    /// What does not stop a kernel here, and may go wrong on the device.
+    remarks: Vec<Remark>,
 }
 
 impl TrainiumBench {
@@ -139,7 +141,8 @@ impl TrainiumBench {
     ) -> Result<Result<Timed, Verdict>, EvalError> {
         let _busy = self.threads.take();
         let mut cases = clock.measure("test", || self.cases(source))?;
-        let mut timed = None;
+        let mut timed: Option<Timed> = None;
+        let mut remarks: Vec<Remark> = Vec::new();
         while let Some(case) = clock.measure("test", || cases.next()) {
             let case = &case?;
             let run = clock.measure("test", || self.run(source, case));
@@ -151,6 +154,14 @@ impl TrainiumBench {
                     return Ok(Err(Verdict::failed(outcome, vec![found])));
                 }
             };
+            let known = |it: &Remark| {
+                remarks
+                    .iter()
+                    .any(|at| (&at.code, at.line) == (&it.code, it.line))
+            };
+            let new = evaluation.remarks.iter().filter(|it| !known(it));
+            let new: Vec<Remark> = new.cloned().collect();
+            remarks.extend(new);
             if let Some(found) = clock.measure("test", || self.compare(case, &evaluation.outputs)) {
                 return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
             }
@@ -165,14 +176,16 @@ impl TrainiumBench {
                         report: report(&evaluation.trace, &timeline, &self.machine),
                         schedule: timeline,
                         instructions: evaluation.trace.len() as u64,
+                        remarks: Vec::new(),
                     }
                 }));
             }
         }
-        let timed = timed.ok_or_else(|| EvalError::Input {
+        let mut timed = timed.ok_or_else(|| EvalError::Input {
             message: format!("{} has no input set", self.problem.name),
             remedies: vec!["add an `[[input_set]]` to its problem.toml".into()],
         })?;
+        timed.remarks = remarks;
         if timed.latency_ns < self.floor.value {
             return Err(EvalError::Fault(format!(
                 "a right kernel for {} takes {} ns, below the floor of {}: `work` is more than has to be done, or the timing is wrong",
@@ -188,6 +201,8 @@ impl TrainiumBench {
         case: &Case,
     ) -> Result<autocomp_trainium_sim::Evaluation, Box<Failure>> {
         let options = Options {
+            // The vendor's second dialect is the only one of trn2 and trn3 here; trn1 takes both.
+            dialect: (2 < self.machine.generation).then_some(Dialect::V2),
             generation: self.machine.generation,
             byte_limit: MOST_BYTES,
             ..Options::default()
@@ -233,9 +248,13 @@ impl TrainiumBench {
                 );
                 return Some(wrong_shape(message, note()));
             }
+            let right = right.as_deref().unwrap_or_default();
+            if let Some(mut found) = never_written(buffer, right, &output.data) {
+                found.notes.insert(0, format!("input set: {}", case.name));
+                return Some(found);
+            }
             let got = bytes(buffer.dtype, &output.data);
             let poison = bytes(buffer.dtype, &[f32::from_bits(POISON)]).repeat(output.data.len());
-            let right = right.as_deref().unwrap_or_default();
             let tolerance = self.problem.tolerance;
             let found = comparison::compare(buffer, right, &got, &poison, tolerance, TILE);
             if let Some(mut found) = found {
@@ -322,7 +341,7 @@ impl TrainiumBench {
         }
         Verdict {
             outcome: Outcome::Ok,
-            diagnostics: Vec::new(),
+            diagnostics: timed.remarks.iter().map(warning).collect(),
             measurement: Some(Measurement {
                 cost,
                 floor: self.floor,
@@ -466,6 +485,44 @@ fn bytes(dtype: DataType, data: &[f32]) -> Vec<u8> {
 fn flattened<const N: usize>(data: &[f32], element: impl Fn(f32) -> [u8; N]) -> Vec<u8> {
     let elements: Vec<[u8; N]> = data.iter().copied().map(element).collect();
     elements.into_flattened()
+}
+
+/// What a right kernel must be told.
+fn warning(remark: &Remark) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Warning,
+        code: remark.code.clone(),
+        message: remark.message.clone(),
+        location: (0 < remark.line).then(|| place(remark.line)),
+        notes: Vec::new(),
+        remedy: Some(remark.remedy.clone()).filter(|remedy| !remedy.is_empty()),
+    }
+}
+
+/// Finds elements that nothing has written in an output whose type has no pattern for such: an
+/// integer would look like a number.
+fn never_written(buffer: &Buffer, right: &[u8], data: &[f32]) -> Option<Diagnostic> {
+    let unknown = |value: f32| value.abs().to_bits() == POISON;
+    if !element(buffer.dtype).is_integer() || !data.iter().copied().any(unknown) {
+        return None;
+    }
+    let right = numbers(buffer.dtype, right);
+    let pairs = right.iter().zip(data);
+    let marked = pairs.map(|(right, value)| if unknown(*value) { *value } else { *right });
+    let marked: Vec<f32> = marked.collect();
+    let floats = Buffer {
+        dtype: DataType::Float32,
+        ..buffer.clone()
+    };
+    let (wanted, got) = (
+        flattened(&right, f32::to_le_bytes),
+        flattened(&marked, |value| {
+            f32::to_le_bytes(if unknown(value) { value.abs() } else { value })
+        }),
+    );
+    let unset = f32::from_bits(POISON).to_le_bytes().repeat(data.len());
+    comparison::compare(&floats, &wanted, &got, &unset, Tolerance::Exact {}, TILE)
 }
 
 fn place(line: u32) -> SourceLocation {

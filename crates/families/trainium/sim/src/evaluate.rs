@@ -49,7 +49,7 @@ pub enum Input {
 /// How to run a kernel.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The dialect; found from the imports where it is not given.
+    /// The dialect that the target takes; found from the imports where it is not given.
     pub dialect: Option<Dialect>,
     /// Generation of the core: 2 for trn1, 3 for trn2, 4 for trn3.
     pub generation: u8,
@@ -134,44 +134,6 @@ pub fn evaluate(
     })
 }
 
-/// The dialect that a file is written in, by its imports and its calls.
-fn dialect_of(source: &str) -> Dialect {
-    if source.contains("neuronxcc") {
-        return Dialect::V1;
-    }
-    let imports_new = source.lines().any(|line| {
-        let line = line.trim_start();
-        line.starts_with("import nki") || line.starts_with("from nki")
-    });
-    let returns = source.contains("nl.load(")
-        || source.contains("nl.store(")
-        || source.contains("nl.arange(");
-    if imports_new || (source.contains("dst=") && !returns) {
-        Dialect::V2
-    } else {
-        Dialect::V1
-    }
-}
-
-/// The mark of kernels that the compiler takes as they are.
-const SKIP: &str = "skip_middle_end_transformations";
-
-/// Whether a decorator of the function `entry` names `mark`.
-fn is_marked(source: &str, entry: &str, mark: &str) -> bool {
-    let head = format!("def {entry}");
-    let lines: Vec<&str> = source.lines().collect();
-    let starts = |line: &&str| {
-        line.strip_prefix(&head)
-            .is_some_and(|rest| rest.trim_start().starts_with('('))
-    };
-    let Some(at) = lines.iter().position(starts) else {
-        return false;
-    };
-    let decorators = lines[..at].iter().rev();
-    let mut decorators = decorators.take_while(|line| line.starts_with('@'));
-    decorators.any(|line| line.contains(mark))
-}
-
 /// The same as [`evaluate`] without a thread of its own, for callers with many small kernels: the
 /// thread must have [`STACK`] bytes of stack, and a panic, which would be a defect, is the caller's.
 ///
@@ -185,7 +147,8 @@ pub fn evaluate_on_this_thread(
 ) -> Outcome<Evaluation> {
     crate::allocator::keep_memory();
     let module = crate::python::lower(source)?;
-    let dialect = options.dialect.unwrap_or_else(|| dialect_of(source));
+    let written = crate::dialect::Source::of(source);
+    let dialect = written.dialect(options.dialect)?;
     let usable = match options.generation {
         2 => 176 << 10,
         3 => 208 << 10,
@@ -221,7 +184,7 @@ pub fn evaluate_on_this_thread(
         remarks: std::mem::take(&mut device.remarks),
         steps,
         dialect,
-        rewritten: dialect == Dialect::V1 && !is_marked(source, entry, SKIP),
+        rewritten: dialect == Dialect::V1 && !written.is_taken_as_it_is(entry),
         unwritten,
     })
 }

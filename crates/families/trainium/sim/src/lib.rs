@@ -8,6 +8,7 @@ mod allocator;
 mod api;
 pub mod calibrate;
 pub mod diagnostic;
+mod dialect;
 mod evaluate;
 pub mod feedback;
 mod keyed;
@@ -33,7 +34,7 @@ pub mod inside {
     pub use crate::api::transcendental::{RANGE, exponentials};
     pub use crate::calibrate::timed;
     pub use crate::refit::solved;
-    pub use crate::tensor::bits::{decode, encode, keep, read, write};
+    pub use crate::tensor::bits::{Parts, decode, encode, keep, read, write};
     pub use crate::tensor::short::Short;
     pub use crate::trace::Long;
 }

@@ -3,6 +3,7 @@
 use super::transcendental::{erf, exponentials};
 use crate::python::tree::Binary;
 use crate::python::value::Value;
+use crate::tensor::dtype::{POISON, is_undefined};
 
 /// Operations of the vector engine on two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,10 +114,23 @@ impl Alu {
         )
     }
 
-    /// `a op b` in single precision.
+    /// Whether it makes a number of a NaN, or can.
+    const fn hides(self) -> bool {
+        self.is_comparison()
+            || self.is_bitwise()
+            || matches!(
+                self,
+                Self::Power | Self::AbsoluteMaximum | Self::AbsoluteMinimum
+            )
+    }
+
+    /// `a op b` in single precision; undefined where an operand is.
     #[inline]
     pub(crate) fn apply(self, a: f32, b: f32) -> f32 {
         let truth = |value: bool| if value { 1.0 } else { 0.0 };
+        if self.hides() && (is_undefined(a) || is_undefined(b)) {
+            return f32::from_bits(POISON);
+        }
         match self {
             Self::Add => a + b,
             Self::Subtract => a - b,
@@ -218,6 +232,12 @@ impl Alu {
             Some(number) => self.apply_scalar(values, number, reversed),
             None => self.apply_column(values, &inputs.next().unwrap_or_default(), reversed),
         }
+    }
+
+    /// The operation over a row, from its neutral element.
+    pub(crate) fn all(self, row: &[f32]) -> f32 {
+        let values = row.iter().copied();
+        values.fold(self.neutral(), |all, value| self.apply(all, value))
     }
 
     /// The neutral element of a reduction.

@@ -7,7 +7,7 @@ use super::results::result_type;
 use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::dtype::Dtype;
+use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::Operation;
@@ -88,7 +88,9 @@ pub(super) fn choose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
                 .iter()
                 .enumerate()
                 .map(|(at, c)| {
-                    if *c != 0.0 {
+                    if is_undefined(*c) {
+                        *c
+                    } else if *c != 0.0 {
                         pick(&x, numbers[0], at)
                     } else {
                         pick(&y, numbers[1], at)
@@ -156,15 +158,15 @@ pub(super) fn range_select(device: &mut Device, bound: &mut Bound) -> Outcome<Va
         );
         for (at, value) in x.iter_mut().enumerate() {
             let place = start + (at % width) as f32;
-            let keep = |op: Alu, b: &[f32]| b.get(at).is_some_and(|b| op.apply(place, *b) != 0.0);
-            if !(keep(op0, &low) && keep(op1, &high)) {
+            let kept = [(op0, &low), (op1, &high)]
+                .map(|(op, bounds)| bounds.get(at).map_or(0.0, |bound| op.apply(place, *bound)));
+            if let Some(unknown) = kept.into_iter().find(|it| is_undefined(*it)) {
+                *value = unknown;
+            } else if kept.contains(&0.0) {
                 *value = otherwise;
             }
         }
-        largest = x
-            .chunks(width)
-            .map(|row| row.iter().copied().fold(f32::NEG_INFINITY, f32::max))
-            .collect();
+        largest = x.chunks(width).map(|row| Alu::Maximum.all(row)).collect();
         x
     })?;
     if let Some(target) = reduce {

@@ -7,7 +7,7 @@ use super::results::{Output, result_type};
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::dtype::Dtype;
+use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -135,7 +135,9 @@ pub(super) fn copy_predicated(device: &mut Device, bound: &mut Bound) -> Outcome
             let predicate = inputs.next().unwrap_or_default();
             let mut old = inputs.next().unwrap_or_default();
             for (position, (slot, p)) in old.iter_mut().zip(predicate).enumerate() {
-                if (p != 0.0) != reverse {
+                if is_undefined(p) {
+                    *slot = p;
+                } else if (p != 0.0) != reverse {
                     *slot =
                         number.unwrap_or_else(|| source.get(position).copied().unwrap_or(f32::NAN));
                 }

@@ -1,11 +1,12 @@
 //! Instructions that look for elements, pick them by index or by predicate, or drop some.
 
+use super::arithmetic::Alu;
 use super::elementwise::{GPSIMD, VECTOR};
 use super::operands::{Elementwise, tensor};
 use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::dtype::Dtype;
+use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation};
@@ -57,7 +58,7 @@ pub(super) fn local_gather(device: &mut Device, bound: &mut Bound) -> Outcome<Va
             "num_valid_indices is at most the indices of 16 partitions; num_elem_per_idx divides the free size",
         ));
     }
-    let (elements, picks) = (device.read(&source)?, device.read(&index)?);
+    let (elements, picks) = (device.read(&source)?, device.read_known(&index, "index")?);
     let mut values = Vec::new();
     if device.functional {
         for row in 0..rows {
@@ -121,6 +122,12 @@ pub(super) fn match_replace(device: &mut Device, bound: &mut Bound) -> Outcome<V
     let mut found = Vec::new();
     if device.functional {
         for (line, wanted) in values.chunks_mut(width).zip(wanted.chunks(8)) {
+            let mut known = line.iter().chain(wanted);
+            if let Some(unknown) = known.find(|it| is_undefined(**it)).copied() {
+                found.extend([unknown; 8]);
+                line.fill(unknown);
+                continue;
+            }
             let mut taken: Vec<usize> = Vec::new();
             for value in wanted {
                 let at = (0..width).find(|at| line[*at] == *value && !taken.contains(at));
@@ -220,14 +227,14 @@ pub(super) fn select_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<V
         let predicate = inputs.next().unwrap_or_default();
         let others = inputs.next().unwrap_or_default();
         for (at, value) in values.iter_mut().enumerate() {
-            if (predicate[at] != 0.0) == reverse {
+            if is_undefined(predicate[at]) {
+                *value = predicate[at];
+            } else if (predicate[at] != 0.0) == reverse {
                 *value = number.map_or_else(|| others[at], |number| number as f32);
             }
         }
         let rows = values.chunks(width);
-        largest = rows
-            .map(|row| row.iter().copied().fold(f32::NEG_INFINITY, f32::max))
-            .collect();
+        largest = rows.map(|row| Alu::Maximum.all(row)).collect();
         values
     })?;
     let idle = matches!(command, None | Some(Value::Symbol("reduce_cmd.idle")));
@@ -236,7 +243,7 @@ pub(super) fn select_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<V
         if !matches!(command, Some(Value::Symbol("reduce_cmd.reset_reduce"))) {
             let old = device.read(&view)?;
             for (new, old) in largest.iter_mut().zip(old) {
-                *new = new.max(old);
+                *new = Alu::Maximum.apply(*new, old);
             }
         }
         write_second(device, &view, &largest, result.partitions())?;
@@ -285,7 +292,9 @@ pub(super) fn dropout(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         let rates = inputs.next().unwrap_or_default();
         for (at, value) in values.iter_mut().enumerate() {
             let rate = number.unwrap_or_else(|| rates[at]);
-            if super::random::uniform(seed, at as u64) < rate {
+            if is_undefined(rate) {
+                *value = rate;
+            } else if super::random::uniform(seed, at as u64) < rate {
                 *value = 0.0;
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
+use crate::tensor::bits::Parts;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::{Blocks, Buffer, Shared, Storage, poison};
@@ -94,6 +95,7 @@ impl Device {
             scope,
             line: self.line,
             blocks: RefCell::new(Blocks::new(kept)),
+            parts: RefCell::new(Parts::default()),
             written: Cell::new(false),
             producer: Cell::new(None),
             selection: RefCell::new(Selection::All),

@@ -405,7 +405,8 @@ impl Device {
             None | Some(Value::None) => 0,
             Some(Value::Register(register)) => register.value.get().unwrap_or(0),
             Some(Value::Tensor(tile)) if tile.elements() == 1 => {
-                self.read(&tile)?.first().map_or(0, |value| *value as i64)
+                let values = self.read_known(&tile, "scalar_offset")?;
+                values.first().map_or(0, |value| *value as i64)
             }
             Some(other) => other.as_int().ok_or_else(fail)?,
         };
@@ -432,6 +433,28 @@ impl Device {
                 first.stride = 0;
             }
             return Ok(out);
+        }
+        if view.buffer().on_chip() {
+            let own = view.storage.partition_elements * view.storage.dtype.bytes();
+            let own = (own / out.dtype.bytes()).max(1) as i64;
+            let first = out.dimensions.first().copied().unwrap_or_default();
+            let free = out.dimensions.iter().skip(1);
+            let (mut low, mut high) = (offset.rem_euclid(own), offset.rem_euclid(own));
+            for dimension in free {
+                let reach = dimension.stride.saturating_mul(dimension.size as i64 - 1);
+                low = low.saturating_add(reach.min(0));
+                high = high.saturating_add(reach.max(0));
+            }
+            if low < 0 || high >= own || (first.size > 1 && first.stride % own != 0) {
+                return Err(Failure::documented(
+                    "err_tensor_access_out_of_bound",
+                    format!(
+                        "the access pattern reaches from element {low} to {high} of a partition, which has {own}, and goes on to the next partition by {} elements",
+                        first.stride
+                    ),
+                    "the first pair steps over partitions, by the elements of one; the others stay within a partition",
+                ));
+            }
         }
         let total = (out.block_elements() * view.storage.block_count()) as i64;
         if offset.saturating_add(low) < 0 || offset.saturating_add(high) >= total {

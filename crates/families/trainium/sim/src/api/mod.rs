@@ -63,6 +63,16 @@ pub enum Dialect {
     V2,
 }
 
+impl Dialect {
+    /// Its name, and the package that kernels import.
+    pub(crate) const fn title(self) -> (&'static str, &'static str) {
+        match self {
+            Self::V1 => ("NKI 1", "neuronxcc.nki"),
+            Self::V2 => ("NKI 2", "nki"),
+        }
+    }
+}
+
 /// Limits that depend on the machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Architecture {
@@ -147,6 +157,8 @@ pub struct Remark {
     pub message: String,
     /// Line of the kernel file.
     pub line: u32,
+    /// What to do about it; empty where nothing need be done.
+    pub remedy: String,
 }
 
 /// The device.
@@ -312,6 +324,11 @@ impl Device {
     }
 
     pub(crate) fn remark(&mut self, code: &str, message: impl Into<String>) {
+        self.warn(code, message, "");
+    }
+
+    /// Notes what may go wrong on the device, and what to do about it.
+    pub(crate) fn warn(&mut self, code: &str, message: impl Into<String>, remedy: &str) {
         let line = self.line;
         if self.remarks.len() < 100
             && !self
@@ -323,6 +340,7 @@ impl Device {
                 code: code.to_owned(),
                 message: message.into(),
                 line,
+                remedy: remedy.to_owned(),
             });
         }
     }

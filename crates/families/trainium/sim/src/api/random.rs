@@ -85,7 +85,10 @@ pub(super) fn rand(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 /// `nl.random_seed(seed)`
 pub(super) fn random_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let seed = match bound.required("seed")? {
-        Value::Tensor(view) => device.read(&view)?.first().map_or(0, |value| *value as u64),
+        Value::Tensor(view) => device
+            .read_known(&view, "seed")?
+            .first()
+            .map_or(0, |value| *value as u64),
         other => match other.as_int() {
             Some(seed) => seed as u64,
             None => return Err(bound.wrong("seed", "a whole number or a tile of one", &other)),
@@ -112,7 +115,7 @@ pub(super) fn set_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         ));
     }
     let seed = device
-        .read(&seeds)?
+        .read_known(&seeds, "src_seeds")?
         .first()
         .map_or(0, |value| *value as u64);
     device.random = Generator { seed, drawn: 0 };
@@ -194,7 +197,7 @@ pub(super) fn get_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value
 /// `nisa.rand_set_state(src_seeds)`
 pub(super) fn set_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let seeds = state_tile(device, bound, "src_seeds")?;
-    let values = device.read(&seeds)?;
+    let values = device.read_known(&seeds, "src_seeds")?;
     let mut generator = Generator::default();
     for (at, word) in values.iter().take(WORDS).enumerate() {
         let shift = WORD_BITS * (at as u32 / 2);

@@ -26,8 +26,8 @@ fn target(bound: &mut Bound, name: &str) -> Outcome<Rc<Register>> {
 }
 
 impl Device {
-    /// The one number in a tile; `None` in a run without data.
-    fn single(&mut self, bound: &Bound, view: &View) -> Outcome<Option<i64>> {
+    /// Checks that a tile holds one number.
+    fn is_single(bound: &Bound, view: &View) -> Outcome<()> {
         if view.elements() != 1 {
             return Err(Failure::documented(
                 "err_annotation_shape_mismatch",
@@ -39,7 +39,13 @@ impl Device {
                 "select one element, as in tile[0:1, 0:1]",
             ));
         }
-        let values = self.read(view)?;
+        Ok(())
+    }
+
+    /// The one number in a tile; `None` in a run without data.
+    fn single(&mut self, bound: &Bound, view: &View) -> Outcome<Option<i64>> {
+        Self::is_single(bound, view)?;
+        let values = self.read_known(view, "source")?;
         Ok(values.first().map(|value| *value as i64))
     }
 }
@@ -91,7 +97,7 @@ pub(super) fn scalar(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
     device.check_mutable(&target)?;
-    device.single(bound, &target)?;
+    Device::is_single(bound, &target)?;
     let value = match bound.required("src")? {
         Value::Register(register) => register.value.get(),
         other => match other.as_int() {

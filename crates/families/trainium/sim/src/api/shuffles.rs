@@ -5,7 +5,7 @@ use super::operands::tensor;
 use super::{Bound, Device, sizes};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::dtype::Dtype;
+use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation};
@@ -45,7 +45,7 @@ pub(super) fn n_gather(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
             "give both the same partitions",
         ));
     }
-    let (source, picks) = (device.read(&data)?, device.read(&indices)?);
+    let (source, picks) = (device.read(&data)?, device.read_known(&indices, "indices")?);
     let mut values = Vec::with_capacity(picks.len());
     for (at, pick) in picks.iter().enumerate() {
         let row = at / count.max(1);
@@ -149,7 +149,11 @@ pub(super) fn max_eight(device: &mut Device, bound: &mut Bound) -> Outcome<Value
             None => Vec::new(),
         };
         for (row, line) in source.chunks(width).enumerate() {
-            if finding {
+            let looked_for = vals.iter().skip(row * 8).take(8);
+            let mut known = line.iter().chain(looked_for);
+            if let Some(unknown) = known.find(|it| is_undefined(**it)).copied() {
+                values.extend([unknown; 8]);
+            } else if finding {
                 let mut used = vec![false; width];
                 for value in vals.iter().skip(row * 8).take(8) {
                     let at = line

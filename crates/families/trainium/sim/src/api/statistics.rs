@@ -7,7 +7,7 @@ use super::reduce::{Reduction, axes};
 use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::dtype::Dtype;
+use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation};
 
@@ -123,7 +123,10 @@ fn by_rows<const N: usize>(
     let mut values = Vec::new();
     if device.functional {
         for row in source.chunks(width.max(1)) {
-            values.extend(figures(row).map(|it| it as f32));
+            match row.iter().find(|it| is_undefined(**it)) {
+                Some(unknown) => values.extend([*unknown; N]),
+                None => values.extend(figures(row).map(|it| it as f32)),
+            }
         }
     }
     let mut one = Instruction::new(operation, VECTOR, device.line);

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::Device;
-use crate::diagnostic::{Failure, Outcome};
+use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::tensor::bits;
-use crate::tensor::dtype::Dtype;
+use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::storage::{Storage, poison};
 use crate::tensor::view::{View, for_runs};
 
@@ -61,6 +61,27 @@ impl Device {
         }
     }
 
+    /// The values of a view that decide what is done: indices, bounds, seeds.
+    ///
+    /// # Errors
+    /// `unwritten-memory` where one of them was never written.
+    pub(super) fn read_known(&mut self, view: &View, name: &str) -> Outcome<Vec<f32>> {
+        let values = self.read(view)?;
+        if values.iter().copied().any(is_undefined) {
+            return Err(Failure::new(
+                FailureKind::Rejected,
+                "unwritten-memory",
+                format!(
+                    "`{name}` of shape {:?}, in the tensor made at line {}, was never written, or computed from what was not; on the device it holds what an earlier program left",
+                    view.shape(),
+                    view.storage.line
+                ),
+                "write every element before anything depends on it",
+            ));
+        }
+        Ok(values)
+    }
+
     fn read_into(&mut self, view: &View, out: &mut Vec<f32>) -> Outcome<()> {
         let storage = Rc::clone(&view.storage);
         let elements = view.block_elements().max(1) as i64;
@@ -71,11 +92,13 @@ impl Device {
         let dtype = view.dtype;
         let stored = storage.dtype;
         if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
+            let parts = storage.parts.borrow();
+            let first = block * storage.block_elements;
             storage.with_block(block, |data| {
                 for_runs(&view.dimensions, base, |at, count, stride| {
                     for i in 0..count as i64 {
                         let at = ((at + i * stride) as usize).wrapping_mul(dtype.bytes());
-                        let value = bits::read(data, stored, dtype, at);
+                        let value = bits::read(data, &parts, first, (stored, dtype), at);
                         out.push(dtype.load(value.unwrap_or_else(poison)));
                     }
                 });
@@ -191,6 +214,12 @@ impl Device {
         let exact = dtype == Dtype::Float32;
         let mut position = 0;
         if dtype != stored && (dtype.bytes() != 4 || stored.bytes() != 4) {
+            if dtype.bytes() < stored.bytes() && storage.parts.borrow().is_empty() {
+                // Elements that are written in part are noted.
+                storage.hold(32 * view.elements().min(storage.block_elements) as u64)?;
+            }
+            let mut parts = storage.parts.borrow_mut();
+            let first = block * storage.block_elements;
             storage.with_block(block, |data| {
                 for_runs(&view.dimensions, base, |at, count, stride| {
                     for i in 0..count {
@@ -198,13 +227,17 @@ impl Device {
                         if let (true, Some(value)) = (wanted, values.get(position + i)) {
                             let at =
                                 ((at + i as i64 * stride) as usize).wrapping_mul(dtype.bytes());
-                            bits::write(data, stored, dtype, at, dtype.store(*value));
+                            let value = dtype.store(*value);
+                            bits::write(data, &mut parts, first, (stored, dtype), at, value);
                         }
                     }
                     position += count;
                 });
             });
             return Ok(());
+        }
+        if values.iter().copied().any(is_undefined) {
+            storage.forget_parts(block);
         }
         storage.with_block(block, |data| {
             for_runs(&view.dimensions, base, |at, count, stride| {
@@ -237,7 +270,7 @@ impl Device {
         let Some(indirect) = view.indirect.clone() else {
             return Ok(None);
         };
-        let rows = self.read(&indirect.rows)?;
+        let rows = self.read_known(&indirect.rows, "index of rows")?;
         let mut plain = view.clone();
         plain.indirect = None;
         let mut resolved = Vec::with_capacity(rows.len());
@@ -248,8 +281,20 @@ impl Device {
                 "move the indexed dimension to the front",
             ));
         }
+        let total = (plain.block_elements() * plain.storage.block_count()) as i64;
+        let (mut low, mut high) = (plain.offset, plain.offset);
+        for dimension in plain.dimensions.iter().skip(1) {
+            let reach = (dimension.size.max(1) as i64 - 1).saturating_mul(dimension.stride);
+            low = low.saturating_add(reach.min(0));
+            high = high.saturating_add(reach.max(0));
+        }
         for row in rows.iter().take(view.partitions()) {
-            let inside = row.is_finite() && *row >= 0.0 && (*row as usize) < indirect.limit;
+            let moved = (*row as i64).saturating_mul(indirect.stride);
+            let inside = row.is_finite()
+                && *row >= 0.0
+                && (*row as usize) < indirect.limit
+                && 0 <= low.saturating_add(moved)
+                && high.saturating_add(moved) < total;
             resolved.push(inside.then(|| {
                 let mut one = plain.clone();
                 one.offset += *row as i64 * indirect.stride;

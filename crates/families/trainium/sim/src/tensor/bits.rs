@@ -3,7 +3,8 @@
 //! Values lie in memory as single precision (integers as their bits); here they are what the
 //! device's memory would hold, little-endian.
 
-use super::dtype::{Dtype, POISON};
+use super::dtype::{Dtype, POISON, is_undefined};
+use crate::keyed::Keyed;
 
 /// Bits of exponent and mantissa of the narrow floats.
 const fn fields(dtype: Dtype) -> Option<(u32, u32)> {
@@ -107,22 +108,57 @@ fn widen(dtype: Dtype, bits: u32, exponent: u32, mantissa: u32) -> f32 {
     sign * magnitude as f32
 }
 
-/// The element of `seen` that begins `at` bytes into the elements `data` of `stored`. Poison stays
-/// poison.
-pub fn read(data: &[f32], stored: Dtype, seen: Dtype, at: usize) -> Option<f32> {
+/// Undefined elements of which some bytes were written, through a view of a narrower type: the
+/// element stays undefined until all of them are. By their place: a mask of the bits that are
+/// known, and the bits.
+#[derive(Debug, Default)]
+pub struct Parts(Keyed<usize, (u32, u32)>);
+
+impl Parts {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Forgets what is known of the elements of `places`.
+    pub fn forget(&mut self, places: std::ops::Range<usize>) {
+        self.0.retain(|place, _| !places.contains(place));
+    }
+
+    /// The bits below `mask` of an undefined element, if all of them are known.
+    fn bits(&self, place: usize, mask: u32) -> Option<u32> {
+        let (known, bits) = self.0.get(&place)?;
+        (known & mask == mask).then_some(*bits)
+    }
+}
+
+/// The element of `seen` that begins `at` bytes into the elements `data` of `stored`, of which
+/// `parts` says what is known of undefined ones; the first of them has the place `first` there.
+/// What has an unknown byte is undefined.
+pub fn read(
+    data: &[f32],
+    parts: &Parts,
+    first: usize,
+    (stored, seen): (Dtype, Dtype),
+    at: usize,
+) -> Option<f32> {
     let (wide, narrow) = (stored.bytes(), seen.bytes());
     if narrow <= wide {
         let whole = *data.get(at / wide)?;
-        if whole.to_bits() == POISON {
-            return Some(whole);
-        }
-        let bits = encode(stored, whole) >> (8 * (at % wide));
-        return Some(decode(seen, keep(bits, narrow)));
+        let shift = 8 * (at % wide);
+        let bits = match is_undefined(whole) {
+            true => match parts.bits(first + at / wide, keep(u32::MAX, narrow) << shift) {
+                Some(bits) => bits,
+                None => return Some(whole),
+            },
+            false => encode(stored, whole),
+        };
+        return Some(decode(seen, keep(bits >> shift, narrow)));
     }
     let mut bits = 0;
     for part in 0..narrow / wide {
         let one = *data.get(at / wide + part)?;
-        if one.to_bits() == POISON {
+        if is_undefined(one) {
             return Some(one);
         }
         bits |= keep(encode(stored, one), wide) << (8 * wide * part);
@@ -131,21 +167,52 @@ pub fn read(data: &[f32], stored: Dtype, seen: Dtype, at: usize) -> Option<f32> 
 }
 
 /// Puts the element `value` of `seen`, as memory holds it, `at` bytes into the elements `data` of
-/// `stored`; nothing happens beyond the end.
-pub fn write(data: &mut [f32], stored: Dtype, seen: Dtype, at: usize, value: f32) {
+/// `stored`, of which `parts` says what is known of undefined ones, from the place `first` on;
+/// nothing happens beyond the end.
+pub fn write(
+    data: &mut [f32],
+    parts: &mut Parts,
+    first: usize,
+    (stored, seen): (Dtype, Dtype),
+    at: usize,
+    value: f32,
+) {
     let (wide, narrow) = (stored.bytes(), seen.bytes());
     let bits = keep(encode(seen, value), narrow);
+    let unknown = f32::from_bits(POISON);
     if narrow <= wide {
-        if let Some(slot) = data.get_mut(at / wide) {
-            let shift = 8 * (at % wide);
-            let others = keep(encode(stored, *slot), wide) & !(keep(u32::MAX, narrow) << shift);
-            *slot = decode(stored, others | (bits << shift));
+        let Some(slot) = data.get_mut(at / wide) else {
+            return;
+        };
+        let place = first + at / wide;
+        let shift = 8 * (at % wide);
+        let own = keep(u32::MAX, narrow) << shift;
+        let all = keep(u32::MAX, wide);
+        let (known, before) = match is_undefined(*slot) {
+            true => parts.0.remove(&place).unwrap_or_default(),
+            false => (all, keep(encode(stored, *slot), wide)),
+        };
+        let (known, bits) = match is_undefined(value) {
+            true => (known & !own, before),
+            false => (known | own, before & !own | bits << shift),
+        };
+        *slot = if known == all {
+            decode(stored, bits)
+        } else {
+            unknown
+        };
+        if known != all && known != 0 {
+            parts.0.insert(place, (known, bits));
         }
         return;
     }
     for part in 0..narrow / wide {
         if let Some(slot) = data.get_mut(at / wide + part) {
-            *slot = decode(stored, keep(bits >> (8 * wide * part), wide));
+            *slot = match is_undefined(value) {
+                true => unknown,
+                false => decode(stored, keep(bits >> (8 * wide * part), wide)),
+            };
+            parts.0.remove(&(first + at / wide + part));
         }
     }
 }

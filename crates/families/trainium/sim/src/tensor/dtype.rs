@@ -45,8 +45,15 @@ use Dtype::{
     Uint8, Uint16, Uint32,
 };
 
-/// Bits of a poisoned element: a quiet NaN with a payload that arithmetic keeps.
+/// Bits of a poisoned element, which nothing has written: a quiet NaN with a payload that
+/// arithmetic keeps. Operations that would make a number of a NaN ask with [`is_undefined`].
 pub const POISON: u32 = 0x7FC0_BADD;
+
+/// Whether a value is what nothing has written, or was computed from such.
+#[inline]
+pub(crate) const fn is_undefined(value: f32) -> bool {
+    value.to_bits() & 0x7FFF_FFFF == POISON
+}
 
 impl Dtype {
     /// Every type, in a fixed order.
@@ -157,20 +164,13 @@ impl Dtype {
     pub fn store(self, value: f32) -> f32 {
         match self {
             Float32 => value,
+            // An integer has no sign to be lost: what is undefined has one pattern.
+            _ if self.is_integer() && is_undefined(value) => f32::from_bits(POISON),
+            _ if self.is_integer() && value.is_nan() => value,
             Int32 | Int16 | Int8 => {
-                if value.is_nan() {
-                    value
-                } else {
-                    f32::from_bits(self.round_integer(f64::from(value)) as i32 as u32)
-                }
+                f32::from_bits(self.round_integer(f64::from(value)) as i32 as u32)
             }
-            Uint32 | Uint16 | Uint8 => {
-                if value.is_nan() {
-                    value
-                } else {
-                    f32::from_bits(self.round_integer(f64::from(value)) as u32)
-                }
-            }
+            Uint32 | Uint16 | Uint8 => f32::from_bits(self.round_integer(f64::from(value)) as u32),
             _ => self.round(value),
         }
     }

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::account::Account;
+use super::bits::Parts;
 use super::dtype::{Dtype, POISON};
 use super::index::Selection;
 use super::view::Sizes;
@@ -103,6 +104,8 @@ pub(crate) struct Storage {
     pub(crate) line: u32,
     /// Data of each block; none in a run without data.
     pub(crate) blocks: RefCell<Blocks>,
+    /// What is known of undefined elements, by their place in all blocks.
+    pub(crate) parts: RefCell<Parts>,
     /// Whether anything was written.
     pub(crate) written: Cell<bool>,
     /// For the unnamed result of an instruction: that instruction, until a name or an
@@ -145,8 +148,18 @@ impl Storage {
 
     /// Makes `data`, which is as many, the elements of a block.
     pub(crate) fn put_block(&self, block: usize, data: Vec<f32>) {
+        self.forget_parts(block);
         if let Some(slot) = self.blocks.borrow_mut().get_mut(block) {
             *slot = Some(data.into_boxed_slice());
+        }
+    }
+
+    /// Forgets what is known of undefined elements of a block, before it is written as it is stored.
+    pub(crate) fn forget_parts(&self, block: usize) {
+        let mut parts = self.parts.borrow_mut();
+        if !parts.is_empty() {
+            let first = block * self.block_elements;
+            parts.forget(first..first + self.block_elements);
         }
     }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bits;
+mod dialect;
 mod exponentials;
 mod fuzz;
 mod generator;
@@ -17,3 +18,4 @@ mod refit;
 mod rounding;
 mod short_list;
 mod traffic;
+mod undefined;
