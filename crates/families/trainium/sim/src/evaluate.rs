@@ -163,6 +163,7 @@ pub fn evaluate_on_this_thread(
     let architecture = Architecture {
         generation: options.generation,
         usable_sbuf,
+        whole_sbuf: usable + (16 << 10),
     };
     let mut device = Device::new(
         dialect,
@@ -178,6 +179,7 @@ pub fn evaluate_on_this_thread(
     let (outputs, unwritten) = result?;
     let device = &mut interpreter.device;
     device.trace.tiles = device.tiles.count();
+    crate::capacity::check(&device.trace, usable_sbuf as u64)?;
     Ok(Evaluation {
         outputs,
         trace: std::mem::take(&mut device.trace),

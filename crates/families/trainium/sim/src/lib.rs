@@ -7,6 +7,7 @@
 mod allocator;
 mod api;
 pub mod calibrate;
+mod capacity;
 pub mod diagnostic;
 mod dialect;
 mod evaluate;

@@ -140,6 +140,7 @@ pub fn check(source: &str, dialect: Dialect) -> Outcome<()> {
     let architecture = Architecture {
         generation: 2,
         usable_sbuf: 0,
+        whole_sbuf: 0,
     };
     let body = &parsed.syntax().body;
     let mut names = Names::default();

@@ -23,6 +23,13 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         ),
         _ => None,
     };
+    let allocator = match bound.peek("buffer") {
+        Some(Value::Allocator(allocator)) => {
+            bound.replace("buffer", Value::Buffer(allocator.buffer));
+            Some(allocator)
+        }
+        _ => None,
+    };
     let buffer = bound.buffer("buffer")?.unwrap_or(Buffer::Sbuf);
     let name = match bound.take("name") {
         Some(Value::Str(name)) => name.to_string(),
@@ -140,6 +147,9 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         None => poison(),
     };
     let storage = device.allocate(buffer, dtype, sizes.into(), block_rank, fill, &name)?;
+    if let Some(allocator) = allocator {
+        device.place(&storage, &allocator)?;
+    }
     if value.is_some() {
         storage.written.set(!lazy);
     }

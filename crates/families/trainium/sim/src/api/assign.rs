@@ -118,6 +118,9 @@ impl Device {
         if !fits {
             return Ok(false);
         }
+        if producer.operation == Operation::Matmul {
+            self.check_bank(&place)?;
+        }
         super::operands::within(&place, None, selection, &shape)?;
         let (target, source, flags) = match selection {
             Selection::All => (place, Cow::Borrowed(view), None),
@@ -141,6 +144,7 @@ impl Device {
             self.write(&target, &[], None)?;
         }
         let region = self.region(&target);
+        self.hazards.masked = flags.is_some();
         let instruction = &mut Arc::make_mut(&mut self.trace.instructions)[position as usize];
         match instruction.writes.first_mut() {
             Some(first) => *first = region,

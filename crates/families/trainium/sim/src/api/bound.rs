@@ -75,6 +75,24 @@ impl Bound {
         }
     }
 
+    /// Whether an argument says where a tensor is to lie.
+    pub(crate) fn allocates(&self) -> bool {
+        let mut values = self.values.iter();
+        values.any(|value| matches!(value, Some(Value::Allocator(_))))
+    }
+
+    /// A copy of the argument of this name, unless it is missing.
+    pub(crate) fn peek(&self, name: &str) -> Option<Value> {
+        self.values[self.place(name)?].clone()
+    }
+
+    /// Gives the argument of this name another value.
+    pub(crate) fn replace(&mut self, name: &str, value: Value) {
+        if let Some(at) = self.place(name) {
+            self.values[at] = Some(value);
+        }
+    }
+
     pub(super) fn missing(&self, name: &str) -> Box<Failure> {
         Failure::python(
             "missing-argument",

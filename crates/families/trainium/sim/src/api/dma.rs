@@ -313,6 +313,7 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     device.describe(&mut one, std::slice::from_ref(&source), 1);
     device.transfer(&mut one, &source, Some(&target), &source, 0);
     device.note_write(&mut one, &target);
+    device.hazards.masked = flags.is_some();
     device.emit(one)?;
     Ok(Value::None)
 }
@@ -463,6 +464,8 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         device.write(&target_part, &[], None)?;
     }
     device.note_write(&mut one, &target_part);
+    device.hazards.adds = accumulate.is_some();
+    device.hazards.masked = flags.is_some();
     device.emit(one)?;
     let _ = selected_shape(&selection, &shape);
     Ok(tensor(target))

@@ -1,42 +1,109 @@
 //! The check that iterations of affine loops do not disturb each other.
+//!
+//! Facts (the vendor's pages on `affine_range`, `sequential_range` and its error classes): two
+//! iterations that write the same place are refused (`err_unexpected_output_dependencies`), unless
+//! they add to it; an iteration that reads what another one wrote may get something else on the
+//! device, which no compiler tells.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
+use crate::keyed::Keyed;
 use crate::python::value::LoopKind;
-use crate::trace::{Instruction, Region, Tile};
+use crate::tensor::view::{Dimensions, View, for_runs};
+use crate::trace::{Instruction, Region};
 
-/// A write within running loops.
-#[derive(Clone, Copy)]
-struct Write {
-    /// The number of the tile.
-    tile: u32,
-    /// First partition and first byte of the region.
-    partition: u16,
-    byte: u32,
-    accumulates: bool,
+/// Bytes of a region, as runs from the start of a partition or of main memory.
+type Runs = Vec<Range<u64>>;
+
+/// Who wrote a run of bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Mark {
     /// Where the iterations of the loops around it stand in the list of paths.
     path: u32,
-    /// The write to another place of the tile that was noted before.
-    before: Option<u32>,
+    accumulates: bool,
 }
 
-impl Write {
-    fn is_to(&self, region: &Region) -> bool {
-        (self.partition, self.byte) == (region.partitions.0, region.span.0)
+/// What was written to some partitions of a tile: by the first byte of each run, its end and who
+/// wrote it.
+struct Layer {
+    partitions: (u16, u16),
+    runs: BTreeMap<u64, (u64, Mark)>,
+}
+
+impl Layer {
+    /// The marks of runs that meet one of `runs`.
+    fn marks<'l>(&'l self, runs: &'l [Range<u64>]) -> impl Iterator<Item = Mark> + 'l {
+        runs.iter().flat_map(|run| {
+            let before = self.runs.range(..=run.start).next_back();
+            let before = before.filter(|(_, (end, _))| run.start < *end);
+            let first = before.map_or(run.start, |(start, _)| *start);
+            let met = self.runs.range(first..run.end.max(first));
+            met.map(|(_, (_, mark))| *mark)
+        })
+    }
+
+    /// Lets a run have a new mark.
+    fn set(&mut self, run: &Range<u64>, mark: Mark) {
+        if let Some((end, known)) = self.runs.get_mut(&run.start)
+            && *end == run.end
+        {
+            *known = mark;
+            return;
+        }
+        let before = self.runs.range(..run.start).next_back();
+        if let Some((start, (end, known))) = before.map(|(start, rest)| (*start, *rest))
+            && run.start < end
+        {
+            self.runs.insert(start, (run.start, known));
+            if run.end < end {
+                self.runs.insert(run.end, (end, known));
+            }
+        }
+        while let Some((start, (end, known))) = self
+            .runs
+            .range(run.start..run.end)
+            .next()
+            .map(|(start, rest)| (*start, *rest))
+        {
+            self.runs.remove(&start);
+            if run.end < end {
+                self.runs.insert(run.end, (end, known));
+            }
+        }
+        // Neighbours of one iteration become one.
+        let mut run = run.clone();
+        let before = self.runs.range(..run.start).next_back();
+        if let Some((start, (end, known))) = before.map(|(start, rest)| (*start, *rest))
+            && end == run.start
+            && known == mark
+        {
+            run.start = start;
+        }
+        self.runs.insert(run.start, (run.end, mark));
     }
 }
 
 /// Where something was written since the outermost of the running loops was entered.
 #[derive(Default)]
 pub(super) struct Hazards {
-    writes: Vec<Write>,
-    /// By the number of the tile, the last of its writes; where it has none, one of another tile.
-    latest: Vec<u32>,
+    /// By the number of the tile.
+    tiles: Keyed<u32, Vec<Layer>>,
     /// Loops and iterations around writes, one path after the other; each begins with how many
     /// there are.
     paths: Vec<(u32, u32)>,
     /// The path of the running loops, until one of them goes on.
     path: Option<u32>,
+    /// The bytes of regions that the next instruction speaks of.
+    regions: RefCell<Vec<(Region, Runs)>>,
+    /// Whether the next instruction adds to what is in main memory.
+    pub(super) adds: bool,
+    /// Whether a mask keeps no box of what the next instruction writes: what it leaves alone,
+    /// another iteration may write.
+    pub(super) masked: bool,
 }
 
 impl Hazards {
@@ -49,7 +116,7 @@ impl Hazards {
         self.moved();
         if depth == 0 {
             self.paths.clear();
-            self.writes.clear();
+            self.tiles.clear();
         }
     }
 
@@ -62,43 +129,98 @@ impl Hazards {
         &self.paths[begin + 1..][..self.paths[begin].0 as usize]
     }
 
-    /// The write to a tile that was noted last.
-    fn latest(&self, tile: Tile) -> Option<u32> {
-        let latest = *self.latest.get(tile.at())?;
-        let write = self.writes.get(latest as usize)?;
-        (write.tile == tile.number).then_some(latest)
+    /// Notes which bytes a region has that a view covers.
+    pub(super) fn describe(&self, region: Region, view: &View) {
+        self.regions
+            .borrow_mut()
+            .push((region, runs(&region, view)));
     }
 
-    /// The last write to the place where a region begins.
-    fn last(&self, region: &Region) -> Option<usize> {
-        let before = |at: &u32| self.writes[*at as usize].before;
-        let mut all = std::iter::successors(self.latest(region.tile), before);
-        let found = all.find(|at| self.writes[*at as usize].is_to(region));
-        found.map(|at| at as usize)
+    /// The bytes of a region: those of the view that it was made of, all of them for others.
+    fn runs(regions: &[(Region, Runs)], region: &Region, writing: bool) -> Runs {
+        let is_it = |known: &&(Region, Runs)| known.0 == *region;
+        let found = match writing {
+            true => regions.iter().rfind(is_it),
+            false => regions.iter().find(is_it),
+        };
+        let whole =
+            || std::iter::once(u64::from(region.span.0)..u64::from(region.span.1)).collect();
+        found.map_or_else(whole, |(_, runs)| runs.clone())
     }
 
-    /// Notes a write to a region, whose place was last written by `known`.
-    fn note(&mut self, region: &Region, known: Option<usize>, path: u32, accumulates: bool) {
-        if let Some(known) = known {
-            self.writes[known].path = path;
-            self.writes[known].accumulates = accumulates;
-            return;
+    /// The marks of writes to a region.
+    fn marks(&self, region: &Region, runs: &[Range<u64>]) -> Vec<Mark> {
+        let mut marks: Vec<Mark> = Vec::new();
+        let layers = self.tiles.get(&region.tile.number);
+        for layer in layers.into_iter().flatten() {
+            let (first, last) = layer.partitions;
+            if first < region.partitions.1 && region.partitions.0 < last {
+                for mark in layer.marks(runs) {
+                    if !marks.contains(&mark) {
+                        marks.push(mark);
+                    }
+                }
+            }
         }
-        let before = self.latest(region.tile);
-        let tile = region.tile.at();
-        if self.latest.len() <= tile {
-            self.latest.resize(tile + 1, u32::MAX);
-        }
-        self.latest[tile] = self.writes.len() as u32;
-        self.writes.push(Write {
-            tile: region.tile.number,
-            partition: region.partitions.0,
-            byte: region.span.0,
-            accumulates,
-            path,
-            before,
+        marks
+    }
+
+    /// Notes a write.
+    fn note(&mut self, region: &Region, runs: &[Range<u64>], mark: Mark) {
+        let layers = self.tiles.entry(region.tile.number).or_default();
+        let known = layers
+            .iter()
+            .position(|layer| layer.partitions == region.partitions);
+        let at = known.unwrap_or_else(|| {
+            layers.push(Layer {
+                partitions: region.partitions,
+                runs: BTreeMap::new(),
+            });
+            layers.len() - 1
         });
+        for run in runs {
+            layers[at].set(run, mark);
+        }
     }
+}
+
+/// The bytes that a view covers, in its order and without those that repeat.
+fn runs(region: &Region, view: &View) -> Runs {
+    let width = view.dtype.bytes() as i64;
+    let mut offset = view.offset;
+    let mut dimensions: Dimensions = view.dimensions.clone();
+    if view.indirect.is_some() {
+        // Rows that values choose: the compiler cannot tell which, either.
+        return Vec::new();
+    }
+    if view.buffer().on_chip() {
+        offset = i64::from(region.span.0) / width;
+        if !dimensions.is_empty() {
+            dimensions.edit(|all| drop(all.drain(..1)));
+        }
+    }
+    // The order of dimensions does not matter: the innermost is to have the longest runs.
+    dimensions.edit(|all| {
+        all.retain(|it| it.size > 1 && it.stride != 0);
+        all.sort_by_key(|it| std::cmp::Reverse(it.stride.unsigned_abs()));
+    });
+    let mut runs: Runs = Vec::new();
+    for_runs(&dimensions, offset, |at, count, stride| {
+        let count = count as i64;
+        let mut add = |low: i64, high: i64| {
+            let (low, high) = ((low * width).max(0) as u64, (high * width).max(0) as u64);
+            match runs.last_mut() {
+                Some(last) if last.end == low => last.end = high,
+                _ => runs.push(low..high),
+            }
+        };
+        match stride {
+            1 => add(at, at + count),
+            -1 => add(at - count + 1, at + 1),
+            _ => (0..count).for_each(|i| add(at + i * stride, at + i * stride + 1)),
+        }
+    });
+    runs
 }
 
 impl Device {
@@ -117,13 +239,12 @@ impl Device {
             return Ok(());
         }
         let instruction = &self.trace.instructions[position as usize];
-        let (reads, writes) = (instruction.reads.clone(), instruction.writes.clone());
-        let accumulate = instruction.features.accumulate;
-        self.check_regions(&reads, &writes, accumulate)
+        let (writes, accumulate) = (instruction.writes.clone(), instruction.features.accumulate);
+        self.check_regions(&[], &writes, accumulate)
     }
 
     /// Whether the kernel is in a loop whose iterations must not disturb each other.
-    fn may_carry(&self) -> bool {
+    pub(super) fn may_carry(&self) -> bool {
         self.dialect == super::Dialect::V1
             && self.running.iter().any(|r| r.kind == LoopKind::Affine)
     }
@@ -145,50 +266,66 @@ impl Device {
                 path
             }
         };
+        let accumulates = accumulate || std::mem::take(&mut self.hazards.adds);
+        let known = self.hazards.regions.take();
+        let writes = match std::mem::take(&mut self.hazards.masked) {
+            true => &[],
+            false => writes,
+        };
         let writing = writes.iter().map(|region| (region, true));
         let reading = reads.iter().map(|region| (region, false));
         for (region, writing) in writing.chain(reading) {
             let Some(tensor) = self.trace.tensors.get(region.tile.tensor as usize) else {
                 continue;
             };
-            if !tensor.buffer.on_chip() {
+            let noted = self.hazards.tiles.contains_key(&region.tile.number);
+            // What was made here and now, nothing outside of it can use: no iteration but this one.
+            if !noted && (!writing || tensor.scope == self.scope()) {
                 continue;
             }
-            let known = self.hazards.last(region);
-            // What was made here and now, nothing outside of it can use: no iteration but this one.
-            let passing = known.is_none() && tensor.scope == self.scope();
-            if let Some(earlier) = known.map(|at| self.hazards.writes[at]) {
-                let accumulated = earlier.accumulates;
+            let runs = Hazards::runs(&known, region, writing);
+            for earlier in self.hazards.marks(region, &runs) {
+                if earlier.path == path {
+                    continue;
+                }
                 let now = self.hazards.path(path);
                 let before = self.hazards.path(earlier.path);
                 let differing = before.iter().zip(now).position(|(a, b)| a != b);
                 let carried = differing
                     .filter(|at| before[*at].0 == now[*at].0)
                     .map(|at| &self.running[at]);
-                if let Some(carrier) = carried.filter(|r| r.kind == LoopKind::Affine) {
-                    let line = self
-                        .trace
-                        .loops
-                        .get(carrier.id as usize - 1)
-                        .map_or(0, |l| l.line);
-                    if writing && !(accumulate || accumulated) {
-                        let (name, at) = (tensor.name.clone(), tensor.line);
-                        return Err(Failure::documented(
-                            "err_unexpected_output_dependencies",
-                            format!(
-                                "two iterations of the affine loop at line {line} write the same part of the tensor {name} made at line {at}"
-                            ),
-                            "allocate the tensor inside the loop, index it with the loop index, or use nl.sequential_range",
-                        ));
-                    }
-                    if !writing && !accumulated {
-                        let at = tensor.line;
-                        self.remark("affine-hazard", format!("an iteration of the affine loop at line {line} reads what an earlier one wrote to the tensor made at line {at}; the compiler may reorder them"));
-                    }
+                let Some(carrier) = carried.filter(|r| r.kind == LoopKind::Affine) else {
+                    continue;
+                };
+                let line = self
+                    .trace
+                    .loops
+                    .get(carrier.id as usize - 1)
+                    .map_or(0, |l| l.line);
+                if earlier.accumulates || (writing && accumulates) {
+                    continue;
                 }
+                if writing {
+                    let (name, at) = (tensor.name.clone(), tensor.line);
+                    return Err(Failure::documented(
+                        "err_unexpected_output_dependencies",
+                        format!(
+                            "two iterations of the affine loop at line {line} write the same part of the tensor {name} made at line {at}"
+                        ),
+                        "allocate the tensor inside the loop, index it with the loop index, or use nl.sequential_range",
+                    ));
+                }
+                let at = tensor.line;
+                self.warn(
+                    "affine-hazard",
+                    format!("an iteration of the affine loop at line {line} reads what an earlier one wrote to the tensor made at line {at}; the compiler may reorder or merge them, and the device compute something else"),
+                    "use nl.sequential_range where an iteration needs an earlier one",
+                );
+                break;
             }
-            if writing && !passing {
-                self.hazards.note(region, known, path, accumulate);
+            if writing {
+                let mark = Mark { path, accumulates };
+                self.hazards.note(region, &runs, mark);
             }
         }
         Ok(())

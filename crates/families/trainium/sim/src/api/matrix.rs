@@ -177,6 +177,9 @@ impl Device {
             &stationary.shape(),
         )
         .or_else(|f| if mask.is_some() { Ok(()) } else { Err(f) })?;
+        if let Some(target) = &destination {
+            self.check_bank(target)?;
+        }
         let slow = stationary.dtype.is_slow_on_array() || moving.dtype.is_slow_on_array();
         let mut values = Vec::new();
         let mut instruction = None;

@@ -18,8 +18,8 @@ pub(super) const PARTITIONS: usize = 128;
 /// Elements of a tile in each partition.
 pub(super) const SBUF_FREE: usize = 65536;
 /// Bytes of the accumulators in each partition, and of one of their eight banks.
-pub(super) const PSUM_BYTES: usize = 16384;
-pub(super) const PSUM_BANK: usize = 2048;
+pub(crate) const PSUM_BYTES: usize = 16384;
+pub(crate) const PSUM_BANK: usize = 2048;
 
 /// Bytes of the simulator's memory for a tensor without its data.
 const TENSOR_BYTES: u64 = 320;
@@ -72,6 +72,7 @@ impl Device {
             bytes: (partition_elements * dtype.bytes()) as u64,
             input: false,
             output: false,
+            places: None,
         });
         let held = TENSOR_BYTES
             + if self.functional {
@@ -146,6 +147,14 @@ impl Device {
 
     /// The part of a tensor that a view covers.
     pub(super) fn region(&self, view: &View) -> Region {
+        let region = self.bounds(view);
+        if self.may_carry() {
+            self.hazards.describe(region, view);
+        }
+        region
+    }
+
+    pub(super) fn bounds(&self, view: &View) -> Region {
         let storage = &view.storage;
         let elements = view.block_elements().max(1) as i64;
         let block = match view.offset {

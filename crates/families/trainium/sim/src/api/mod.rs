@@ -21,6 +21,7 @@ mod methods;
 mod operands;
 mod partitions;
 mod patterns;
+pub(crate) mod placement;
 mod random;
 mod rearrange;
 mod reduce;
@@ -29,6 +30,7 @@ mod results;
 mod scan;
 mod shuffles;
 mod statistics;
+mod sums;
 mod table;
 mod tensor_tensor;
 pub(crate) mod transcendental;
@@ -42,6 +44,7 @@ pub(crate) use bound::{Bound, dtype_of, sizes};
 use interfaces::Interfaces;
 pub use interfaces::interfaces;
 pub(crate) use interfaces::{Api, has, similar};
+pub(crate) use memory::{PSUM_BANK, PSUM_BYTES};
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
@@ -80,6 +83,8 @@ pub(crate) struct Architecture {
     pub(crate) generation: u8,
     /// Bytes of on-chip memory in each partition that kernels may use.
     pub(crate) usable_sbuf: usize,
+    /// All bytes of each partition, which kernels that allocate directly may use.
+    pub(crate) whole_sbuf: usize,
 }
 
 /// What `loop_reduce` adds to the place that its result is assigned to.
@@ -186,6 +191,9 @@ pub(crate) struct Device {
     interfaces: &'static Interfaces,
     /// Accumulators of the scalar engine, one for each partition.
     accumulators: Vec<f32>,
+    /// What engines other than that of products wrote to the accumulators, by the number of the
+    /// tile, with the line.
+    foreign: Keyed<u32, Vec<(Region, u32)>>,
     /// Where each storage was last written within running affine loops, for the hazard check.
     hazards: hazards::Hazards,
     pub(crate) remarks: Vec<Remark>,
@@ -223,6 +231,7 @@ impl Device {
             grid: Grid::default(),
             interfaces: Interfaces::of(dialect),
             accumulators: vec![0.0; 128],
+            foreign: Keyed::default(),
             hazards: hazards::Hazards::default(),
             remarks: Vec::new(),
             reducing: None,
@@ -314,6 +323,7 @@ impl Device {
         }
         instruction.features.ordered = self.ordered > 0;
         instruction.features.accumulate |= self.accumulating;
+        self.check_sum(&instruction)?;
         self.check_hazards(&instruction)?;
         let regions = instruction.reads.len() + instruction.writes.len();
         self.account

@@ -53,6 +53,7 @@ impl Device {
         if self.functional && instruction.transfer.is_none() {
             instruction.fingerprint = fingerprint(&output.values);
         }
+        self.hazards.masked = flags.is_some();
         self.write_owned(&part, output.values, flags)?;
         self.note_write(&mut instruction, &part);
         let position = self.emit(instruction)?;

@@ -8,6 +8,7 @@ use super::objects::ClassKind;
 use super::release::Items;
 use super::subscripts::range_length;
 use super::value::{LoopKind, Partial, Value};
+use crate::api::placement::allocator;
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::storage::Buffer;
 
@@ -255,15 +256,11 @@ impl Interpreter {
                 }))
             }
             "auto" => Value::Symbol("enum.auto"),
-            "allocate_sbuf" | "allocate_psum" => {
-                self.device.remark(
-                    "direct-allocation",
-                    "addresses of direct allocation are not modelled: tensors are placed as if the compiler did it",
-                );
-                Value::Buffer(match name {
-                    "allocate_sbuf" => Buffer::Sbuf,
-                    _ => Buffer::Psum,
-                })
+            "sbuf.alloc" | "sbuf.mod_alloc" | "sbuf.auto_alloc" => {
+                allocator(Buffer::Sbuf, &name["sbuf.".len()..], &positional, &keywords)?
+            }
+            "psum.alloc" | "psum.mod_alloc" | "psum.auto_alloc" => {
+                allocator(Buffer::Psum, &name["psum.".len()..], &positional, &keywords)?
             }
             "print" | "device_print" => Value::None,
             "mgrid" => return Err(type_error("mgrid is subscripted: nl.mgrid[0:128, 0:512]")),

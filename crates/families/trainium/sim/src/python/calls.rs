@@ -10,8 +10,10 @@ use super::release::Items;
 use super::statements::Flow;
 use super::tree::{Argument, Call};
 use super::value::{Closure, Frame, Value};
-use crate::api::{Bound, Grid};
+use crate::api::{Bound, Grid, placement};
 use crate::diagnostic::{Failure, Outcome};
+use crate::tensor::dtype::Dtype;
+use crate::tensor::place::{Allocator, Rule};
 
 /// Evaluated arguments.
 #[derive(Default)]
@@ -111,10 +113,65 @@ impl Interpreter {
         };
         self.device.line = line;
         let mut bound = Bound::new(binding.api, Rc::clone(&binding.names), values);
+        if bound.allocates() {
+            self.place_blocks(&mut bound, line)?;
+        }
         let result = (binding.api.handler)(&mut self.device, &mut bound);
         self.spare.push(bound.into_emptied());
         self.device.line = line;
         result.map_err(|f| f.at(line))
+    }
+
+    /// Asks a function of the kernel where the blocks of a tensor lie that is about to be made.
+    fn place_blocks(&mut self, bound: &mut Bound, line: u32) -> Outcome<()> {
+        let (Some(Value::Allocator(allocator)), Some(shape)) =
+            (bound.peek("buffer"), bound.peek("shape"))
+        else {
+            return Ok(());
+        };
+        let Rule::Function(function) = &allocator.rule else {
+            return Ok(());
+        };
+        let items = match &shape {
+            Value::Tuple(items) => items.0.clone(),
+            Value::List(list) => list.borrow().0.clone(),
+            _ => return Ok(()),
+        };
+        let marked = items
+            .iter()
+            .position(|it| matches!(it, Value::Partition(_)));
+        let at = marked.unwrap_or(0);
+        let Some(sizes) = crate::api::sizes(&shape).filter(|sizes| at < sizes.len()) else {
+            return Ok(());
+        };
+        let dtype = bound.peek("dtype").as_ref().and_then(crate::api::dtype_of);
+        let width = dtype.unwrap_or(Dtype::Float32).bytes();
+        let free = sizes[at + 1..]
+            .iter()
+            .copied()
+            .fold(width, usize::saturating_mul);
+        let mut places = Vec::new();
+        for block in placement::blocks(&sizes[..at])? {
+            let block = block.into_iter().map(Value::Int).collect();
+            // By name, as published kernels rely on.
+            let arguments = Arguments {
+                positional: Vec::new(),
+                keywords: vec![
+                    ("idx".into(), Value::tuple(block)),
+                    ("pdim_size".into(), Value::Int(sizes[at] as i64)),
+                    ("fdim_size".into(), Value::Int(free as i64)),
+                ],
+            };
+            let place = self.call(function, arguments, line)?;
+            places.push(placement::returned(allocator.buffer, &place)?);
+        }
+        let rule = Rule::Listed(places.into());
+        let buffer = allocator.buffer;
+        bound.replace(
+            "buffer",
+            Value::Allocator(Rc::new(Allocator { buffer, rule })),
+        );
+        Ok(())
     }
 
     /// Calls a value from a line of the file.
@@ -140,6 +197,9 @@ impl Interpreter {
                     return Ok(value);
                 }
                 let mut bound = bind(api, self.device.dialect, arguments)?;
+                if bound.allocates() {
+                    self.place_blocks(&mut bound, line)?;
+                }
                 (api.handler)(&mut self.device, &mut bound)
             }
             Value::Builtin(name) => self.builtin(name, arguments, line),

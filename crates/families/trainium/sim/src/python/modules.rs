@@ -410,14 +410,29 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             }
             _ => None,
         },
-        "compiler.sbuf" if ALLOCATORS.contains(&name) => Some(Value::Builtin("allocate_sbuf")),
-        "compiler.psum" if ALLOCATORS.contains(&name) => Some(Value::Builtin("allocate_psum")),
+        "compiler.sbuf" | "compiler.psum" => {
+            let memory = module.trim_start_matches("compiler.");
+            let found = ALLOCATORS.iter().find(|known| {
+                known
+                    .strip_prefix(memory)
+                    .and_then(|rest| rest.strip_prefix('.'))
+                    == Some(name)
+            });
+            found.map(|known| Value::Builtin(known))
+        }
         _ => None,
     }
 }
 
 /// Ways to say where a tensor lies.
-const ALLOCATORS: &[&str] = &["alloc", "mod_alloc", "auto_alloc"];
+const ALLOCATORS: &[&str] = &[
+    "sbuf.alloc",
+    "sbuf.mod_alloc",
+    "sbuf.auto_alloc",
+    "psum.alloc",
+    "psum.mod_alloc",
+    "psum.auto_alloc",
+];
 
 fn dtype(name: &str) -> Option<Value> {
     let full = matches!(

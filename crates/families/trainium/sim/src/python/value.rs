@@ -10,6 +10,7 @@ use super::tree::Code;
 use crate::api::Api;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Index, Mask};
+use crate::tensor::place::Allocator;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 
@@ -99,6 +100,8 @@ pub(crate) enum Value {
     Module(&'static str),
     Dtype(Dtype),
     Buffer(Buffer),
+    /// A memory with a place in it.
+    Allocator(Rc<Allocator>),
     Engine(EngineName),
     /// Another constant of NKI, by its path.
     Symbol(&'static str),
@@ -171,7 +174,7 @@ impl Value {
             | Self::Launch(_) => "function",
             Self::Module(_) => "module",
             Self::Dtype(_) => "dtype",
-            Self::Buffer(_) => "buffer",
+            Self::Buffer(_) | Self::Allocator(_) => "buffer",
             Self::Engine(_) => "engine",
             Self::Symbol(_) => "constant",
             Self::Type(_) | Self::ScalarOf(_) => "type",

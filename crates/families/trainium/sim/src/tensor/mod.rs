@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod bits;
 pub mod dtype;
 pub(crate) mod index;
+pub(crate) mod place;
 pub(crate) mod short;
 pub(crate) mod storage;
 pub(crate) mod view;

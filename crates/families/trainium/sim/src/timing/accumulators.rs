@@ -54,7 +54,8 @@ pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
 }
 
 /// Where more accumulators live at once than there are, those needed latest move to the on-chip
-/// memory: one more copy each.
+/// memory: one more copy each of a sum that is finished; what no product writes is there from the
+/// beginning. Sums under way stay.
 pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
     let uses = plan.uses();
     let total: u64 = machine.psum_bytes;
@@ -67,6 +68,19 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
         let tensor = plan.tensors.get(span.tile.tensor as usize);
         if tensor.is_some_and(|it| it.buffer == Buffer::Psum) {
             starts.entry(span.first).or_default().push(span);
+        }
+    }
+    // Whether products write a tile, and where it is written last.
+    let mut product = plan.table(false);
+    let mut written = plan.table(0u32);
+    for (position, instruction) in (0u32..).zip(plan.instructions.iter()) {
+        for region in &instruction.writes {
+            let engine = matches!(
+                instruction.operation,
+                Operation::Matmul | Operation::Transpose
+            );
+            product[region.tile.at()] |= engine;
+            written[region.tile.at()] = position;
         }
     }
     let mut live: Vec<Span> = Vec::new();
@@ -88,7 +102,10 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
             let Some(at) = live
                 .iter()
                 .enumerate()
-                .filter(|(_, span)| span.first < position)
+                .filter(|(_, span)| {
+                    let at = span.tile.at();
+                    span.first < position && (!product[at] || written[at] < position)
+                })
                 .max_by_key(|(_, span)| (span.last, span.tile))
                 .map(|(at, _)| at)
             else {
@@ -119,6 +136,14 @@ pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
     }
     let mut out = Long::default();
     for (position, mut instruction) in plan.take_instructions().into_iter().enumerate() {
+        for region in instruction.reads.iter_mut().chain(&mut instruction.writes) {
+            if let Some(home) = homes
+                .get(&region.tile)
+                .filter(|_| !product[region.tile.at()])
+            {
+                region.tile = *home;
+            }
+        }
         for region in &mut instruction.reads {
             let tile = region.tile;
             if let (Some(home), Some(write)) = (homes.get(&tile), last_write.get(&tile))

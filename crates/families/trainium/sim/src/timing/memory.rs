@@ -111,9 +111,13 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     if passes.accumulator_operands {
         accumulators::operands_in_accumulators(&mut plan, machine);
     }
-    accumulators::move_accumulators(&mut plan, machine);
+    // What the kernel places itself stays there.
+    let placed = plan.tensors.iter().any(|tensor| tensor.places.is_some());
+    if !placed {
+        accumulators::move_accumulators(&mut plan, machine);
+    }
     plan.peak_sbuf = peak(&plan, plan.uses().spans(), Buffer::Sbuf).0;
-    if passes.spill && machine.sbuf_bytes < plan.peak_sbuf {
+    if passes.spill && !placed && machine.sbuf_bytes < plan.peak_sbuf {
         if passes.simplify {
             super::sink::sink(&mut plan, machine);
         }

@@ -9,6 +9,7 @@ pub use self::long::Long;
 use crate::keyed::Keyed;
 use crate::python::value::LoopKind;
 use crate::tensor::dtype::Dtype;
+use crate::tensor::place::Place;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
 
@@ -372,6 +373,8 @@ pub(crate) struct Tensor {
     pub(crate) bytes: u64,
     pub(crate) input: bool,
     pub(crate) output: bool,
+    /// Where the kernel wants each of its blocks, if it says so.
+    pub(crate) places: Option<Arc<[Place]>>,
 }
 
 /// A loop of the trace.

@@ -129,7 +129,7 @@ fn classes_with_operators() {
     doubles(
         FIRST,
         &first(
-            "class Allocator:\n  def __init__(self):\n    self.offset = 0\n  def take(self, size):\n    self.offset += size\n    return nki.compiler.sbuf.alloc(self.offset)\nallocator = Allocator()",
+            "class Allocator:\n  def __init__(self):\n    self.offset = 0\n  def take(self, size):\n    self.offset += size\n    return nki.compiler.sbuf.mod_alloc(base_addr=self.offset)\nallocator = Allocator()",
             "u = nl.ndarray((4, 8), dtype=nl.float32, buffer=allocator.take(8))\nu[...] = t + t\nfor i in nl.sequential_range(1, directives=nki.compiler.no_reorder()):\n  t = nl.copy(u)\nassert allocator.offset == 8\nt = u",
         ),
     );

@@ -426,6 +426,78 @@ fn iterations_of_affine_loops_must_not_disturb_each_other() {
             "for i in nl.affine_range(2):\n  t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n  for j in nl.affine_range(2):\n    t[:, nl.ds(j * 256, 256)] = HALF\n    y = nl.exp(t[:, 0:256])",
             Ok(&[11]),
         ),
+        // Windows that overlap and begin elsewhere: in columns, in partitions, in strides, of
+        // other widths, in a view of another shape.
+        (
+            "for i in nl.affine_range(2):\n  x[:, nl.ds(i * 128, 256)] = HALF",
+            Err((twice, 8)),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  x[:, nl.ds((1 - i) * 256, 256 * (i + 1))] = nl.load(a[0:128, nl.ds(0, 256 * (i + 1))])",
+            Err((twice, 8)),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  x[nl.ds(i * 32, 64), :] = nl.load(a[0:64, :])",
+            Err((twice, 8)),
+        ),
+        (
+            "for i in nl.affine_range(2):\n  x[nl.ds(i * 64, 64), :] = nl.load(a[0:64, :])",
+            Ok(&[]),
+        ),
+        (
+            "p = nl.arange(128)[:, None]\nf = nl.arange(256)[None, :]\nfor i in nl.affine_range(2):\n  x[p, 2 * f + i] = HALF",
+            Ok(&[]),
+        ),
+        (
+            "p = nl.arange(128)[:, None]\nf = nl.arange(128)[None, :]\nfor i in nl.affine_range(3):\n  x[p, 2 * f + i] = nl.load(a[0:128, 0:128])",
+            Err((twice, 10)),
+        ),
+        (
+            "p = nl.arange(128)[:, None]\nf = nl.arange(128)[None, :]\nfor i in nl.affine_range(2):\n  x[p, 3 * f + i] = nl.load(a[0:128, 0:128])\nfor i in nl.affine_range(2):\n  x[:, nl.ds(i * 256, 256)] = HALF",
+            Ok(&[]),
+        ),
+        (
+            "for i in nl.affine_range(4):\n  x[:, i * 100:i * 100 + 1] = nl.load(a[0:128, 0:1])\n  x[:, 301 - i:302 - i] = nl.load(a[0:128, 0:1])",
+            Err((twice, 8)),
+        ),
+        // Main memory is no other.
+        (
+            "y = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  nl.store(y[:, 0:256], HALF)",
+            Err((twice, 9)),
+        ),
+        (
+            "y = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(3):\n  nl.store(y[:, nl.ds(i * 128, 256)], HALF)",
+            Err((twice, 9)),
+        ),
+        (
+            "y = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  nl.store(y[:, nl.ds(i * 256, 256)], HALF)",
+            Ok(&[]),
+        ),
+        (
+            "y = nl.ndarray((512, 128), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  nl.store(y.reshape((128, 512))[:, nl.ds(i * 256, 256)], HALF)",
+            Ok(&[]),
+        ),
+        (
+            "y = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  nl.store(y[:, nl.ds(i * 256, 256)], HALF)\n  z = nl.load(y[:, 0:256])",
+            Ok(&[10]),
+        ),
+        (
+            "y = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  nl.store(y[:, nl.ds(i * 256, 256)], HALF)\n  z = nl.load(y[:, nl.ds(i * 256, 256)])",
+            Ok(&[]),
+        ),
+        // What a mask leaves alone, another iteration may write.
+        (
+            "p = nl.arange(128)[:, None]\nf = nl.arange(256)[None, :]\ny = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  z = HALF\n  nl.store(y[p, f], z[p, f], mask=(p - f >= 0) if i == 0 else (f - p >= 1))",
+            Ok(&[]),
+        ),
+        (
+            "p = nl.arange(128)[:, None]\nf = nl.arange(256)[None, :]\nfor i in nl.affine_range(2):\n  x[p, f + 100 * i] = nl.load(a[p, f], mask=(f < 100))",
+            Ok(&[]),
+        ),
+        (
+            "p = nl.arange(128)[:, None]\nf = nl.arange(256)[None, :]\nfor i in nl.affine_range(2):\n  x[p, f + 99 * i] = nl.load(a[p, f], mask=(f < 100))",
+            Err((twice, 10)),
+        ),
     ];
     for (body, expected) in cases {
         let body = format!("{tile}{}", body.replace("HALF", half));

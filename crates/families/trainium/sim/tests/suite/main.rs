@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bits;
+mod capacity;
 mod dialect;
 mod exponentials;
 mod fuzz;

@@ -1,0 +1,84 @@
+//! What products may add to in the accumulators.
+//!
+//! Facts (the page on `nc_matmul` of the second dialect): a product that is added must find what a
+//! product has begun; on cores before v4 it cannot be added to what another engine wrote. What a
+//! product writes lies in one bank.
+
+use super::memory::PSUM_BANK;
+use super::{Device, Dialect};
+use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::tensor::storage::Buffer;
+use crate::tensor::view::View;
+use crate::trace::{Instruction, Operation};
+
+impl Device {
+    /// Checks that what a product writes lies in one bank of the accumulators.
+    pub(super) fn check_bank(&self, target: &View) -> Outcome<()> {
+        if target.buffer() != Buffer::Psum {
+            return Ok(());
+        }
+        let region = self.bounds(target);
+        let tensor = self.trace.tensors.get(region.tile.tensor as usize);
+        let places = tensor.and_then(|tensor| tensor.places.as_ref());
+        let place = places.and_then(|places| places.get(region.tile.block as usize));
+        let start = place.map_or(0, |place| place.byte as usize);
+        let (low, high) = (
+            start + region.span.0 as usize,
+            start + region.span.1.max(region.span.0 + 1) as usize - 1,
+        );
+        if low / PSUM_BANK == high / PSUM_BANK {
+            return Ok(());
+        }
+        Err(Failure::new(
+            FailureKind::Rejected,
+            "psum-bank-crossed",
+            format!(
+                "the matrix engine writes bytes {low} to {} of a partition of PSUM, across the end of a bank of {PSUM_BANK} bytes (tensor made at line {})",
+                high + 1,
+                target.storage.line
+            ),
+            "let each product write within one bank: 512 columns of float32 that begin at a multiple of 512",
+        ))
+    }
+
+    /// Checks that a product is not added to what another engine wrote, and notes who writes.
+    pub(super) fn check_sum(&mut self, instruction: &Instruction) -> Outcome<()> {
+        if self.dialect == Dialect::V1 || self.architecture.generation > 3 {
+            return Ok(());
+        }
+        let product = matches!(
+            instruction.operation,
+            Operation::Matmul | Operation::Transpose
+        );
+        for region in &instruction.writes {
+            let tensor = self.trace.tensors.get(region.tile.tensor as usize);
+            if tensor.is_none_or(|tensor| tensor.buffer != Buffer::Psum) {
+                continue;
+            }
+            if !product {
+                let known = self.foreign.entry(region.tile.number).or_default();
+                known.retain(|(other, _)| !region.part().covers(&other.part()));
+                known.push((*region, instruction.line));
+                continue;
+            }
+            let Some(known) = self.foreign.get_mut(&region.tile.number) else {
+                continue;
+            };
+            let meets = |it: &&(crate::trace::Region, u32)| it.0.part().overlaps(&region.part());
+            if instruction.features.accumulate
+                && let Some((_, line)) = known.iter().find(meets)
+            {
+                return Err(Failure::new(
+                    FailureKind::Rejected,
+                    "sum-not-begun-by-a-product",
+                    format!(
+                        "the product is added to what line {line} wrote to PSUM; on this core a product can only be added to another product"
+                    ),
+                    "leave the memset or copy out and let the first product overwrite (accumulate=False, or None on a fresh tensor)",
+                ));
+            }
+            known.retain(|(other, _)| !region.part().overlaps(&other.part()));
+        }
+        Ok(())
+    }
+}
