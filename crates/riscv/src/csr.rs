@@ -19,6 +19,7 @@ pub(crate) mod number {
 }
 
 const FS: u64 = 3 << 13;
+const VS: u64 = 3 << 9;
 const XS: u64 = 3 << 15;
 const MIE: u64 = 1 << 3;
 const MPIE: u64 = 1 << 7;
@@ -46,6 +47,8 @@ pub(crate) struct ControlRegisters {
     pub fflags: u8,
     /// Rounding mode, 3 bits; 5 to 7 are invalid.
     pub frm: u8,
+    /// The field of `mstatus` that switches the vector unit on; 0 where there is none.
+    vectors: u64,
     float_nearest: bool,
     float_plain: bool,
     mie: u64,
@@ -59,11 +62,13 @@ pub(crate) struct ControlRegisters {
 }
 
 impl ControlRegisters {
-    /// Makes the registers as after reset, with the floating-point unit and the
-    /// accelerator switched on if `units_on`.
-    pub fn new(units_on: bool) -> Self {
+    /// Makes the registers as after reset, with the floating-point unit, the accelerator and the
+    /// vector unit, where there is one, switched on if `units_on`.
+    pub fn new(units_on: bool, has_vectors: bool) -> Self {
+        let vectors = if has_vectors { VS } else { 0 };
         Self {
-            mstatus: MPP | if units_on { FS | XS } else { 0 },
+            mstatus: MPP | if units_on { FS | XS | vectors } else { 0 },
+            vectors,
             mtvec: 0,
             mepc: 0,
             mcause: 0,
@@ -87,6 +92,12 @@ impl ControlRegisters {
     #[inline(always)]
     pub fn float_on(&self) -> bool {
         self.mstatus & FS != 0
+    }
+
+    /// Returns whether vector instructions are legal.
+    #[inline(always)]
+    pub fn vectors_on(&self) -> bool {
+        self.mstatus & VS != 0
     }
 
     /// Returns whether custom instructions are legal.
@@ -148,9 +159,12 @@ impl ControlRegisters {
             n::FRM if self.float_on() => self.frm.into(),
             n::FCSR if self.float_on() => u64::from(self.frm) << 5 | u64::from(self.fflags),
             n::MSTATUS => {
-                let dirty = self.mstatus & FS == FS || self.mstatus & XS == XS;
+                let dirty = [FS, XS, VS]
+                    .iter()
+                    .any(|field| self.mstatus & field == *field);
                 self.mstatus | u64::from(dirty) << 63 | 2 << 32 | 2 << 34
             }
+            0x301 if self.vectors != 0 => MISA | 1 << 21,
             0x301 => MISA,
             0x302 | 0x303 => 0,
             0x304 => self.mie,
@@ -190,7 +204,7 @@ impl ControlRegisters {
                 self.fflags = value as u8 & 31;
                 self.frm = (value >> 5) as u8 & 7;
             }
-            n::MSTATUS => self.mstatus = value & (FS | XS | MIE | MPIE) | MPP,
+            n::MSTATUS => self.mstatus = value & (FS | XS | self.vectors | MIE | MPIE) | MPP,
             0x301..=0x303 => {}
             0x304 => self.mie = value & 0xaaa,
             n::MTVEC => self.mtvec = value & !2,

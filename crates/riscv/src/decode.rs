@@ -242,6 +242,8 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
             let extra = field(6, 5) | field(14, 12) << 2;
             build(O::Custom, operands, extra as u16, i64::from(funct7))
         }
+        0x57 => vector(bits),
+        0x07 | 0x27 if matches!(funct3, 0 | 5..=7) => vector(bits),
         0x07 | 0x27 => {
             let load = field(5, 5) == 0;
             let operation = match (load, funct3) {
@@ -296,6 +298,25 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
         }
         _ => return None,
     })
+}
+
+/// Takes an instruction on vectors as it is; the scalar registers that it may name are told,
+/// since what they hold has to be waited for.
+fn vector(bits: u32) -> Instruction {
+    let field = |low: u32| (bits >> low) as u8 & 31;
+    let is_access = bits & 0x7f != 0x57;
+    let funct3 = if is_access { 8 } else { bits >> 12 & 7 };
+    let is_strided = is_access && bits >> 26 & 3 == 2;
+    let takes_x = matches!(funct3, 4 | 6..=8);
+    // `vset*`, and what moves the first element or a count to a scalar register.
+    let gives_scalar = funct3 == 7 || matches!(funct3, 1 | 2) && bits >> 26 == 0x10;
+    let operands = Operands {
+        rd: gives_scalar.then(|| field(7)),
+        rs1: (takes_x || funct3 == 5).then(|| field(15)),
+        rs2: (is_strided || funct3 == 7).then(|| field(20)),
+        float_mask: u8::from(gives_scalar && funct3 == 1) | u8::from(funct3 == 5) << 1,
+    };
+    build(Operation::Vector, operands, 0, i64::from(bits))
 }
 
 /// `float_mask`: bit 0 rd, bit 1 rs1, bit 2 rs2 are floating-point registers.

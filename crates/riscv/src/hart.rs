@@ -9,6 +9,7 @@ use crate::memory::Memory;
 use crate::record::Core;
 use crate::schedule::Schedule;
 use crate::statistics::CoreStatistics;
+use crate::vector::VectorUnit;
 
 /// Whether cycles are modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,27 @@ impl Hart {
             cut: false,
             mode,
         }
+    }
+
+    /// Gives the hart a vector unit, switched on. It has none otherwise, and vector instructions
+    /// are illegal.
+    #[must_use]
+    pub fn with_vectors(mut self, unit: VectorUnit) -> Self {
+        self.core.csr = ControlRegisters::new(true, true);
+        self.core.vector = Some(Box::new(unit));
+        self
+    }
+
+    /// Returns the vector unit, if there is one.
+    #[must_use]
+    pub fn vectors(&self) -> Option<&VectorUnit> {
+        self.core.vector.as_deref()
+    }
+
+    /// Returns the vector unit for changes, if there is one.
+    #[must_use]
+    pub fn vectors_mut(&mut self) -> Option<&mut VectorUnit> {
+        self.core.vector.as_deref_mut()
     }
 
     /// Returns the address of the next instruction.
@@ -179,7 +201,10 @@ impl Hart {
     pub fn reset_registers(&mut self) {
         self.core.x = [0; 256];
         self.core.f = [0; 256];
-        self.core.csr = ControlRegisters::new(true);
+        self.core.csr = ControlRegisters::new(true, self.core.vector.is_some());
+        if let Some(unit) = &mut self.core.vector {
+            unit.reset();
+        }
         self.core.reservation = None;
         self.core.instructions_before = self.core.instructions;
         self.cut = false;

@@ -99,6 +99,8 @@ pub enum Operation {
     Fsd,
     /// Fused multiply-add: `extra` is a packed `FusedForm`, `immediate` is rs3.
     Fused,
+    /// An instruction on vectors: `immediate` holds the bits.
+    Vector,
     /// Any other floating-point operation: `extra` is a packed `FloatForm`.
     Float,
 }

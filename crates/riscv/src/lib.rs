@@ -1,4 +1,5 @@
-//! RV64IMAFDC interpreter with the timing of an in-order Rocket core.
+//! RV64IMAFDC interpreter with the timing of an in-order Rocket core, and a vector unit (V 1.0)
+//! without timing, which a hart has if it is given one.
 //!
 //! Pure and synchronous: reads no clock, file, environment or randomness.
 //! It knows nothing of Gemmini; custom instructions and everything below the
@@ -28,6 +29,7 @@ mod soft_float;
 mod statistics;
 mod steps;
 mod trap;
+mod vector;
 
 pub use compressed::expand;
 pub use config::{CacheConfig, CoreConfig};
@@ -38,6 +40,7 @@ pub use hart::{Exit, Hart, Limits, Mode};
 pub use instruction::{Decoded, Instruction, Operation};
 pub use memory::{Memory, Region, RegionAccess};
 pub use statistics::CoreStatistics;
+pub use vector::{Agnostic, VectorUnit};
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

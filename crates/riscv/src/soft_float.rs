@@ -53,6 +53,11 @@ pub struct Format {
     pub fraction_bits: u32,
 }
 
+/// binary16.
+pub const HALF: Format = Format {
+    exponent_bits: 5,
+    fraction_bits: 10,
+};
 /// binary32.
 pub const SINGLE: Format = Format {
     exponent_bits: 8,
@@ -122,7 +127,7 @@ impl Format {
         self.max_field() << self.fraction_bits | 1 << (self.fraction_bits - 1)
     }
 
-    fn infinity(self, negative: bool) -> u64 {
+    pub(crate) fn infinity(self, negative: bool) -> u64 {
         self.max_field() << self.fraction_bits | self.zero(negative)
     }
 

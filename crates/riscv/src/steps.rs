@@ -6,6 +6,7 @@ mod integer;
 mod pair;
 mod system;
 mod transfer;
+mod vector;
 
 pub(crate) use pair::step_of_pair;
 pub(crate) use transfer::{enter, unlinked};
@@ -115,6 +116,7 @@ fn choose<const TIMED: bool, const USER: u8>(instruction: &Instruction) -> Step 
         O::Fld => access::fld::<TIMED, USER>,
         O::Fsw => access::fsw::<TIMED>,
         O::Fsd => access::fsd::<TIMED>,
+        O::Vector => vector::vector::<TIMED>,
         O::Fused => fused::<TIMED>(FusedForm::unpack(instruction.extra)),
         O::Float => float::<TIMED>(FloatForm::unpack(instruction.extra)),
     }

@@ -200,7 +200,7 @@ fn gives_zero(operation: FloatOperation, a: bool, b: bool) -> bool {
 
 /// Computes on the host's unit, which rounds to nearest even, if the flags can
 /// be told.
-pub(super) fn fast_double(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<Outcome> {
+pub(crate) fn fast_double(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<Outcome> {
     use FloatOperation as F;
     let (a, b) = (f64::from_bits(a), f64::from_bits(b));
     let result = match operation {
@@ -227,7 +227,7 @@ pub(super) fn fast_double(operation: FloatOperation, a: u64, b: u64, flags: u8) 
     Some((result.to_bits(), if inexact { INEXACT } else { 0 }))
 }
 
-pub(super) fn fast_single(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<Outcome> {
+pub(crate) fn fast_single(operation: FloatOperation, a: u64, b: u64, flags: u8) -> Option<Outcome> {
     use FloatOperation as F;
     let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
     let result = match operation {
@@ -257,7 +257,7 @@ pub(super) fn fast_single(operation: FloatOperation, a: u64, b: u64, flags: u8) 
 
 /// As [`fast_double`], for `a` * `b` + `c`.
 #[inline(never)]
-pub(super) fn fused_double(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome> {
+pub(crate) fn fused_double(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome> {
     let [a, b, c] = [a, b, c].map(f64::from_bits);
     let result = if flags & INEXACT != 0 {
         rounded_fused_double(a, b, c)
@@ -269,7 +269,7 @@ pub(super) fn fused_double(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome>
 
 /// As [`fast_single`], for `a` * `b` + `c`.
 #[inline(always)]
-pub(super) fn fused_single(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome> {
+pub(crate) fn fused_single(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome> {
     let [a, b, c] = [a, b, c].map(|bits| f64::from(f32::from_bits(bits as u32)));
     // The product of two 24-bit numbers is exact in double precision.
     let product = a * b;

@@ -8,6 +8,7 @@ use crate::hart::Exit;
 use crate::memory::Memory;
 use crate::pipeline::Pipeline;
 use crate::trap::Trap;
+use crate::vector::VectorUnit;
 
 const JUMPS: usize = 1024;
 
@@ -62,6 +63,7 @@ pub(crate) struct Core {
     /// Instructions of the block that retired, for [`How::Trap`] and [`How::Stop`].
     pub retired: u8,
     pub csr: ControlRegisters,
+    pub vector: Option<Box<VectorUnit>>,
     pub pipeline: Pipeline,
     /// Retired instructions; in a block those of the whole block.
     pub instructions: u64,
@@ -92,7 +94,8 @@ impl Core {
             jumps: Jumps::new(),
             doubts: Doubts::new(),
             retired: 0,
-            csr: ControlRegisters::new(true),
+            csr: ControlRegisters::new(true, false),
+            vector: None,
             pipeline: Pipeline::new(config),
             instructions: 0,
             reservation: None,

@@ -156,7 +156,9 @@ pub fn csr<const TIMED: bool>(
     };
     let kind = record.extra & 3;
     let writes = kind == 1 || record.rs1 != 0;
-    let old = core.csr.read(csr, counters);
+    let unit = core.vector.as_deref_mut().filter(|_| core.csr.vectors_on());
+    let of_vectors = unit.as_ref().and_then(|unit| unit.read_control(csr));
+    let old = of_vectors.or_else(|| core.csr.read(csr, counters));
     let restart = match (old, writes) {
         (None, _) => None,
         (Some(_), false) => Some(false),
@@ -166,7 +168,10 @@ pub fn csr<const TIMED: bool>(
                 2 => old | operand,
                 _ => old & !operand,
             };
-            core.csr.write(csr, value, counters)
+            match unit.filter(|_| of_vectors.is_some()) {
+                Some(unit) => unit.write_control(csr, value).then_some(true),
+                None => core.csr.write(csr, value, counters),
+            }
         }
     };
     let (Some(old), Some(restart)) = (old, restart) else {

@@ -1,7 +1,14 @@
 //! Tests of this crate from outside, in one program, which links once.
 
 mod differential;
+#[path = "../vectors/interpreted.rs"]
+mod interpreted;
 mod parts;
 mod robustness;
 #[path = "../rocket/mod.rs"]
 mod rocket;
+mod vector_rules;
+#[allow(dead_code, reason = "the fuzzer uses the rest")]
+#[path = "../vectors/mod.rs"]
+mod vectors;
+mod vectors_recorded;

@@ -1,0 +1,101 @@
+//! Vector instructions.
+
+use super::begin;
+use crate::coprocessor::Coprocessor;
+use crate::fault::AccessKind;
+use crate::memory::Memory;
+use crate::record::{Below, Core, How, Record};
+use crate::trap::Trap;
+use crate::vector::{Refusal, Scalars, VectorMemory};
+
+/// Memory as the vector unit reaches it for one instruction.
+struct Port<'a> {
+    memory: &'a mut Memory,
+    coprocessor: &'a mut dyn Coprocessor,
+    pc: u64,
+}
+
+impl Port<'_> {
+    fn report(&mut self, address: u64, len: usize, kind: AccessKind) -> Result<(), Trap> {
+        if len > 0 && self.memory.is_watched(address, len) {
+            let is_store = kind == AccessKind::Store;
+            self.coprocessor
+                .cpu_access(address, len as u64, is_store, self.pc)
+                .map_err(|fault| Trap::access(fault, kind))?;
+        }
+        Ok(())
+    }
+}
+
+impl VectorMemory for Port<'_> {
+    fn load(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Trap> {
+        let kind = AccessKind::Load;
+        let found = self.memory.read(address, bytes.len(), kind, self.pc);
+        bytes.copy_from_slice(found.map_err(|fault| Trap::access(fault, kind))?);
+        self.report(address, bytes.len(), kind)
+    }
+
+    fn store(&mut self, address: u64, bytes: &[u8]) -> Result<(), Trap> {
+        let kind = AccessKind::Store;
+        let place = self.memory.write(address, bytes.len(), kind, self.pc);
+        place
+            .map_err(|fault| Trap::access(fault, kind))?
+            .copy_from_slice(bytes);
+        self.report(address, bytes.len(), kind)
+    }
+}
+
+pub fn vector<const TIMED: bool>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let (record, next, now) = begin!(core, records, now, below);
+    if !execute(core, record, now, below.coprocessor) {
+        return core.leave(now, How::Trap);
+    }
+    if core.memory.take_hook_touched() {
+        return core.stop_for_hook(records, now);
+    }
+    (next.step)(core, &records[1..], now, below)
+}
+
+/// Executes the instruction; returns whether it raised no exception.
+#[inline(never)]
+fn execute(core: &mut Core, record: &Record, now: u64, coprocessor: &mut dyn Coprocessor) -> bool {
+    if !core.csr.vectors_on() {
+        core.refuse(
+            record,
+            now,
+            "there is no vector unit, or mstatus.VS switches it off",
+        );
+        return false;
+    }
+    let pc = core.pc_of(record);
+    let Some(unit) = &mut core.vector else {
+        core.refuse(record, now, "there is no vector unit");
+        return false;
+    };
+    let mut scalars = Scalars {
+        x: &mut core.x,
+        f: &mut core.f,
+        csr: &mut core.csr,
+    };
+    let mut port = Port {
+        memory: &mut core.memory,
+        coprocessor,
+        pc,
+    };
+    match unit.execute(record.immediate as u32, &mut scalars, &mut port) {
+        Ok(()) => true,
+        Err(Refusal::Illegal(why)) => {
+            core.refuse(record, now, why);
+            false
+        }
+        Err(Refusal::Trap(trap)) => {
+            core.raise(trap, record, now);
+            false
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! Vector loads and stores.
+
+use super::integer::UNKNOWN;
+use super::unit::{Executed, Fields, Refusal, VectorUnit, ensure};
+use crate::trap::Trap;
+
+/// Memory as the unit reaches it.
+pub(crate) trait VectorMemory {
+    /// Loads bytes that belong to `elements` of one width.
+    ///
+    /// # Errors
+    /// The exception of an access that is not allowed.
+    fn load(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Trap>;
+
+    /// Stores bytes.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    fn store(&mut self, address: u64, bytes: &[u8]) -> Result<(), Trap>;
+}
+
+/// How addresses of elements follow from the operands.
+#[derive(Clone, Copy)]
+enum Addresses {
+    /// One step behind the other.
+    Stride(u64),
+    /// As the elements of a group of this width say.
+    Indices { register: usize, bytes: usize },
+}
+
+/// A load or store taken apart.
+#[derive(Clone, Copy)]
+struct Access {
+    fields: Fields,
+    base: u64,
+    addresses: Addresses,
+    /// Bytes of an element in memory.
+    bytes: usize,
+    /// Base-2 logarithm of the registers of each field's group.
+    group: i32,
+    /// Fields of a segment.
+    count: usize,
+    is_store: bool,
+}
+
+impl VectorUnit {
+    /// Executes a load or store; `x` are the integer registers.
+    pub(super) fn access(
+        &mut self,
+        fields: Fields,
+        x: &[u64],
+        memory: &mut dyn VectorMemory,
+    ) -> Executed {
+        let is_store = fields.get(6, 0) == 0x27;
+        ensure(fields.get(28, 28) == 0, "elements are at most 64 bits wide")?;
+        let width = match fields.funct3() {
+            0 => 1,
+            5 => 2,
+            6 => 4,
+            _ => 8,
+        };
+        let base = x[fields.vs1()];
+        let count = fields.get(31, 29) + 1;
+        let mode = fields.get(27, 26);
+        if mode == 0 && fields.vs2() == 8 {
+            return self.access_registers(fields, base, width, memory);
+        }
+        ensure(self.vtype.is_legal(), super::NO_CONFIGURATION)?;
+        if mode == 0 && fields.vs2() == 11 {
+            return self.access_mask(fields, base, width, memory);
+        }
+        let element = self.element_bytes().ilog2() as i32;
+        let group_of = |bytes: usize| bytes.ilog2() as i32 - element + self.group();
+        let addresses = match mode {
+            0 => {
+                let fits = fields.vs2() == 0 || fields.vs2() == 16 && !is_store;
+                ensure(fits, "no vector load or store has this encoding")?;
+                Addresses::Stride((width * count) as u64)
+            }
+            2 => Addresses::Stride(x[fields.vs2()]),
+            _ => Addresses::Indices {
+                register: fields.vs2(),
+                bytes: width,
+            },
+        };
+        let (bytes, group) = match addresses {
+            Addresses::Stride(_) => (width, group_of(width)),
+            Addresses::Indices { .. } => (self.element_bytes(), self.group()),
+        };
+        let access = Access {
+            fields,
+            base,
+            addresses,
+            bytes,
+            group,
+            count,
+            is_store,
+        };
+        self.check_access(access, group_of(width))?;
+        if mode == 0 && fields.vs2() == 16 {
+            return self.load_first(access, memory);
+        }
+        self.access_elements(access, memory)
+    }
+
+    fn check_access(&self, access: Access, index_group: i32) -> Executed {
+        let Access {
+            fields,
+            group,
+            count,
+            ..
+        } = access;
+        let vd = fields.vd();
+        ensure(
+            (-3..=3).contains(&group),
+            "a group is larger than 8 registers, or too small",
+        )?;
+        self.aligned(vd, group)?;
+        let registers = count << group.max(0);
+        ensure(
+            registers <= 8 && vd + registers <= 32,
+            "segments need too many registers",
+        )?;
+        if !access.is_store {
+            ensure(
+                fields.is_unmasked() || vd != 0,
+                "a masked instruction writes the mask `v0`",
+            )?;
+        }
+        if let Addresses::Indices { register, .. } = access.addresses {
+            ensure(
+                (-3..=3).contains(&index_group),
+                "the group of indices is larger than 8 registers, or too small",
+            )?;
+            self.aligned(register, index_group)?;
+            if !access.is_store && count > 1 {
+                for field in 0..count {
+                    self.apart(vd + (field << group.max(0)), group, register, index_group)?;
+                }
+            } else if !access.is_store {
+                match index_group.cmp(&group) {
+                    std::cmp::Ordering::Less => {
+                        self.narrower(vd, group, register, index_group)?;
+                    }
+                    std::cmp::Ordering::Greater => self.wider(vd, group, register, index_group)?,
+                    std::cmp::Ordering::Equal => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Accesses the elements of all segments, one after the other.
+    fn access_elements(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+        let Access {
+            fields,
+            bytes,
+            count,
+            ..
+        } = access;
+        let is_plain = matches!(access.addresses, Addresses::Stride(step) if step == bytes as u64);
+        if is_plain && count == 1 && fields.is_unmasked() {
+            return self.access_run(access, memory);
+        }
+        let fills = self.fills_inactive() && !access.is_store;
+        for idx in self.vstart..self.vl {
+            if !self.is_active(fields, idx) {
+                for field in 0..count {
+                    if fills {
+                        self.set_element(self.field(access, field), bytes, idx, u64::MAX);
+                    }
+                }
+                continue;
+            }
+            // An exception leaves what has been done, and goes on here.
+            self.access_segment(access, idx, memory)
+                .inspect_err(|_| self.vstart = idx)?;
+        }
+        self.finish_access(access);
+        Ok(())
+    }
+
+    /// Returns the first register of a field's group.
+    fn field(&self, access: Access, field: usize) -> usize {
+        access.fields.vd() + (field << access.group.max(0))
+    }
+
+    fn address(&self, access: Access, idx: usize) -> u64 {
+        match access.addresses {
+            Addresses::Stride(step) => access.base.wrapping_add(step.wrapping_mul(idx as u64)),
+            Addresses::Indices { register, bytes } => {
+                access.base.wrapping_add(self.element(register, bytes, idx))
+            }
+        }
+    }
+
+    fn access_segment(
+        &mut self,
+        access: Access,
+        idx: usize,
+        memory: &mut dyn VectorMemory,
+    ) -> Executed {
+        let Access { bytes, count, .. } = access;
+        let first = self.address(access, idx);
+        for field in 0..count {
+            let address = first.wrapping_add((field * bytes) as u64);
+            let at = self.field(access, field) * self.register_bytes + idx * bytes;
+            let element = &mut self.registers[at..at + bytes];
+            let done = if access.is_store {
+                memory.store(address, element)
+            } else {
+                memory.load(address, element)
+            };
+            done.map_err(Refusal::Trap)?;
+        }
+        Ok(())
+    }
+
+    /// Accesses elements that lie one behind the other in memory as in registers.
+    fn access_run(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+        if !self.has_body() {
+            return Ok(());
+        }
+        let Access { fields, bytes, .. } = access;
+        let begin = fields.vd() * self.register_bytes;
+        let (from, to) = (self.vstart * bytes, self.vl * bytes);
+        let run = &mut self.registers[begin + from..begin + to];
+        let address = access.base.wrapping_add(from as u64);
+        let whole = if access.is_store {
+            memory.store(address, run)
+        } else {
+            memory.load(address, run)
+        };
+        if whole.is_err() {
+            // Up to the element at fault it happens all the same.
+            for idx in self.vstart..self.vl {
+                self.access_segment(access, idx, memory)
+                    .inspect_err(|_| self.vstart = idx)?;
+            }
+        }
+        self.finish_access(access);
+        Ok(())
+    }
+
+    /// Fills the tails of what a load has written.
+    fn finish_access(&mut self, access: Access) {
+        if access.is_store || !self.has_body() {
+            return;
+        }
+        for field in 0..access.count {
+            let vd = self.field(access, field);
+            match access.bytes {
+                1 => self.finish_tail::<1>(vd, access.group),
+                2 => self.finish_tail::<2>(vd, access.group),
+                4 => self.finish_tail::<4>(vd, access.group),
+                _ => self.finish_tail::<8>(vd, access.group),
+            }
+        }
+    }
+
+    /// Loads as far as memory allows: only the first element raises an exception.
+    fn load_first(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+        for idx in self.vstart..self.vl {
+            if !self.is_active(access.fields, idx) {
+                continue;
+            }
+            match self.access_segment(access, idx, memory) {
+                Err(Refusal::Trap(_)) if idx > 0 => {
+                    self.vl = idx;
+                    break;
+                }
+                done => done.inspect_err(|_| self.vstart = idx)?,
+            }
+        }
+        self.finish_access(access);
+        Ok(())
+    }
+
+    /// Loads or stores whole registers, whatever the configuration is.
+    fn access_registers(
+        &mut self,
+        fields: Fields,
+        base: u64,
+        width: usize,
+        memory: &mut dyn VectorMemory,
+    ) -> Executed {
+        let count = fields.get(31, 29) + 1;
+        let is_store = fields.get(6, 0) == 0x27;
+        let is_known = fields.is_unmasked() && count.is_power_of_two() && (!is_store || width == 1);
+        ensure(is_known, "no vector load or store has this encoding")?;
+        self.aligned(fields.vd(), count.ilog2() as i32)?;
+        let total = count * self.register_bytes / width;
+        let begin = fields.vd() * self.register_bytes;
+        for idx in self.vstart.min(total)..total {
+            let element = &mut self.registers[begin + idx * width..begin + (idx + 1) * width];
+            let address = base.wrapping_add((idx * width) as u64);
+            let done = if is_store {
+                memory.store(address, element)
+            } else {
+                memory.load(address, element)
+            };
+            done.map_err(|trap| {
+                self.vstart = idx;
+                Refusal::Trap(trap)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Loads or stores as many bytes as hold a mask of `vl` elements.
+    fn access_mask(
+        &mut self,
+        fields: Fields,
+        base: u64,
+        width: usize,
+        memory: &mut dyn VectorMemory,
+    ) -> Executed {
+        let is_plain = width == 1 && fields.is_unmasked() && fields.get(31, 29) == 0;
+        if !is_plain {
+            return Err(UNKNOWN);
+        }
+        let vl = std::mem::replace(&mut self.vl, 0);
+        let access = Access {
+            fields,
+            base,
+            addresses: Addresses::Stride(1),
+            bytes: 1,
+            group: 0,
+            count: 1,
+            is_store: fields.get(6, 0) == 0x27,
+        };
+        self.vl = vl.div_ceil(8);
+        let done = self.access_run(access, memory);
+        self.vl = vl;
+        done
+    }
+}

@@ -1,0 +1,128 @@
+//! Fixed-point instructions: saturating and averaging sums, rounded products and shifts, and
+//! narrowing clips.
+
+use super::integer::{UNKNOWN, same};
+use super::unit::{Executed, Fields, Operand, VectorUnit};
+use super::width::{by_widened, by_width, signed, unsigned};
+use std::cell::Cell;
+
+/// Shifts right and rounds as `vxrm` says: half up, half to even, down, or to odd.
+fn rounded(value: i128, shift: usize, vxrm: u8) -> i128 {
+    if shift == 0 {
+        return value;
+    }
+    let dropped = value & ((1 << shift) - 1);
+    let half = 1 << (shift - 1);
+    let is_odd = value >> shift & 1 == 1;
+    let up = match vxrm {
+        0 => dropped >= half,
+        1 => dropped > half || dropped == half && is_odd,
+        2 => false,
+        _ => dropped != 0 && !is_odd,
+    };
+    (value >> shift) + i128::from(up)
+}
+
+/// Limits a value to those of `N` bytes with a sign, or without, and notes whether it had to.
+fn clipped<const N: usize>(value: i128, is_signed: bool, saturated: &Cell<bool>) -> u64 {
+    let (least, most) = if is_signed {
+        (-(1i128 << (8 * N - 1)), (1i128 << (8 * N - 1)) - 1)
+    } else {
+        (0, (1i128 << (8 * N)) - 1)
+    };
+    if value < least || most < value {
+        saturated.set(true);
+    }
+    value.clamp(least, most) as u64
+}
+
+impl VectorUnit {
+    /// Executes the fixed-point instructions with numbers among those of `vadd` and its like.
+    pub(super) fn fixed_point(&mut self, fields: Fields, operand: Operand) -> Executed {
+        let saturated = Cell::new(false);
+        let vxrm = self.vxrm;
+        if fields.funct6() >= 0x2e {
+            self.to_narrow(fields, operand)?;
+            let is_signed = fields.funct6() == 0x2f;
+            by_widened!(self, N, W => self.each::<N, W, N>(fields, operand, |a, b, _| {
+                let value = if is_signed { signed::<W>(a).into() } else { i128::from(a) };
+                clipped::<N>(rounded(value, b as usize % (8 * W), vxrm), is_signed, &saturated)
+            }));
+        } else {
+            self.same_width(fields, operand)?;
+            macro_rules! s {
+                ($value:expr) => {
+                    i128::from(signed::<N>($value))
+                };
+            }
+            macro_rules! u {
+                ($value:expr) => {
+                    i128::from(unsigned::<N>($value))
+                };
+            }
+            match fields.funct6() {
+                0x20 => same!(self, fields, operand, |a, b, _| clipped::<N>(
+                    u!(a) + u!(b),
+                    false,
+                    &saturated
+                )),
+                0x21 => same!(self, fields, operand, |a, b, _| clipped::<N>(
+                    s!(a) + s!(b),
+                    true,
+                    &saturated
+                )),
+                0x22 => same!(self, fields, operand, |a, b, _| clipped::<N>(
+                    u!(a) - u!(b),
+                    false,
+                    &saturated
+                )),
+                0x23 => same!(self, fields, operand, |a, b, _| clipped::<N>(
+                    s!(a) - s!(b),
+                    true,
+                    &saturated
+                )),
+                0x27 => {
+                    same!(self, fields, operand, |a, b, _| {
+                        clipped::<N>(rounded(s!(a) * s!(b), 8 * N - 1, vxrm), true, &saturated)
+                    });
+                }
+                0x2a => {
+                    same!(self, fields, operand, |a, b, _| {
+                        rounded(u!(a), b as usize % (8 * N), vxrm) as u64
+                    });
+                }
+                0x2b => {
+                    same!(self, fields, operand, |a, b, _| {
+                        rounded(s!(a), b as usize % (8 * N), vxrm) as u64
+                    });
+                }
+                _ => return Err(UNKNOWN),
+            }
+        }
+        self.vxsat |= saturated.get();
+        Ok(())
+    }
+
+    /// Executes averaging sums and differences.
+    pub(super) fn average(&mut self, fields: Fields, operand: Operand) -> Executed {
+        self.same_width(fields, operand)?;
+        let vxrm = self.vxrm;
+        let (is_signed, subtracts) = (fields.funct6() & 1 == 1, fields.funct6() & 2 == 2);
+        same!(self, fields, operand, |a, b, _| {
+            let value = |bits| {
+                if is_signed {
+                    i128::from(signed::<N>(bits))
+                } else {
+                    i128::from(unsigned::<N>(bits))
+                }
+            };
+            let sum = if subtracts {
+                value(a) - value(b)
+            } else {
+                value(a) + value(b)
+            };
+            rounded(sum, 1, vxrm) as u64
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,310 @@
+//! State of the vector unit, and the loops over elements that all its instructions are made of.
+
+use super::vtype::VectorType;
+use crate::trap::Trap;
+
+/// What agnostic elements hold after an instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agnostic {
+    /// What they held before, as on most hardware.
+    Undisturbed,
+    /// All ones, so that a program that relies on what they held goes wrong.
+    Ones,
+}
+
+/// Why an instruction was not executed.
+#[derive(Debug)]
+pub(crate) enum Refusal {
+    /// It is illegal, for this reason.
+    Illegal(&'static str),
+    /// An access to memory raised an exception.
+    Trap(Trap),
+}
+
+pub(crate) type Executed = Result<(), Refusal>;
+
+/// Returns a refusal unless the condition holds.
+pub(super) fn ensure(holds: bool, otherwise: &'static str) -> Executed {
+    if holds {
+        Ok(())
+    } else {
+        Err(Refusal::Illegal(otherwise))
+    }
+}
+
+/// The fields of a vector instruction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fields(pub u32);
+
+impl Fields {
+    pub fn get(self, high: u32, low: u32) -> usize {
+        (self.0 >> low) as usize & ((1 << (high - low + 1)) - 1)
+    }
+
+    /// Destination, or what is stored.
+    pub fn vd(self) -> usize {
+        self.get(11, 7)
+    }
+
+    /// First source: a vector, a scalar register or an immediate.
+    pub fn vs1(self) -> usize {
+        self.get(19, 15)
+    }
+
+    pub fn vs2(self) -> usize {
+        self.get(24, 20)
+    }
+
+    /// Whether all elements are active, not those of the mask alone.
+    pub fn is_unmasked(self) -> bool {
+        self.get(25, 25) == 1
+    }
+
+    pub fn funct6(self) -> usize {
+        self.get(31, 26)
+    }
+
+    pub fn funct3(self) -> usize {
+        self.get(14, 12)
+    }
+
+    /// The 5-bit immediate, sign-extended.
+    pub fn immediate(self) -> u64 {
+        ((self.vs1() as i64) << 59 >> 59) as u64
+    }
+}
+
+/// Where the second operand of an element comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Operand {
+    /// The elements of a register group.
+    Vector(usize),
+    /// The same value for all.
+    Scalar(u64),
+}
+
+/// The vector registers and what configures them.
+///
+/// *Source*: RISC-V "V" vector extension, version 1.0.
+#[derive(Clone, Debug)]
+pub struct VectorUnit {
+    /// `v0` to `v31`, one behind the other.
+    pub(super) registers: Vec<u8>,
+    /// Bytes of a register (`vlenb`).
+    pub(super) register_bytes: usize,
+    /// Elements that instructions work on.
+    pub(super) vl: usize,
+    pub(super) vtype: VectorType,
+    /// First element that an instruction works on.
+    pub(super) vstart: usize,
+    /// Rounding of fixed-point results: up, to even, down, to odd.
+    pub(super) vxrm: u8,
+    /// A fixed-point result was saturated.
+    pub(super) vxsat: bool,
+    pub(super) agnostic: Agnostic,
+    /// Whether elements of 16 bits may be floating-point numbers (Zvfh).
+    pub(super) has_half: bool,
+}
+
+impl VectorUnit {
+    /// Makes a unit with registers of `vlen` bits (128 to 1024, a power of two) that hold zeros.
+    ///
+    /// # Panics
+    /// Panics if `vlen` is none of these.
+    #[must_use]
+    pub fn new(vlen: usize, has_half: bool, agnostic: Agnostic) -> Self {
+        assert!(vlen.is_power_of_two() && (128..=1024).contains(&vlen));
+        Self {
+            registers: vec![0; 32 * vlen / 8],
+            register_bytes: vlen / 8,
+            vl: 0,
+            vtype: VectorType::ILLEGAL,
+            vstart: 0,
+            vxrm: 0,
+            vxsat: false,
+            agnostic,
+            has_half,
+        }
+    }
+
+    /// Returns the bytes of all registers, `v0` first.
+    #[must_use]
+    pub fn registers(&self) -> &[u8] {
+        &self.registers
+    }
+
+    /// Returns the bytes of all registers for writing.
+    #[must_use]
+    pub fn registers_mut(&mut self) -> &mut [u8] {
+        &mut self.registers
+    }
+
+    /// Puts everything back as it was made.
+    pub fn reset(&mut self) {
+        *self = Self::new(8 * self.register_bytes, self.has_half, self.agnostic);
+    }
+
+    /// Returns `N` (1, 2, 4 or 8) bytes from an offset into all registers as a number.
+    #[inline(always)]
+    pub(super) fn read<const N: usize>(&self, at: usize) -> u64 {
+        let mut bytes = [0; 8];
+        bytes[..N].copy_from_slice(&self.registers[at..at + N]);
+        u64::from_le_bytes(bytes)
+    }
+
+    #[inline(always)]
+    pub(super) fn write<const N: usize>(&mut self, at: usize, value: u64) {
+        self.registers[at..at + N].copy_from_slice(&value.to_le_bytes()[..N]);
+    }
+
+    /// Returns the element `idx` of `bytes` bytes of the group at `register`.
+    pub(super) fn element(&self, register: usize, bytes: usize, idx: usize) -> u64 {
+        let at = register * self.register_bytes + idx * bytes;
+        let mut value = [0; 8];
+        value[..bytes].copy_from_slice(&self.registers[at..at + bytes]);
+        u64::from_le_bytes(value)
+    }
+
+    pub(super) fn set_element(&mut self, register: usize, bytes: usize, idx: usize, value: u64) {
+        let at = register * self.register_bytes + idx * bytes;
+        self.registers[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+    }
+
+    /// Returns element `idx` of a mask register.
+    #[inline(always)]
+    pub(super) fn mask(&self, register: usize, idx: usize) -> bool {
+        self.registers[register * self.register_bytes + idx / 8] >> (idx % 8) & 1 == 1
+    }
+
+    #[inline(always)]
+    pub(super) fn set_mask(&mut self, register: usize, idx: usize, value: bool) {
+        let byte = &mut self.registers[register * self.register_bytes + idx / 8];
+        *byte = *byte & !(1 << (idx % 8)) | u8::from(value) << (idx % 8);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_active(&self, fields: Fields, idx: usize) -> bool {
+        fields.is_unmasked() || self.mask(0, idx)
+    }
+
+    /// Returns the bytes of a selected element.
+    pub(super) fn element_bytes(&self) -> usize {
+        self.vtype.element_bytes()
+    }
+
+    /// Returns how many elements a register group holds.
+    pub(super) fn most(&self) -> usize {
+        self.vtype.most(self.register_bytes)
+    }
+
+    /// Returns the base-2 logarithm of the registers of a group, negative for parts of one.
+    pub(super) fn group(&self) -> i32 {
+        self.vtype.group()
+    }
+
+    /// Returns whether anything is to be done for an instruction on `vl` elements.
+    pub(super) fn has_body(&self) -> bool {
+        self.vstart < self.vl
+    }
+
+    /// Fills the elements of `N` bytes behind the body of a group, if they are agnostic and that
+    /// is to be seen.
+    #[inline(always)]
+    pub(super) fn finish_tail<const N: usize>(&mut self, vd: usize, group: i32) {
+        if self.agnostic == Agnostic::Ones && self.vtype.tail_agnostic() {
+            let begin = vd * self.register_bytes;
+            let end = begin + (self.register_bytes << group.max(0));
+            let end = end.min(self.registers.len());
+            self.registers[(begin + self.vl * N).min(end)..end].fill(0xff);
+        }
+    }
+
+    /// Fills the elements of a mask register behind the body, which are always agnostic.
+    pub(super) fn finish_mask(&mut self, vd: usize) {
+        if self.agnostic == Agnostic::Ones {
+            for idx in self.vl..8 * self.register_bytes {
+                self.set_mask(vd, idx, true);
+            }
+        }
+    }
+
+    /// Computes elements of `D` bytes from those of `A` bytes at `vs2`, the operand's of `B` and
+    /// their old values.
+    #[inline(always)]
+    pub(super) fn each<const D: usize, const A: usize, const B: usize>(
+        &mut self,
+        fields: Fields,
+        operand: Operand,
+        compute: impl Fn(u64, u64, u64) -> u64,
+    ) {
+        if !self.has_body() {
+            return;
+        }
+        let (d, a) = (
+            fields.vd() * self.register_bytes,
+            fields.vs2() * self.register_bytes,
+        );
+        let fills = self.agnostic == Agnostic::Ones && self.vtype.mask_agnostic();
+        let (start, vl) = (self.vstart, self.vl);
+        if let (Operand::Vector(vs1), true) = (operand, fields.is_unmasked()) {
+            let b = vs1 * self.register_bytes;
+            for idx in start..vl {
+                let (x, y) = (self.read::<A>(a + idx * A), self.read::<B>(b + idx * B));
+                let value = compute(x, y, self.read::<D>(d + idx * D));
+                self.write::<D>(d + idx * D, value);
+            }
+        } else {
+            for idx in start..vl {
+                if !self.is_active(fields, idx) {
+                    if fills {
+                        self.write::<D>(d + idx * D, u64::MAX);
+                    }
+                    continue;
+                }
+                let y = match operand {
+                    Operand::Vector(vs1) => self.read::<B>(vs1 * self.register_bytes + idx * B),
+                    Operand::Scalar(value) => value,
+                };
+                let x = self.read::<A>(a + idx * A);
+                let value = compute(x, y, self.read::<D>(d + idx * D));
+                self.write::<D>(d + idx * D, value);
+            }
+        }
+        let wider = (D.ilog2() as i32) - (self.element_bytes().ilog2() as i32);
+        self.finish_tail::<D>(fields.vd(), self.group() + wider);
+    }
+
+    /// Computes elements of a mask register from those of `N` bytes at `vs2`, the operand's, and
+    /// the mask itself (`vmadc`) or whether they are active.
+    #[inline(always)]
+    pub(super) fn each_mask<const N: usize>(
+        &mut self,
+        fields: Fields,
+        operand: Operand,
+        takes_carry: bool,
+        compute: impl Fn(u64, u64, bool) -> bool,
+    ) {
+        if !self.has_body() {
+            return;
+        }
+        let a = fields.vs2() * self.register_bytes;
+        let fills = self.agnostic == Agnostic::Ones && self.vtype.mask_agnostic();
+        for idx in self.vstart..self.vl {
+            let is_active = self.is_active(fields, idx);
+            if !takes_carry && !is_active {
+                if fills {
+                    self.set_mask(fields.vd(), idx, true);
+                }
+                continue;
+            }
+            let y = match operand {
+                Operand::Vector(vs1) => self.read::<N>(vs1 * self.register_bytes + idx * N),
+                Operand::Scalar(value) => value,
+            };
+            let carry = takes_carry && !fields.is_unmasked() && is_active;
+            let value = compute(self.read::<N>(a + idx * N), y, carry);
+            self.set_mask(fields.vd(), idx, value);
+        }
+        self.finish_mask(fields.vd());
+    }
+}

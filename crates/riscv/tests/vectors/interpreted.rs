@@ -1,0 +1,63 @@
+//! Programs of `vectors` on the interpreter.
+
+use crate::rocket::core_config;
+use crate::vectors::{BASE, Program};
+use autocomp_riscv::{
+    Agnostic, Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand,
+    RoccReply, VectorUnit,
+};
+
+/// Nothing below the caches.
+pub struct Nothing;
+
+impl Coprocessor for Nothing {
+    fn execute(&mut self, _: RoccCommand, _: &mut Memory) -> Result<RoccReply, Fault> {
+        Ok(RoccReply::default())
+    }
+
+    fn fence(&mut self, _: u64, cycle: u64, _: &mut Memory) -> Result<u64, Fault> {
+        Ok(cycle)
+    }
+
+    fn line_access(&mut self, _: u64, _: LineAccess, cycle: u64) -> u64 {
+        cycle + 20
+    }
+
+    fn take_probes(&mut self, _: &mut Vec<(u64, bool)>) {}
+
+    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+/// Returns what a program leaves.
+pub fn results(program: &Program, vlen: usize, mode: Mode) -> Vec<u8> {
+    let mut memory = Memory::new(BASE, program.image.len());
+    memory
+        .host_mut(BASE, program.image.len())
+        .expect("the image lies in memory")
+        .copy_from_slice(&program.image);
+    let unit = VectorUnit::new(vlen, true, Agnostic::Undisturbed);
+    let mut hart = Hart::new(&core_config(64, 4), mode).with_vectors(unit);
+    hart.set_pc(BASE);
+    let limits = Limits {
+        instructions: 1 << 32,
+        cycles: u64::MAX,
+    };
+    match hart.run(&mut memory, &mut Nothing, limits) {
+        Exit::Fault(fault) if fault.rule == "ebreak" => {}
+        other => panic!("the program ended otherwise: {other:?}"),
+    }
+    let at = BASE + program.results.start as u64;
+    memory
+        .host(at, program.results.len())
+        .expect("the image lies in memory")
+        .to_vec()
+}
+
+/// Returns a number that tells results apart (FNV-1a).
+pub fn digest(results: &[u8]) -> u64 {
+    results.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}
