@@ -8,10 +8,10 @@
 //! A program has 40 rounds of 12 instructions unless it is told otherwise, for each length of
 //! registers. What differs is narrowed to the first instruction after which it does.
 
-#[path = "../tests/vectors/interpreted.rs"]
-mod interpreted;
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
+#[path = "../tests/vectors/interpreted.rs"]
+mod interpreted;
 #[path = "../tests/rocket/mod.rs"]
 mod rocket;
 #[path = "../tests/vectors/mod.rs"]

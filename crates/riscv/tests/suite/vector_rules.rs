@@ -40,7 +40,7 @@ fn run(unit: Option<VectorUnit>, x10: u64, words: &[u32]) -> (Hart, &'static str
         .collect();
     memory
         .host_mut(BASE, code.len())
-        .unwrap()
+        .expect("the code fits")
         .copy_from_slice(&code);
     let mut hart = Hart::new(&core_config(64, 4), Mode::Functional);
     if let Some(unit) = unit {
@@ -63,10 +63,10 @@ fn unit(agnostic: Agnostic) -> Option<VectorUnit> {
 }
 
 fn register(hart: &Hart, number: usize) -> [u8; 16] {
-    let registers = hart.vectors().unwrap().registers();
+    let registers = hart.vectors().expect("there is a unit").registers();
     registers[16 * number..16 * (number + 1)]
         .try_into()
-        .unwrap()
+        .expect("sixteen bytes")
 }
 
 #[test]
