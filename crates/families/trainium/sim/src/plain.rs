@@ -14,7 +14,13 @@ use ruff_text_size::Ranged;
 
 use crate::api::{Architecture, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::{is_ambient, module_attribute, module_of};
+use crate::python::{is_ambient, module_attribute};
+
+/// The module of a path that is the same on the device: those of the surroundings are not.
+fn module_of(path: &str) -> Option<&'static str> {
+    let module = crate::python::module_of(path)?;
+    (!["os", "sys", "logging"].contains(&module)).then_some(module)
+}
 
 /// Attributes and methods of tensors, sequences, texts and so on.
 const ATTRIBUTES: &[&str] = &[

@@ -31,6 +31,17 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         _ => None,
     };
     let buffer = bound.buffer("buffer")?.unwrap_or(Buffer::Sbuf);
+    let address = bound.take("address");
+    if let Some(address) = &address {
+        let pair = super::sizes(address).filter(|pair| pair.len() == 2 && pair[0] < 128);
+        if pair.is_none() || !buffer.on_chip() {
+            return Err(bound.wrong(
+                "address",
+                "(partition, byte) of a tensor in SBUF or PSUM, or None",
+                address,
+            ));
+        }
+    }
     let name = match bound.take("name") {
         Some(Value::Str(name)) => name.to_string(),
         _ => String::new(),

@@ -32,6 +32,13 @@ pub(crate) enum Alu {
     ShiftRight,
     AbsoluteMaximum,
     AbsoluteMinimum,
+    /// Those of one operand, which leave the other alone.
+    Absolute,
+    Square,
+    Relu,
+    InverseRoot,
+    Reciprocal,
+    BitNot,
 }
 
 impl Alu {
@@ -52,8 +59,8 @@ impl Alu {
             "less_equal" => Self::LessEqual,
             "greater" => Self::Greater,
             "greater_equal" => Self::GreaterEqual,
-            "logical_and" => Self::LogicalAnd,
-            "logical_or" => Self::LogicalOr,
+            "logical_and" | "all" => Self::LogicalAnd,
+            "logical_or" | "any" => Self::LogicalOr,
             "logical_xor" => Self::LogicalXor,
             "bitwise_and" => Self::BitAnd,
             "bitwise_or" => Self::BitOr,
@@ -64,6 +71,52 @@ impl Alu {
             "abs_min" => Self::AbsoluteMinimum,
             _ => return None,
         })
+    }
+
+    /// The operation of one operand of this name. With those of [`Self::from_name`] it is what the
+    /// vendor's table of math operators lists for `op0=` and `op1=` of `tensor_scalar` and the like
+    /// (NKI documentation, "NKI ISA API Common Fields").
+    pub(crate) fn of_one(name: &str) -> Option<Self> {
+        Some(match name {
+            "abs" | "absolute" | "fabs" => Self::Absolute,
+            "square" => Self::Square,
+            "relu" => Self::Relu,
+            "rsqrt" => Self::InverseRoot,
+            "reciprocal" => Self::Reciprocal,
+            "invert" | "bitwise_not" => Self::BitNot,
+            _ => return None,
+        })
+    }
+
+    /// Whether it has one operand, so that the number or column beside it is not looked at.
+    pub(crate) const fn is_of_one(self) -> bool {
+        matches!(
+            self,
+            Self::Absolute
+                | Self::Square
+                | Self::Relu
+                | Self::InverseRoot
+                | Self::Reciprocal
+                | Self::BitNot
+        )
+    }
+
+    /// Whether instructions may reduce by it (the table's column of legal reductions).
+    pub(crate) const fn reduces(self) -> bool {
+        matches!(
+            self,
+            Self::Add
+                | Self::Subtract
+                | Self::Multiply
+                | Self::Maximum
+                | Self::Minimum
+                | Self::LogicalAnd
+                | Self::LogicalOr
+                | Self::LogicalXor
+                | Self::BitAnd
+                | Self::BitOr
+                | Self::BitXor
+        )
     }
 
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
@@ -95,7 +148,12 @@ impl Alu {
     pub(crate) const fn is_bitwise(self) -> bool {
         matches!(
             self,
-            Self::BitAnd | Self::BitOr | Self::BitXor | Self::ShiftLeft | Self::ShiftRight
+            Self::BitAnd
+                | Self::BitOr
+                | Self::BitXor
+                | Self::BitNot
+                | Self::ShiftLeft
+                | Self::ShiftRight
         )
     }
 
@@ -164,6 +222,12 @@ impl Alu {
             Self::LogicalXor => truth((a != 0.0) != (b != 0.0)),
             Self::AbsoluteMaximum => a.abs().max(b.abs()),
             Self::AbsoluteMinimum => a.abs().min(b.abs()),
+            Self::Absolute => Function::Abs.apply(a),
+            Self::Square => a * a,
+            Self::Relu => Function::Relu.apply(a),
+            Self::InverseRoot => Function::Rsqrt.apply(a),
+            Self::Reciprocal => 1.0 / a,
+            Self::BitNot => !(a as i64) as f32,
             Self::BitAnd => (a as i64 & b as i64) as f32,
             Self::BitOr => (a as i64 | b as i64) as f32,
             Self::BitXor => (a as i64 ^ b as i64) as f32,
@@ -229,6 +293,8 @@ impl Alu {
         reversed: bool,
     ) {
         match number {
+            // The operand beside it is nothing, or zero.
+            _ if self.is_of_one() => values.iter_mut().for_each(|it| *it = self.apply(*it, 0.0)),
             Some(number) => self.apply_scalar(values, number, reversed),
             None => self.apply_column(values, &inputs.next().unwrap_or_default(), reversed),
         }
@@ -269,6 +335,7 @@ pub(crate) enum Function {
     GeluTanh,
     GeluDerivative,
     GeluSigmoid,
+    GeluSigmoidDerivative,
     Sigmoid,
     Tanh,
     Silu,
@@ -306,6 +373,7 @@ impl Function {
             "gelu_apprx_tanh" => Self::GeluTanh,
             "gelu_dx" => Self::GeluDerivative,
             "gelu_apprx_sigmoid" => Self::GeluSigmoid,
+            "gelu_apprx_sigmoid_dx" => Self::GeluSigmoidDerivative,
             "sigmoid" => Self::Sigmoid,
             "tanh" => Self::Tanh,
             "silu" => Self::Silu,
@@ -372,6 +440,10 @@ impl Function {
             }
             Self::GeluDerivative => (normal(wide) + wide * density(wide)) as f32,
             Self::GeluSigmoid => (wide * sigmoid(1.702 * wide)) as f32,
+            Self::GeluSigmoidDerivative => {
+                let s = sigmoid(1.702 * wide);
+                (s * (1.0 + 1.702 * wide * (1.0 - s))) as f32
+            }
             Self::Sigmoid => sigmoid(wide) as f32,
             Self::Tanh => wide.tanh() as f32,
             Self::Silu => (wide * sigmoid(wide)) as f32,

@@ -11,6 +11,7 @@ use super::{Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::tree::{Binary, Comparison, Unary};
 use crate::python::value::Value;
+use crate::tensor::dtype::POISON;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -135,8 +136,16 @@ impl Device {
             let mut values = self.read_last(&source)?;
             if accumulate {
                 let old = self.read(&target)?;
+                let mut unset = false;
                 for (value, old) in values.iter_mut().zip(old) {
-                    *value += old;
+                    // The first product into a place overwrites what lies there.
+                    match old.to_bits() == POISON {
+                        true => unset = true,
+                        false => *value += old,
+                    }
+                }
+                if unset {
+                    self.unset_accumulator(&target, true);
                 }
             }
             self.write_owned(&target, values, flags.as_deref())?;
@@ -293,6 +302,9 @@ impl Device {
             }
         }
         let alu = Alu::from_operator(operator).ok_or_else(unsupported_operator)?;
+        if !place.storage.written.get() && place.buffer().on_chip() {
+            self.unset_accumulator(&place, false);
+        }
         // A running total is an accumulation: affine loops may carry it.
         self.accumulating = true;
         let result = self.combine(
@@ -306,6 +318,22 @@ impl Device {
         );
         self.accumulating = false;
         result.map(|_| ())
+    }
+
+    /// Remarks that something is added to what nothing has set; whether it is a product, the first
+    /// of which overwrites.
+    pub(super) fn unset_accumulator(&mut self, place: &View, product: bool) {
+        let end = match product {
+            true => "; the first product is taken for its first value, as on the device",
+            false => ", so that the sum is undefined",
+        };
+        let made = place.storage.line;
+        self.remark(
+            "unset-accumulator",
+            format!(
+                "this adds to the tensor made at line {made}, which nothing has set{end}; make it with nl.zeros, or assign the first value"
+            ),
+        );
     }
 
     /// An operator with a tensor among its operands.

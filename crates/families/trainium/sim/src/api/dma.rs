@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use super::operands::{select, selected_shape, tensor, within};
-use super::results::{Output, result_type};
+use super::results::Output;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
-use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
-use crate::tensor::view::{Dimension, Dimensions, View};
+use crate::tensor::view::{Dimension, View};
 use crate::trace::{Choice, Engine, Instruction, Operation, Transfer};
 
-const DMA: Choice = Choice::Fixed(Engine::Dma);
+pub(super) const DMA: Choice = Choice::Fixed(Engine::Dma);
 
 /// Shapes of the latest transfers that new ones are compared with, so that equal ones share one.
 const SHAPES: usize = 8;
@@ -38,7 +37,7 @@ fn run_elements(view: &View) -> usize {
 impl Device {
     /// Makes an instruction a transfer whose rows are the first dimension of `rows_of` and of which
     /// so many elements are turned around; without a target it goes to a fresh tile.
-    fn transfer(
+    pub(super) fn transfer(
         &mut self,
         one: &mut Instruction,
         source: &View,
@@ -169,84 +168,6 @@ pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
             None,
         )
         .map(tensor)
-}
-
-/// `nl.load_transpose2d`, `nisa.dma_transpose`
-pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
-    let destination = device.take_destination(bound)?;
-    let mut source = bound.view("src")?;
-    let mask = bound.mask()?;
-    let dtype = bound.dtype("dtype")?;
-    while source.dimensions.len() < 2 {
-        source.dimensions.push(Dimension { size: 1, stride: 1 });
-    }
-    let kept: Dimensions = source
-        .dimensions
-        .iter()
-        .copied()
-        .filter(|d| d.size > 1)
-        .collect();
-    if source.dimensions.len() > 2 && kept.len() == 2 {
-        source.dimensions = kept;
-    }
-    if source.dimensions.len() != 2 {
-        return Err(Failure::documented(
-            "err_exceed_max_supported_dimension",
-            format!("{} of shape {:?}", bound.api.full_name(), source.shape()),
-            "transpose two-dimensional pieces",
-        ));
-    }
-    if source.buffer() == Buffer::Psum {
-        return Err(Failure::documented(
-            "err_unsupported_memory",
-            "transfers cannot read PSUM",
-            "copy to SBUF first",
-        ));
-    }
-    device.check_scope(&source)?;
-    let (p, f) = (source.partitions(), source.free());
-    let selection = select(mask.as_ref(), &[p, f])?;
-    if !matches!(selection, Selection::All) {
-        return Err(Failure::unsupported(
-            "unsupported-mask",
-            "masks of transposing loads are not supported",
-            "load and transpose whole tiles",
-        ));
-    }
-    within(&source, mask.as_ref(), &selection, &[p, f])?;
-    let read = device.read(&source)?;
-    let mut values = vec![0.0; read.len()];
-    if device.functional {
-        for i in 0..p {
-            for j in 0..f {
-                values[j * p + i] = read[i * f + j];
-            }
-        }
-    }
-    let mut one = Instruction::new(Operation::Load, DMA, device.line);
-    one.partitions = f.min(128) as u16;
-    one.free = p as u32;
-    device.describe(&mut one, std::slice::from_ref(&source), 1);
-    device.transfer(&mut one, &source, None, &source, (p * f) as u64);
-    let dtype = result_type(destination.as_ref(), dtype, source.dtype);
-    if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
-        let target = destination.unwrap_or(source);
-        device.write_hbm(one, &target, &values)?;
-        return Ok(tensor(target));
-    }
-    device
-        .finish_tile(one, [f, p].into(), dtype, values, destination)
-        .map(tensor)
-}
-
-impl Device {
-    fn write_hbm(&mut self, mut one: Instruction, target: &View, values: &[f32]) -> Outcome<()> {
-        self.check_mutable(target)?;
-        self.write(target, values, None)?;
-        self.note_write(&mut one, target);
-        self.emit(one)?;
-        Ok(())
-    }
 }
 
 /// `nl.store`
@@ -469,25 +390,4 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
     device.emit(one)?;
     let _ = selected_shape(&selection, &shape);
     Ok(tensor(target))
-}
-
-/// Loads a constant of the host into a tensor in main memory.
-pub(super) fn shared_constant(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
-    let value = bound.required("value")?;
-    let Value::Host(array) = &value else {
-        return Err(bound.wrong("value", "a NumPy array", &value));
-    };
-    let dtype: Dtype = bound.dtype("dtype")?.unwrap_or(array.dtype);
-    let storage = device.allocate(
-        Buffer::Hbm,
-        dtype,
-        array.shape[..].into(),
-        0,
-        0.0,
-        "constant",
-    )?;
-    let view = View::whole(&storage);
-    let data = array.data.clone();
-    device.write(&view, &data, None)?;
-    Ok(tensor(view))
 }

@@ -31,6 +31,23 @@ impl Bound {
         self.as_alu(name, &value)
     }
 
+    /// The operation of one or two operands named by an argument, as `op0=` and `op1=` take it.
+    #[inline(always)]
+    pub(super) fn operator(&mut self, name: &str) -> Outcome<Option<Alu>> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let of_one = match &value {
+            Value::Api(api) => Alu::of_one(api.name),
+            Value::Builtin(name) => Alu::of_one(name),
+            _ => None,
+        };
+        match of_one {
+            Some(alu) => Ok(Some(alu)),
+            None => self.as_alu(name, &value).map(Some),
+        }
+    }
+
     #[inline(always)]
     pub(super) fn optional_alu(&mut self, name: &str) -> Outcome<Option<Alu>> {
         match self.take(name) {
@@ -41,13 +58,21 @@ impl Bound {
 
     pub(super) fn as_alu(&self, name: &str, value: &Value) -> Outcome<Alu> {
         Alu::from_value(value).ok_or_else(|| {
+            let function = match value {
+                Value::Api(api) => super::arithmetic::Function::from_name(api.name).is_some(),
+                _ => false,
+            };
             Failure::documented(
                 "err_unsupported_operation",
                 format!(
                     "{}: `{name}` is no operation of two operands",
                     self.api.full_name()
                 ),
-                "pass nl.add, nl.multiply, nl.subtract, nl.maximum, np.add or the like",
+                if function {
+                    "the scalar engine computes functions of one operand: nisa.activation(op=…)"
+                } else {
+                    "pass nl.add, nl.multiply, nl.subtract, nl.maximum, np.add or the like"
+                },
             )
         })
     }

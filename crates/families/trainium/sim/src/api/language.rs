@@ -302,6 +302,21 @@ pub(super) fn reshaping(device: &mut Device, bound: &mut Bound) -> Outcome<Value
     device.tensor_method(&x, bound.api.name, vec![argument], Vec::new())
 }
 
+/// `nl.is_sbuf`, `nl.is_psum`, `nl.is_hbm`, `nl.is_on_chip`: which memory a buffer is.
+pub(super) fn memory(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let buffer = match bound.required("buffer")? {
+        Value::Buffer(buffer) => buffer,
+        Value::Tensor(view) => view.buffer(),
+        other => return Err(bound.wrong("buffer", "a buffer such as tile.buffer", &other)),
+    };
+    Ok(Value::Bool(match bound.api.name {
+        "is_sbuf" => buffer == Buffer::Sbuf,
+        "is_psum" => buffer == Buffer::Psum,
+        "is_hbm" => !buffer.on_chip(),
+        _ => buffer.on_chip(),
+    }))
+}
+
 /// Functions of NumPy called on the device.
 pub(super) fn numpy(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     Err(Failure::unsupported(

@@ -265,8 +265,21 @@ impl Device {
         match accumulate {
             Some(false) => Ok(None),
             _ if target.buffer() != Buffer::Psum => Ok(None),
-            _ if !target.storage.written.get() => Ok(None),
-            _ => self.read(target).map(Some),
+            _ if accumulate.is_none() && !target.storage.written.get() => Ok(None),
+            _ => {
+                let old = self.read(target)?;
+                let unset = |it: &f32| it.to_bits() == crate::tensor::dtype::POISON;
+                if accumulate == Some(true) && old.iter().any(unset) {
+                    self.remark(
+                        "unset-accumulator",
+                        format!(
+                            "accumulate=True adds to the tensor made at line {}, to which no product was written yet: undefined on the device; leave accumulate= away, or write accumulate=(i > 0)",
+                            target.storage.line
+                        ),
+                    );
+                }
+                Ok(Some(old))
+            }
         }
     }
 }

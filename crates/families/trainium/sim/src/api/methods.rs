@@ -19,7 +19,29 @@ fn bad(name: &str, view: &View) -> Box<Failure> {
     )
 }
 
+/// One side of a pattern of `rearrange` that is a tuple of names and of tuples of names, as text.
+fn side(value: &Value) -> Option<String> {
+    let items = match value {
+        Value::Tuple(items) => items.0.clone(),
+        Value::List(list) => list.borrow().0.clone(),
+        _ => return None,
+    };
+    let word = |item: &Value| match item {
+        Value::Str(name) => Some(name.to_string()),
+        Value::Tuple(_) | Value::List(_) => side(item).map(|inner| format!("({inner})")),
+        other => other.as_int().filter(|one| *one == 1).map(|_| "1".into()),
+    };
+    let words: Option<Vec<String>> = items.iter().map(word).collect();
+    words.map(|words| words.join(" "))
+}
+
 impl Device {
+    /// The name that a tensor was made with.
+    pub(crate) fn name_of(&self, view: &View) -> &str {
+        let tensor = self.trace.tensors.get(view.storage.id as usize);
+        tensor.map_or("", |tensor| &tensor.name)
+    }
+
     /// A method of a tensor.
     pub(crate) fn tensor_method(
         &mut self,
@@ -209,14 +231,20 @@ impl Device {
                 let d = dimension(0, "dim")?;
                 let at = match argument(1, "index") {
                     Some(Value::Register(register)) => Some(register.value.get().unwrap_or(0)),
+                    // Its value is known when the kernel runs.
+                    Some(Value::Tensor(tile)) if tile.elements() == 1 => {
+                        let index = self.operand_of("select", "index", View::clone(&tile))?;
+                        let index = self.read(&index)?;
+                        Some(index.first().map_or(0, |value| *value as i64))
+                    }
                     Some(other) => other.as_int(),
                     None => None,
                 };
                 let Some(at) = at else {
                     return Err(Failure::unsupported(
                         "unsupported-dynamic-index",
-                        "select with an index tile is not supported",
-                        "select with a whole number, a register or a scalar",
+                        "select with an index tile of several elements is not supported",
+                        "select with a whole number, a register, a scalar or a tile of one element",
                     ));
                 };
                 let own = out.dimensions[d];
@@ -249,7 +277,32 @@ impl Device {
                     stride: own.stride * step,
                 };
             }
-            "view" | "astype" => {
+            "get_pattern" => {
+                let pairs = view.dimensions.iter();
+                let pairs = pairs.map(|d| vec![Value::Int(d.stride), Value::Int(d.size as i64)]);
+                return Ok(Value::list(pairs.map(Value::list).collect()));
+            }
+            "get_offset" => return Ok(Value::Int(view.offset)),
+            "has_dynamic_access" | "is_indirect" => {
+                return Ok(Value::Bool(view.indirect.is_some()));
+            }
+            "is_contiguous" => {
+                // Partitions are memories of their own.
+                if chip && !out.dimensions.is_empty() {
+                    out.dimensions.edit(|all| {
+                        all.remove(0);
+                    });
+                }
+                return Ok(Value::Bool(out.is_contiguous()));
+            }
+            "indirect" => {
+                return Err(Failure::unsupported(
+                    "not-simulated",
+                    "tensor indirection by `indirect` is not simulated here",
+                    "gather with nisa.nc_n_gather or nisa.local_gather",
+                ));
+            }
+            "view" | "astype" | "reinterpret_cast" => {
                 let dtype = argument(0, "dtype")
                     .as_ref()
                     .and_then(dtype_of)
@@ -271,13 +324,26 @@ impl Device {
                 })?;
             }
             "rearrange" => {
-                let Some(Value::Str(pattern)) = argument(0, "pattern") else {
-                    return Err(fail());
+                let pattern = match (argument(0, "pattern"), argument(0, "src_pattern")) {
+                    (Some(Value::Str(pattern)), _) => pattern.to_string(),
+                    (_, Some(source)) => {
+                        let target = argument(1, "dst_pattern").ok_or_else(fail)?;
+                        let (left, right) = (side(&source), side(&target));
+                        format!("{} -> {}", left.ok_or_else(fail)?, right.ok_or_else(fail)?)
+                    }
+                    _ => return Err(fail()),
                 };
                 let mut given: Vec<(String, i64)> = Vec::new();
+                if let Some(Value::Dict(dict)) = positional.get(2) {
+                    for (key, value) in &dict.borrow().entries {
+                        if let (Value::Str(key), Some(value)) = (key, value.as_int()) {
+                            given.push((key.to_string(), value));
+                        }
+                    }
+                }
                 for (name, value) in &keywords {
                     match (&**name, value) {
-                        ("pattern", _) => {}
+                        ("pattern" | "src_pattern" | "dst_pattern", _) => {}
                         (_, Value::Dict(dict)) => {
                             for (key, value) in &dict.borrow().entries {
                                 if let (Value::Str(key), Some(value)) = (key, value.as_int()) {
@@ -294,7 +360,8 @@ impl Device {
             }
             "vector_select" => {
                 let d = dimension(0, "dim")?;
-                let rows = match argument(1, "indices") {
+                let named = argument(1, "indices").or_else(|| keyword("vector_offset"));
+                let rows = match named {
                     Some(Value::Tensor(rows)) => View::clone(&rows),
                     _ => return Err(fail()),
                 };

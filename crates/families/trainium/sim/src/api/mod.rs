@@ -7,8 +7,11 @@ mod arithmetic;
 mod assign;
 mod bound;
 mod choices;
+mod constants;
 mod copies;
 mod dma;
+mod dma_sums;
+mod dma_transposes;
 mod elementwise;
 mod gather;
 mod hazards;
@@ -28,11 +31,13 @@ mod reduce;
 pub(crate) mod registers;
 mod results;
 mod scan;
+mod sequences;
 mod shuffles;
 mod statistics;
 mod sums;
 mod table;
 mod tensor_tensor;
+mod totals;
 pub(crate) mod transcendental;
 mod transposes;
 mod values;
@@ -194,6 +199,8 @@ pub(crate) struct Device {
     /// What engines other than that of products wrote to the accumulators, by the number of the
     /// tile, with the line.
     foreign: Keyed<u32, Vec<(Region, u32)>>,
+    /// Those of the vector engine, as far as instructions have filled them.
+    totals: Vec<f32>,
     /// Where each storage was last written within running affine loops, for the hazard check.
     hazards: hazards::Hazards,
     pub(crate) remarks: Vec<Remark>,
@@ -232,6 +239,7 @@ impl Device {
             interfaces: Interfaces::of(dialect),
             accumulators: vec![0.0; 128],
             foreign: Keyed::default(),
+            totals: Vec::new(),
             hazards: hazards::Hazards::default(),
             remarks: Vec::new(),
             reducing: None,

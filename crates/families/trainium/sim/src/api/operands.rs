@@ -14,6 +14,37 @@ use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Sizes, View};
 use crate::trace::{Choice, Engine, Instruction, Operation};
 
+/// Free dimensions of an access pattern.
+const FREE: usize = 4;
+/// Elements in each partition whose time an instruction takes at least.
+const LEAST: u32 = 64;
+
+/// Sizes of the free dimensions that an access pattern needs: those that lie one inside the other
+/// are one.
+fn free_dimensions(view: &View) -> Vec<usize> {
+    let mut found: Vec<(usize, i64)> = Vec::new();
+    for dimension in view.dimensions.iter().skip(1).filter(|d| d.size > 1) {
+        match found.last_mut() {
+            Some((size, stride)) if *stride == dimension.stride * dimension.size as i64 => {
+                (*size, *stride) = (*size * dimension.size, dimension.stride);
+            }
+            _ => found.push((dimension.size, dimension.stride)),
+        }
+    }
+    found.into_iter().map(|(size, _)| size).collect()
+}
+
+/// Into how many pieces an instruction is cut whose operand needs more free dimensions than an
+/// access pattern has.
+fn pieces(view: &View) -> usize {
+    if view.dimensions.len() <= FREE + 1 {
+        return 1;
+    }
+    let sizes = free_dimensions(view);
+    let beyond = sizes.len().saturating_sub(FREE);
+    sizes[..beyond].iter().product::<usize>().min(1 << 16)
+}
+
 /// An element-wise instruction about to be run.
 pub(super) struct Elementwise {
     pub(super) operation: Operation,
@@ -135,13 +166,23 @@ impl Device {
                 "tile the free dimensions",
             ));
         }
-        let free = view.dimensions[1..].iter().filter(|d| d.size > 1).count();
-        if free > 4 {
+        // Most views have few dimensions.
+        let free = match view.dimensions.len() {
+            0..=FREE => 0,
+            _ => free_dimensions(&view).len(),
+        };
+        if free > FREE && self.dialect == Dialect::V1 {
+            self.remark(
+                "access-pattern-in-pieces",
+                format!(
+                    "{api}: `{name}` needs {free} free dimensions in its access pattern; there are {FREE}, so the compiler cuts the instruction into pieces"
+                ),
+            );
+        } else if free > FREE {
             return Err(Failure::documented(
                 "err_exceed_max_supported_dimension",
                 format!(
-                    "{api}: `{name}` needs {} free dimensions in its access pattern; there are 4",
-                    free
+                    "{api}: `{name}` needs {free} free dimensions in its access pattern; there are {FREE}"
                 ),
                 "merge dimensions, or copy into a simpler layout first",
             ));
@@ -222,6 +263,9 @@ impl Device {
             let bounds = selected_shape(&selection, &shape);
             one.partitions = bounds.first().copied().unwrap_or(1) as u16;
             one.free = bounds.iter().skip(1).product::<usize>() as u32;
+            // Each further piece costs what an instruction costs at least.
+            let pieces = parts.iter().map(pieces).max().unwrap_or(1);
+            one.free = one.free.saturating_add((pieces as u32 - 1) * LEAST);
             self.describe(&mut one, &parts, streams);
             instruction = Some(one);
         }

@@ -160,6 +160,10 @@ fn collapse(
             .chunks(inner)
             .map(|row| match alu {
                 Alu::Add => sum(row),
+                // A row of one element has a truth, too.
+                Alu::LogicalAnd | Alu::LogicalOr => row
+                    .iter()
+                    .fold(alu.neutral(), |all, value| alu.apply(all, *value)),
                 _ => row
                     .iter()
                     .copied()
@@ -221,6 +225,13 @@ fn sum(row: &[f32]) -> f32 {
 pub(super) fn tensor_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let destination = device.take_destination(bound)?;
     let alu = bound.alu("op")?;
+    if !alu.reduces() {
+        return Err(Failure::documented(
+            "err_unsupported_operation",
+            format!("{}: {alu:?} is no reduction", bound.api.full_name()),
+            "reduce by nl.add, nl.subtract, nl.multiply, nl.maximum, nl.minimum, or by a logical or bitwise and, or, xor",
+        ));
+    }
     let data = bound.view("data")?;
     let data = device.operand(bound, "data", data)?;
     let axes = axes(bound, data.dimensions.len())?;
@@ -256,7 +267,7 @@ pub(super) fn tensor_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<V
         .map(tensor)
 }
 
-/// `nl.sum`, `nl.max`, `nl.min`, `nl.prod`, `nl.mean`
+/// `nl.sum`, `nl.max`, `nl.min`, `nl.prod`, `nl.mean`, `nl.all`, `nl.any`
 pub(super) fn reduction(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let data = bound.view("x")?;
     let data = device.operand(bound, "x", data)?;

@@ -10,20 +10,25 @@ use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation};
 
-/// `nisa.nc_n_gather`: each partition picks among its own elements.
+/// `nisa.nc_n_gather`, `nl.gather_flattened`: each partition picks among its own elements.
 pub(super) fn n_gather(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
-    let destination = device.take_destination(bound)?;
+    let function = bound.api.module == "nl";
+    let destination = match function {
+        true => None,
+        false => device.take_destination(bound)?,
+    };
     let (data, indices) = (bound.view("data")?, bound.view("indices")?);
     let data = device.operand(bound, "data", data)?;
     let indices = device.operand(bound, "indices", indices)?;
+    let dtype = bound.dtype("dtype")?.unwrap_or(data.dtype);
     if data.buffer() == Buffer::Psum || indices.buffer() == Buffer::Psum {
         return Err(Failure::documented(
             "err_unsupported_memory",
-            "nc_n_gather reads SBUF only",
+            format!("{} reads SBUF only", bound.api.full_name()),
             "copy out of PSUM first",
         ));
     }
-    if indices.dtype != Dtype::Uint32 {
+    if indices.dtype != Dtype::Uint32 && !(function && indices.dtype.is_integer()) {
         return Err(Failure::documented(
             "err_unsupported_dtype",
             format!("indices have type {}", indices.dtype.name()),
@@ -68,7 +73,6 @@ pub(super) fn n_gather(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
     one.partitions = rows as u16;
     one.free = count as u32;
     let shape = indices.shape();
-    let dtype = data.dtype;
     device.describe(&mut one, &[data, indices], 2);
     device
         .finish_tile(one, shape, dtype, values, destination)

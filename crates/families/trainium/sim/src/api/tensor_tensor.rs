@@ -81,11 +81,14 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
     let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
     let data = device.operand(bound, "data", data)?;
-    let op0 = bound.alu("op0")?;
-    let operand0 = bound.required("operand0")?;
+    let op0 = bound.operator("op0")?.ok_or_else(|| bound.missing("op0"))?;
+    let operand0 = operand_of(bound, "operand0", op0)?;
     let reverse0 = bound.flag("reverse0")?;
-    let op1 = bound.optional_alu("op1")?;
-    let operand1 = bound.take("operand1");
+    let op1 = bound.operator("op1")?;
+    let operand1 = match op1 {
+        Some(op1) => Some(operand_of(bound, "operand1", op1)?),
+        None => bound.take("operand1"),
+    };
     let reverse1 = bound.flag("reverse1")?;
     let dtype = bound.dtype("dtype")?;
     let mask = bound.mask()?;
@@ -111,7 +114,11 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
     }
     let linear = |op: Alu| matches!(op, Alu::Add | Alu::Multiply);
     let simple = linear(op0) && op1.is_none_or(linear);
-    let default = if simple && device.dialect == Dialect::V1 {
+    // The vector engine has no reciprocal root (the documentation's section on engine selection).
+    let root = |op: Alu| op == Alu::InverseRoot;
+    let default = if root(op0) || op1.is_some_and(root) {
+        GPSIMD
+    } else if simple && device.dialect == Dialect::V1 {
         Choice::VectorOrScalar
     } else {
         VECTOR
@@ -150,9 +157,6 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
             }
         }
     }
-    if op1.is_some() && numbers.len() < 2 {
-        return Err(bound.missing("operand1"));
-    }
     let request = Elementwise {
         operation: Operation::TensorScalar,
         choice,
@@ -178,6 +182,28 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
         .map(tensor)
 }
 
+/// The operand of an operator. One that takes none is given nothing or zero, as the documentation
+/// asks for.
+fn operand_of(bound: &mut Bound, name: &str, operator: Alu) -> Outcome<Value> {
+    let Some(value) = bound.take(name) else {
+        return match operator.is_of_one() {
+            true => Ok(Value::Float(0.0)),
+            false => Err(bound.missing(name)),
+        };
+    };
+    if operator.is_of_one() && value.as_number().is_some_and(|number| number != 0.0) {
+        return Err(Failure::documented(
+            "err_unsupported_operation",
+            format!(
+                "{}: {operator:?} has one operand, so `{name}` must be None or 0",
+                bound.api.full_name()
+            ),
+            format!("leave {name}= away, or put the operation with the number into op0="),
+        ));
+    }
+    Ok(value)
+}
+
 /// The number of `operand0`; a column becomes one of `inputs`.
 fn number_or_input(
     device: &mut Device,
@@ -201,9 +227,10 @@ fn number_or_input(
 pub(super) fn scalar_tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let destination = device.take_destination(bound)?;
     let (data, other) = (bound.view("data")?, bound.view("operand1")?);
-    let (op0, op1) = (bound.alu("op0")?, bound.alu("op1")?);
+    let op0 = bound.operator("op0")?.ok_or_else(|| bound.missing("op0"))?;
+    let op1 = bound.alu("op1")?;
     let (reverse0, reverse1) = (bound.flag("reverse0")?, bound.flag("reverse1")?);
-    let operand0 = bound.required("operand0")?;
+    let operand0 = operand_of(bound, "operand0", op0)?;
     let dtype = bound.dtype("dtype")?;
     let mask = bound.mask()?;
     let (data, other) = device.pair(bound, ["data", "operand1"], data, other)?;
@@ -242,15 +269,21 @@ pub(super) fn tensor_scalar_reduce(device: &mut Device, bound: &mut Bound) -> Ou
     let destination = device.take_destination(bound)?;
     let data = bound.view("data")?;
     let data = device.operand(bound, "data", data)?;
-    let (op0, reverse, reduce_op) = (
-        bound.alu("op0")?,
-        bound.flag("reverse0")?,
-        bound.alu("reduce_op")?,
-    );
-    let operand = bound.required("operand0")?;
-    let target = bound.view("reduce_res")?;
-    device.check_mutable(&target)?;
-    let target = device.operand(bound, "reduce_res", target)?;
+    let op0 = bound.operator("op0")?.ok_or_else(|| bound.missing("op0"))?;
+    let (reverse, reduce_op) = (bound.flag("reverse0")?, bound.alu("reduce_op")?);
+    let operand = operand_of(bound, "operand0", op0)?;
+    let target = bound.optional_view("reduce_res")?;
+    let target = match target {
+        // Without it the total stays in the engine's accumulators.
+        None if device.dialect == Dialect::V2 => None,
+        None => return Err(bound.missing("reduce_res")),
+        Some(target) => {
+            device.check_mutable(&target)?;
+            Some(device.operand(bound, "reduce_res", target)?)
+        }
+    };
+    let start = super::totals::start(device, bound, reduce_op, data.partitions())?;
+    let negate = bound.flag("reduce_res_negate")?;
     let dtype = bound.dtype("dtype")?;
     let shape = data.shape();
     let partitions = data.partitions();
@@ -275,21 +308,19 @@ pub(super) fn tensor_scalar_reduce(device: &mut Device, bound: &mut Bound) -> Ou
             let mut inputs = inputs.into_iter();
             let mut x = inputs.next().unwrap_or_default();
             op0.apply_operand(&mut x, number, &mut inputs, reverse);
-            totals = x
-                .chunks(width)
-                .map(|row| {
-                    row.iter()
-                        .copied()
-                        .reduce(|a, b| reduce_op.apply(a, b))
-                        .unwrap_or_default()
-                })
-                .collect();
+            totals = super::totals::of_rows(&x, width, reduce_op);
             x
         },
     )?;
+    let totals = super::totals::carry(device, &start, totals, reduce_op);
+    let Some(target) = target else {
+        return Ok(tensor(result));
+    };
     if target.elements() != partitions {
         return Err(not_a_column(&target, partitions));
     }
+    let sign = if negate { -1.0 } else { 1.0 };
+    let totals: Vec<f32> = totals.into_iter().map(|total| sign * total).collect();
     device.also_write(&target, &totals)?;
     Ok(tensor(result))
 }

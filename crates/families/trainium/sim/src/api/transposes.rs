@@ -5,6 +5,7 @@ use super::results::Output;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::{EngineName, Value};
+use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -90,9 +91,23 @@ pub(super) fn nc_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Va
     let data = device.operand(bound, "data", data)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
-    if let Some(target) = destination.as_ref()
-        && target.dtype != data.dtype
-    {
+    let cast = destination.as_ref().filter(|it| it.dtype != data.dtype);
+    // The documentation asks for equal types; published kernels that ran on the device turn
+    // two-byte numbers into float32 accumulators.
+    let widened = cast.is_some_and(|target| {
+        let short = matches!(data.dtype, Dtype::Bfloat16 | Dtype::Float16);
+        short && target.dtype == Dtype::Float32 && target.buffer() == Buffer::Psum
+    });
+    if widened {
+        device.remark(
+            "transpose-widens",
+            format!(
+                "nisa.nc_transpose: `dst` is float32 and `data` {}; the documentation asks for one type, kernels that ran on the device had two",
+                data.dtype.name()
+            ),
+        );
+    }
+    if let Some(target) = cast.filter(|_| !widened) {
         return Err(Failure::documented(
             "err_unsupported_dtype",
             format!(

@@ -21,6 +21,7 @@ impl Interpreter {
             Value::Object(_) | Value::Class(_) | Value::Super(_) => {
                 return self.class_attribute(object, name)?.ok_or_else(missing);
             }
+            Value::Module(super::package::PACKAGE) => return self.own_value(name),
             Value::Module(module) => {
                 return super::modules::attribute(&self.device, module, name);
             }
@@ -31,10 +32,17 @@ impl Interpreter {
                 "buffer" => Value::Buffer(view.buffer()),
                 "size" => Value::Int(view.elements() as i64),
                 "itemsize" => Value::Int(view.dtype.bytes() as i64),
+                "strides" => {
+                    let strides = view.dimensions.iter().map(|it| Value::Int(it.stride));
+                    Value::tuple(strides.collect())
+                }
+                "offset" => Value::Int(view.offset),
+                "name" => Value::str(self.device.name_of(view)),
                 "reshape" | "broadcast_to" | "broadcast" | "permute" | "expand_dim"
                 | "expand_dims" | "squeeze_dim" | "reshape_dim" | "flatten_dims" | "rearrange"
                 | "select" | "vector_select" | "view" | "ap" | "astype" | "slice"
-                | "get_pattern" | "get_offset" | "has_dynamic_access" => bound(),
+                | "get_pattern" | "get_offset" | "has_dynamic_access" | "is_contiguous"
+                | "is_indirect" | "reinterpret_cast" | "indirect" => bound(),
                 _ => return Err(missing()),
             },
             Value::Grid(parts) => {
@@ -138,6 +146,10 @@ impl Interpreter {
                 .tensor_method(view, name, arguments.positional, arguments.keywords);
         }
         if let Value::Object(inner) = object {
+            if &**name == "__init__" {
+                self.set_fields(object, arguments.keywords, line)?;
+                return Ok(Value::None);
+            }
             return self.named_method(inner, name, arguments, line);
         }
         if let Value::Host(array) = object {

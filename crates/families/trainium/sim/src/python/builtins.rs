@@ -44,6 +44,12 @@ impl Interpreter {
             }
             _ => {}
         }
+        let (mut positional, mut keywords) = (positional, keywords);
+        if matches!(name, "affine_range" | "sequential_range" | "static_range")
+            && !keywords.is_empty()
+        {
+            positional = range_arguments(positional, &mut keywords);
+        }
         let count = positional.len();
         let wrong = || wrong_arguments(name, count);
         if let Some(value) = self.item_builtin(name, &positional, &keywords, line)? {
@@ -98,6 +104,8 @@ impl Interpreter {
                 _ => return Err(wrong()),
             }),
             "object.__init__" => Value::None,
+            "getenv" => second.cloned().unwrap_or(Value::None),
+            "getLogger" => Value::Module("logger"),
             "int" => match first {
                 Some(Value::Str(text)) => text.trim().parse().map(Value::Int).map_err(|_| {
                     Failure::python(
@@ -217,6 +225,10 @@ impl Interpreter {
                     Value::Class(class) => {
                         matches!(value, Value::Object(object) if object.class.is(class))
                     }
+                    Value::Symbol("base:nki-object") => match value {
+                        Value::Object(object) => object.class.of_nki,
+                        other => matches!(other, Value::Tensor(_)),
+                    },
                     Value::Type(name) => *name == own || (*name == "int" && own == "bool"),
                     _ => false,
                 }))
@@ -273,6 +285,28 @@ impl Interpreter {
             }
         })
     }
+}
+
+/// Start, stop and step of NKI's ranges, which may be named.
+fn range_arguments(mut positional: Vec<Value>, keywords: &mut Vec<(Rc<str>, Value)>) -> Vec<Value> {
+    let mut named = |name: &str| {
+        let at = keywords
+            .iter()
+            .position(|(keyword, _)| &**keyword == name)?;
+        Some(keywords.remove(at).1).filter(|value| !matches!(value, Value::None))
+    };
+    let (start, stop, step) = (named("start"), named("stop"), named("step"));
+    if let Some(start) = start {
+        positional.insert(0, start);
+    }
+    positional.extend(stop);
+    if let Some(step) = step {
+        if positional.len() == 1 {
+            positional.insert(0, Value::Int(0));
+        }
+        positional.push(step);
+    }
+    positional
 }
 
 /// What a call of a built-in function says that it cannot make sense of.

@@ -244,6 +244,9 @@ impl Interpreter {
                 None => Err(type_error("a NumPy scalar is made from one number")),
             },
             Value::Dtype(dtype) => self.call(&Value::ScalarOf(*dtype), arguments, line),
+            Value::Module(super::package::PACKAGE) => {
+                Err(super::package::elsewhere("what is called here"))
+            }
             // `context:` constants are entered with `with`, and called first.
             Value::Symbol(name) if name.starts_with("context:") => Ok(function.clone()),
             other => Err(type_error(&format!(

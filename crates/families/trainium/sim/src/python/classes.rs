@@ -26,10 +26,15 @@ impl Interpreter {
             ));
         }
         let mut kind = ClassKind::Plain;
+        let mut of_nki = false;
         let mut bases = Vec::new();
         for node in &code.bases {
             match self.evaluate(node, frame)? {
                 Value::Class(base) => bases.push(base),
+                Value::Symbol("base:nki-object") => {
+                    kind = ClassKind::Configuration;
+                    of_nki = true;
+                }
                 Value::Symbol("base:named-tuple") => kind = ClassKind::Named,
                 Value::Symbol("base:enumeration") => kind = ClassKind::Enumeration(false),
                 Value::Symbol("base:whole-enumeration") => kind = ClassKind::Enumeration(true),
@@ -41,7 +46,7 @@ impl Interpreter {
                             "a class cannot be derived from a {} here",
                             other.type_name()
                         ),
-                        "derive it from classes of the file, NamedTuple or Enum",
+                        "derive it from classes of the file, nl.NKIObject, NamedTuple or Enum",
                     )
                     .at(node.line));
                 }
@@ -55,6 +60,7 @@ impl Interpreter {
         if let Some(frozen) = code.dataclass {
             kind = ClassKind::Data(frozen);
         }
+        of_nki |= bases.iter().any(|base| base.of_nki);
         let height = 1 + bases.iter().map(|base| base.height).max().unwrap_or(0);
         if height > MAXIMUM_HEIGHT {
             return Err(type_error("too many classes are derived from each other"));
@@ -116,6 +122,7 @@ impl Interpreter {
             kind,
             bases,
             height,
+            of_nki,
             fields,
             attributes: RefCell::new(attributes),
             methods: RefCell::new(methods),
@@ -170,7 +177,18 @@ impl Interpreter {
         };
         let mut positional = arguments.positional.into_iter();
         let mut keywords = arguments.keywords;
+        if class.kind == ClassKind::Configuration {
+            if positional.next().is_some() {
+                return Err(wrong("takes its fields by keyword".to_owned()));
+            }
+            self.set_fields(&value, keywords, line)?;
+            keywords = Vec::new();
+        }
         for (name, default) in &class.fields {
+            if class.kind == ClassKind::Configuration {
+                self.set_default(&object, name, default, line)?;
+                continue;
+            }
             let named = keywords.iter().position(|(keyword, _)| keyword == name);
             let given = match (positional.next(), named) {
                 (Some(_), Some(_)) => return Err(wrong(format!("is given `{name}` twice"))),
@@ -204,6 +222,41 @@ impl Interpreter {
             self.call_with(&then, value.clone(), Arguments::default(), line)?;
         }
         Ok(value)
+    }
+
+    /// Gives an object the fields that a call names, as the vendor's `NKIObject` does.
+    pub(super) fn set_fields(
+        &mut self,
+        value: &Value,
+        keywords: Vec<(Rc<str>, Value)>,
+        line: u32,
+    ) -> Outcome<()> {
+        let Value::Object(object) = value else {
+            return Ok(());
+        };
+        self.reserve(keywords.len() as u64, line)?;
+        for (name, given) in keywords {
+            self.cycles.note(value, &given);
+            put(object, &name, given);
+        }
+        Ok(())
+    }
+
+    /// Gives a field that has no value yet what a function makes for each object. Other defaults
+    /// are found in the class.
+    fn set_default(
+        &mut self,
+        object: &Rc<Object>,
+        name: &Rc<str>,
+        default: &FieldDefault,
+        line: u32,
+    ) -> Outcome<()> {
+        if let (None, FieldDefault::Factory(function)) = (get(object, name), default) {
+            let made = self.call(&function.clone(), Arguments::default(), line)?;
+            self.cycles.note(&Value::Object(Rc::clone(object)), &made);
+            put(object, name, made);
+        }
+        Ok(())
     }
 
     /// The member of an enumeration with a value.
@@ -279,6 +332,10 @@ impl Interpreter {
                     Some(found) => self
                         .bound(found, Some(parent.1.clone()), &parent.0)
                         .map(Some),
+                    // `NKIObject` takes fields by keyword.
+                    None if &**name == "__init__" && parent.0.of_nki => Ok(Some(Value::Bound(
+                        Rc::new((parent.1.clone(), Rc::clone(name))),
+                    ))),
                     // Everything has a plain `__init__`.
                     None if &**name == "__init__" => Ok(Some(Value::Builtin("object.__init__"))),
                     None => Ok(None),

@@ -54,7 +54,9 @@ impl Interpreter {
                 }
                 let found = self.attribute(&object, &node.name);
                 let found = found.map_err(|f| f.at(line))?;
-                if let Value::Module(module) = object {
+                if let Value::Module(module) = object
+                    && module != super::package::PACKAGE
+                {
                     // Where another module was asked first, that one stays known.
                     let _ = node.of_module.set((module, found.clone()));
                 }

@@ -16,6 +16,10 @@ pub(super) const MAXIMUM_DEPTH: u32 = 120;
 pub(crate) struct Interpreter {
     pub(super) module: Rc<Module>,
     pub(super) globals: Rc<Frame>,
+    /// Slots of the names that the file defines.
+    pub(super) defined: std::collections::HashSet<u32>,
+    /// Modules whose names all were imported with `*`.
+    pub(super) starred: Vec<&'static str>,
     pub(crate) device: Device,
     pub(super) steps: u64,
     pub(super) step_limit: u64,
@@ -40,6 +44,8 @@ impl Interpreter {
                 code: None,
                 parent: None,
             }),
+            defined: std::collections::HashSet::new(),
+            starred: Vec::new(),
             device,
             steps: 0,
             step_limit,

@@ -1,5 +1,7 @@
 //! What a kernel can import, and the names that are there without an import.
 
+use std::rc::Rc;
+
 use super::value::{EngineName, Value};
 use crate::api::{Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
@@ -26,6 +28,15 @@ const MODULES: &[(&str, &str)] = &[
     ("functools", "functools"),
     ("operator", "operator"),
     ("typing", "typing"),
+    ("typing_extensions", "typing"),
+    ("collections.abc", "typing"),
+    ("types", "typing"),
+    ("numbers", "typing"),
+    ("collections", "collections"),
+    ("os", "os"),
+    ("sys", "sys"),
+    ("logging", "logging"),
+    ("warnings", "logging"),
     ("ml_dtypes", "ml_dtypes"),
     ("dataclasses", "dataclasses"),
     ("enum", "enum"),
@@ -47,17 +58,44 @@ pub(crate) fn is_ambient(device: &Device, name: &str) -> bool {
     )
 }
 
-fn refused(path: &str) -> Box<Failure> {
-    let remedy = match path.split('.').next().unwrap_or(path) {
+/// What to do without a module that is neither of NKI nor a part of the file's own package.
+fn remedy(path: &str) -> Option<&'static str> {
+    const ONE_CORE: &str =
+        "one core is simulated; take the kernel for one core, or the part that one core does";
+    Some(match path.split('.').next().unwrap_or(path) {
         "itertools" => "write the loops one inside the other, and sums as loops",
-        "torch" | "torch_xla" | "jax" | "tensorflow" | "scipy" => {
+        "torch" | "torch_xla" | "torch_neuronx" | "jax" | "tensorflow" | "scipy" | "pytest" => {
             "compute with nl and nisa; the harness around a kernel is left alone"
         }
-        "nkilib" | "nki_samples" | "neuronxcc" | "nki" => {
-            "copy what the kernel needs of it into this file"
+        "nki" | "neuronxcc" if path.contains("collectives") => ONE_CORE,
+        // The vendor's own kernels, which its package contains.
+        "neuronxcc" | "nki" if path.contains("kernels") => {
+            "copy what the kernel needs of it into this file; the import may stay as it is"
         }
-        _ => "import nki and its submodules, numpy or math only",
-    };
+        "neuronxcc" | "nki" => "use the interfaces of nki, nki.language and nki.isa",
+        "argparse" | "asyncio" | "contextlib" | "copy" | "csv" | "ctypes" | "datetime" | "gc"
+        | "glob" | "hashlib" | "importlib" | "inspect" | "io" | "json" | "multiprocessing"
+        | "numpy" | "pathlib" | "pickle" | "platform" | "random" | "re" | "requests" | "shutil"
+        | "signal" | "socket" | "statistics" | "string" | "struct" | "subprocess" | "tempfile"
+        | "threading" | "time" | "traceback" | "unittest" | "urllib" | "uuid" | "weakref" => {
+            "import nki and its submodules, numpy or math only"
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a path is of a library that kernels cannot have, and not of the file's own package.
+pub(super) fn is_foreign(path: &str) -> bool {
+    remedy(path).is_some()
+}
+
+/// Whether `from path import name` takes something from a module that kernels have.
+pub(super) fn is_module(path: &str, name: &str) -> bool {
+    module_of(path).is_some() || module_of(&format!("{path}.{name}")).is_some()
+}
+
+pub(super) fn refused(path: &str) -> Box<Failure> {
+    let remedy = remedy(path).unwrap_or("import nki and its submodules, numpy or math only");
     Failure::unsupported(
         "import-refused",
         format!("kernels cannot use `{path}`"),
@@ -74,13 +112,15 @@ fn missing(name: &str) -> Option<&'static str> {
         "tensor_scalar_cumulative" => "use nisa.tensor_tensor_scan",
         "topk" => "use nisa.max8 and nisa.nc_match_replace8, eight at a time",
         "activate2" => "use nisa.tensor_scalar, then nisa.activation",
-        "exponential" => "use nisa.activation with op=nl.exp",
-        "quantize_mx" | "nc_matmul_mx" => "use nisa.nc_matmul with bf16 or float8 operands",
-        "gather_flattened" => "use nisa.local_gather or nisa.nc_n_gather",
-        "sequence_bounds" | "nonzero_with_count" => "compute them with comparisons and a scan",
-        "all" | "any" => "use nl.min or nl.max of the comparison",
-        "core_barrier" | "sendrecv" | "all_reduce" | "all_gather" | "reduce_scatter"
-        | "collective_permute" | "send_to" | "receive_from" => "one core is simulated",
+        "quantize_mx" | "nc_matmul_mx" | "float8_e5m2_x4" | "float8_e4m3fn_x4"
+        | "float4_e2m1fn_x4" | "float8_e8m0fnu" => {
+            "microscaling types are not simulated; nisa.nc_matmul takes bfloat16 and float8"
+        }
+        "bypass" | "prelu" | "average" => "use an operator of the documentation's tables",
+        "nc" | "spmd_dim" | "core_barrier" | "sendrecv" | "all_reduce" | "all_gather"
+        | "reduce_scatter" | "collective_permute" | "send_to" | "receive_from" => {
+            "one core is simulated"
+        }
         _ => return None,
     })
 }
@@ -202,6 +242,9 @@ pub(super) fn attribute(device: &Device, module: &'static str, name: &str) -> Ou
             Dialect::V1 => Dialect::V2,
             Dialect::V2 => Dialect::V1,
         };
+        if matches!(module, "os" | "sys" | "logging" | "logger") {
+            return refused(&format!("{module}.{name}"));
+        }
         let near = crate::api::similar(device.dialect, module, name);
         let hint;
         let remedy = match (module, name) {
@@ -259,6 +302,9 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             _ => None,
         },
         "nl" => match name {
+            "NKIObject" => symbol("base:nki-object"),
+            "NkiTensor" => Some(Value::Type("tensor")),
+            "MemoryRegion" => Some(Value::Module("MemoryRegion")),
             "affine_range" | "sequential_range" | "static_range" | "dynamic_range" | "mgrid"
             | "device_print" => Some(Value::Builtin(match name {
                 // Bounds are known when the kernel is traced, so the loop is one in order.
@@ -282,13 +328,21 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "bool_" => Some(Value::Dtype(Dtype::Uint8)),
             _ => dtype(name),
         },
+        "MemoryRegion" if matches!(name, "sbuf" | "psum" | "private_hbm" | "shared_hbm") => {
+            find(device, "nl", name)
+        }
         "tile_size" => Some(Value::Int(match name {
             "pmax" | "gemm_stationary_fmax" => 128,
-            "psum_fmax" | "gemm_moving_fmax" | "bn_stats_fmax" => 512,
+            "psum_fmax" | "psum_bank_fmax" | "gemm_moving_fmax" | "bn_stats_fmax" => 512,
+            "psum_bank_fmax_bytes" => 2048,
+            "psum_num_banks" => 8,
             "psum_min_align" => 4,
             "sbuf_min_align" => 1,
-            "total_available_sbuf_size" => device.usable_sbuf() as i64,
+            "total_available_sbuf_size" | "sbuf_fmax_bytes" => device.usable_sbuf() as i64,
+            // The second dialect counts elements of four bytes.
+            "sbuf_fmax" if device.dialect == Dialect::V2 => device.usable_sbuf() as i64 / 4,
             "sbuf_fmax" => device.usable_sbuf() as i64,
+            "sbuf_size_bytes" => 128 * device.usable_sbuf() as i64,
             _ => return None,
         })),
         "constants" => match name {
@@ -367,6 +421,39 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "ndarray" => Some(Value::Type("numpy array")),
             "bool_" | "bool" => Some(Value::Dtype(Dtype::Uint8)),
             _ => dtype(name),
+        },
+        // What a kernel's surroundings would say is the same everywhere: nothing.
+        "os" => match name {
+            "environ" => Some(Value::Dict(Rc::default())),
+            "getenv" => Some(Value::Builtin("getenv")),
+            _ => None,
+        },
+        "sys" => match name {
+            "maxsize" => Some(Value::Int(i64::MAX)),
+            "stdout" | "stderr" => Some(Value::None),
+            _ => None,
+        },
+        "logging" => match name {
+            "getLogger" => Some(Value::Builtin("getLogger")),
+            "DEBUG" => Some(Value::Int(10)),
+            "INFO" => Some(Value::Int(20)),
+            "WARNING" | "WARN" => Some(Value::Int(30)),
+            "ERROR" => Some(Value::Int(40)),
+            "CRITICAL" => Some(Value::Int(50)),
+            "Logger" => Some(Value::Type("typing")),
+            _ => find(device, "logger", name),
+        },
+        "logger" => match name {
+            "debug" | "info" | "warning" | "warn" | "error" | "critical" | "exception" | "log"
+            | "basicConfig" | "setLevel" | "addHandler" | "filterwarnings" | "simplefilter" => {
+                Some(Value::Builtin("print"))
+            }
+            _ => None,
+        },
+        "collections" => match name {
+            "OrderedDict" => Some(Value::Type("dict")),
+            "abc" => Some(Value::Module("typing")),
+            _ => None,
         },
         "math" => match name {
             "pi" => Some(Value::Float(std::f64::consts::PI)),

@@ -43,7 +43,11 @@ impl Interpreter {
     }
 
     pub(super) fn unbound_name(&mut self, name: &str) -> Outcome<Value> {
-        super::modules::ambient(&self.device, name).ok_or_else(|| unbound(name))
+        let mut starred = self.starred.iter();
+        starred
+            .find_map(|module| super::modules::find(&self.device, module, name))
+            .or_else(|| super::modules::ambient(&self.device, name))
+            .ok_or_else(|| unbound(name))
     }
 
     /// Stores a value in a target.

@@ -28,6 +28,8 @@ pub(crate) enum ClassKind {
     Data(bool),
     /// The same, and objects are tuples.
     Named,
+    /// Derived from `nl.NKIObject`: fields are given by keyword.
+    Configuration,
     /// Its values are its only objects; whether they are numbers, too (`IntEnum`).
     Enumeration(bool),
 }
@@ -47,6 +49,8 @@ pub(crate) struct Class {
     pub(crate) bases: Vec<Rc<Class>>,
     /// How many classes it is derived from, one after the other.
     pub(crate) height: u32,
+    /// Whether it is derived from `nl.NKIObject`.
+    pub(crate) of_nki: bool,
     pub(crate) fields: Vec<(Rc<str>, FieldDefault)>,
     /// Values by name; kinds of methods beside them.
     pub(crate) attributes: RefCell<Dict>,

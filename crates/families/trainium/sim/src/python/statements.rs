@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::interpreter::Interpreter;
+use super::package::PACKAGE;
 use super::tree::{Action, Node, Statement, Target};
 use super::value::{Frame, LoopKind, Value};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
@@ -21,7 +22,25 @@ impl Interpreter {
     pub(crate) fn load(&mut self) -> Outcome<()> {
         let module = Rc::clone(&self.module);
         let globals = Rc::clone(&self.globals);
-        for statement in &module.body {
+        self.note_definitions();
+        self.load_all(&module.body, &globals)?;
+        // An import of the file's own package may stand before what it names.
+        let late = module.body.iter().filter(|it| match &it.kind {
+            Action::ImportFrom(Target::Global(slot), ..) => matches!(
+                globals.slots.borrow().0.get(*slot as usize),
+                Some(Value::Broken(_))
+            ),
+            _ => false,
+        });
+        self.load_all(late.collect::<Vec<_>>(), &globals)
+    }
+
+    fn load_all<'s>(
+        &mut self,
+        statements: impl IntoIterator<Item = &'s Statement>,
+        globals: &Rc<Frame>,
+    ) -> Outcome<()> {
+        for statement in statements {
             let line = statement.line;
             let targets: &[Target] = match &statement.kind {
                 Action::Assign(targets, _) => targets,
@@ -31,13 +50,13 @@ impl Interpreter {
                 | Action::ImportFrom(target, ..) => std::slice::from_ref(target),
                 _ => continue,
             };
-            match self.execute(statement, &globals) {
+            match self.execute(statement, globals) {
                 Ok(_) => {}
                 Err(failure) if failure.kind == FailureKind::Limit => return Err(failure),
                 Err(failure) => {
                     let failure: Rc<Failure> = Rc::from(failure.at(line));
                     for target in targets {
-                        self.break_target(target, &failure, &globals)?;
+                        self.break_target(target, &failure, globals)?;
                     }
                 }
             }
@@ -203,13 +222,23 @@ impl Interpreter {
                 self.store(target, class, frame, line)?;
             }
             Action::Import(target, path) => {
-                let module = super::modules::import(path).map_err(|f| f.at(line))?;
+                let module = match super::modules::import(path) {
+                    Ok(module) => module,
+                    Err(_) if !super::modules::is_foreign(path) => Value::Module(PACKAGE),
+                    Err(failure) => return Err(failure.at(line)),
+                };
                 self.store(target, module, frame, line)?;
             }
             Action::ImportFrom(target, path, name) => {
-                let value = super::modules::import_from(&self.device, path, name)
-                    .map_err(|f| f.at(line))?;
-                self.store(target, value, frame, line)?;
+                if !super::modules::is_module(path, name) {
+                    let own = self.import_own(target, path, name, frame, line);
+                    own.map_err(|f| f.at(line))?;
+                } else if let ("*", Some(module)) = (&**name, super::modules::module_of(path)) {
+                    self.starred.push(module);
+                } else {
+                    let value = super::modules::import_from(&self.device, path, name);
+                    self.store(target, value.map_err(|f| f.at(line))?, frame, line)?;
+                }
             }
             Action::Delete(targets) => {
                 for target in targets {

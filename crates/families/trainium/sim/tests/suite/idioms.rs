@@ -244,9 +244,9 @@ fn what_is_refused_says_what_to_write() {
         ),
         (
             SECOND,
-            second("", "nisa.dma_compute(dst=o, srcs=[a])"),
+            second("", "nisa.quantize_mx(dst=o, src=a, dst_scale=a)"),
             "not-simulated",
-            "SBUF",
+            "microscaling",
         ),
         (
             FIRST,

@@ -52,7 +52,46 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("nl.par_dim", "nl.par_dim(64)", "nl.par_dim(64)"),
     ("nl.load", "nl.load(a)", "nl.load(a)"),
     ("nl.store", "nl.store(o, t)", "nl.store(o, t)"),
-    ("nl.load_transpose2d", "nl.load_transpose2d(a)", ""),
+    (
+        "nl.load_transpose2d",
+        "nl.load_transpose2d(a)",
+        "nl.load_transpose2d(a)",
+    ),
+    (
+        "nl.shared_identity_matrix",
+        "",
+        "nl.shared_identity_matrix(64, dtype=nl.float32)",
+    ),
+    ("nl.is_hbm", "", "nl.is_hbm(o.buffer)"),
+    ("nl.is_on_chip", "", "nl.is_on_chip(t.buffer)"),
+    ("nl.is_psum", "", "nl.is_psum(p.buffer)"),
+    ("nl.is_sbuf", "", "nl.is_sbuf(t.buffer)"),
+    (
+        "nl.gather_flattened",
+        "nl.gather_flattened(t, nl.copy(m, dtype=nl.uint32))",
+        "nl.gather_flattened(t, w)",
+    ),
+    (
+        "nisa.dma_compute",
+        "",
+        "nisa.dma_compute(dst=o, srcs=[t, u], reduce_op=nl.add)",
+    ),
+    (
+        "nisa.tensor_scalar_cumulative",
+        "",
+        "nisa.tensor_scalar_cumulative(dst=t, src=u, op0=nl.multiply, op1=nl.add, imm0=2.0)",
+    ),
+    ("nisa.exponential", "", "nisa.exponential"),
+    (
+        "nisa.nonzero_with_count",
+        "",
+        "nisa.nonzero_with_count(dst=tile((64, 9), nl.int32, 0), src=t)",
+    ),
+    (
+        "nisa.sequence_bounds",
+        "nisa.sequence_bounds(segment_ids=nl.load(a[0:1, :]))",
+        "nisa.sequence_bounds(dst=tile((1, 2, 8), nl.float32, 0), segment_ids=t[0:1, :])",
+    ),
     (
         "nl.shared_constant",
         "nl.load(nl.shared_constant(np.identity(8, dtype=np.float32)))",

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accepted;
 mod bits;
 mod capacity;
 mod dialect;

@@ -1,0 +1,89 @@
+//! Imports of what a file's own package defines: a bundle of several files keeps the `import`
+//! statements of its parts, and finds here what they name.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::interpreter::Interpreter;
+use super::tree::{Action, Target};
+use super::value::{Frame, Value};
+use crate::diagnostic::{Failure, Outcome};
+
+/// The module that stands for all parts of the file's own package: its names are those that the
+/// file defines.
+pub(super) const PACKAGE: &str = "package";
+
+impl Interpreter {
+    /// Slots of the names that the file itself defines: functions, classes and values.
+    pub(super) fn note_definitions(&mut self) {
+        fn global(target: &Target, found: &mut HashSet<u32>) {
+            match target {
+                Target::Global(slot) => drop(found.insert(*slot)),
+                Target::Unpack(targets, _) => targets.iter().for_each(|it| global(it, found)),
+                _ => {}
+            }
+        }
+        let mut found = HashSet::new();
+        for statement in &self.module.body {
+            match &statement.kind {
+                Action::Assign(targets, _) => targets.iter().for_each(|it| global(it, &mut found)),
+                Action::Define(target, ..) | Action::Class(target, _) => global(target, &mut found),
+                _ => {}
+            }
+        }
+        self.defined = found;
+    }
+
+    /// `from path import name`, where `path` is no module that kernels have.
+    pub(super) fn import_own(
+        &mut self,
+        target: &Target,
+        path: &str,
+        name: &Rc<str>,
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<()> {
+        if &**name == "*" {
+            return Ok(());
+        }
+        let slot = self.own_slot(name);
+        if let (Some(slot), Target::Global(own)) = (slot, target)
+            && slot == *own
+        {
+            // The definition has been made, or will be.
+            return Ok(());
+        }
+        let value = match slot {
+            Some(_) => self.own_value(name)?,
+            None if super::modules::is_foreign(path) => {
+                return Err(super::modules::refused(path));
+            }
+            None => Value::Module(PACKAGE),
+        };
+        self.store(target, value, frame, line)
+    }
+
+    fn own_slot(&self, name: &str) -> Option<u32> {
+        let slot = self.module.names.iter().position(|own| &**own == name)? as u32;
+        self.defined.contains(&slot).then_some(slot)
+    }
+
+    /// What the file defines under a name, as a part of its package sees it.
+    pub(super) fn own_value(&mut self, name: &str) -> Outcome<Value> {
+        let Some(slot) = self.own_slot(name) else {
+            return Err(elsewhere(&format!("`{name}`")));
+        };
+        let globals = Rc::clone(&self.globals);
+        let line = self.device.line;
+        self.read(&globals, slot, line, Some(name))
+    }
+}
+
+/// What a name means that neither the file nor a module of NKI defines.
+pub(super) fn elsewhere(what: &str) -> Box<Failure> {
+    Failure::unsupported(
+        "import-refused",
+        format!("{what} is of another file, and a kernel is one file"),
+        "copy what the kernel needs of it into this file; the import may stay as it is",
+    )
+}
