@@ -162,7 +162,7 @@ impl PromptFacts {
             code_rules: target.rules.code.clone(),
             examples: examples.collect(),
             problem: problem.name.clone(),
-            problem_description: problem.description.clone(),
+            problem_description: described(problem),
             buffers: problem.buffers.iter().map(buffer_facts).collect(),
             tolerance: match problem.tolerance {
                 Tolerance::Exact {} => None,
@@ -209,6 +209,23 @@ impl PromptFacts {
             })
             .collect()
     }
+}
+
+/// What a problem computes, and what its kernels get beside buffers.
+fn described(problem: &Problem) -> String {
+    let mut text = problem.description.clone();
+    if problem.arguments.is_empty() {
+        return text;
+    }
+    let all = problem.arguments.iter();
+    let all: Vec<String> = all
+        .map(|(name, value)| format!("`{name}` = {value}"))
+        .collect();
+    let end = text.trim_end().trim_end_matches('.').len();
+    text.truncate(end);
+    text.push_str(". Kernels get by name, beside the buffers: ");
+    text.push_str(&all.join(", "));
+    text
 }
 
 fn buffer_facts(buffer: &Buffer) -> BufferFacts {

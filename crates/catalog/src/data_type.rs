@@ -1,5 +1,6 @@
 //! Types of the elements of buffers.
 
+use crate::short_float::{BITS_4_3, BITS_4_3_FINITE, BITS_5_2};
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,25 @@ pub enum DataType {
     Int8,
     /// Unsigned 8-bit integer.
     UInt8,
+    /// Signed 16-bit integer.
+    Int16,
+    /// Unsigned 16-bit integer.
+    UInt16,
     /// Signed 32-bit integer.
     Int32,
+    /// Unsigned 32-bit integer.
+    UInt32,
+    /// A byte that is 0 or 1.
+    Bool,
+    /// Four bits of exponent, three of mantissa, infinities as in IEEE formats: 240 at most.
+    #[serde(rename = "float8_e4m3")]
+    Float8E4M3,
+    /// The same without infinities, as the Open Compute Project has it: 448 at most.
+    #[serde(rename = "float8_e4m3fn")]
+    Float8E4M3Fn,
+    /// Five bits of exponent, two of mantissa: the upper half of IEEE binary16.
+    #[serde(rename = "float8_e5m2")]
+    Float8E5M2,
     /// IEEE binary16.
     Float16,
     /// The upper half of IEEE binary32.
@@ -22,13 +40,35 @@ pub enum DataType {
 }
 
 impl DataType {
+    /// Every type.
+    pub const ALL: [Self; 13] = [
+        Self::Int8,
+        Self::UInt8,
+        Self::Int16,
+        Self::UInt16,
+        Self::Int32,
+        Self::UInt32,
+        Self::Bool,
+        Self::Float8E4M3,
+        Self::Float8E4M3Fn,
+        Self::Float8E5M2,
+        Self::Float16,
+        Self::BFloat16,
+        Self::Float32,
+    ];
+
     /// Returns the size of one element in bytes.
     #[must_use]
     pub fn bytes(self) -> usize {
         match self {
-            Self::Int8 | Self::UInt8 => 1,
-            Self::Float16 | Self::BFloat16 => 2,
-            Self::Int32 | Self::Float32 => 4,
+            Self::Int8
+            | Self::UInt8
+            | Self::Bool
+            | Self::Float8E4M3
+            | Self::Float8E4M3Fn
+            | Self::Float8E5M2 => 1,
+            Self::Int16 | Self::UInt16 | Self::Float16 | Self::BFloat16 => 2,
+            Self::Int32 | Self::UInt32 | Self::Float32 => 4,
         }
     }
 
@@ -38,10 +78,34 @@ impl DataType {
         match self {
             Self::Int8 => "int8",
             Self::UInt8 => "uint8",
+            Self::Int16 => "int16",
+            Self::UInt16 => "uint16",
             Self::Int32 => "int32",
+            Self::UInt32 => "uint32",
+            Self::Bool => "bool",
+            Self::Float8E4M3 => "float8_e4m3",
+            Self::Float8E4M3Fn => "float8_e4m3fn",
+            Self::Float8E5M2 => "float8_e5m2",
             Self::Float16 => "float16",
             Self::BFloat16 => "bfloat16",
             Self::Float32 => "float32",
+        }
+    }
+
+    /// Returns the type of its elements in C: for floating point that C does not have, the one
+    /// that holds its bits.
+    #[must_use]
+    pub fn c_name(self) -> &'static str {
+        match self {
+            Self::Int8 => "int8_t",
+            Self::UInt8 | Self::Bool | Self::Float8E4M3 | Self::Float8E4M3Fn | Self::Float8E5M2 => {
+                "uint8_t"
+            }
+            Self::Int16 => "int16_t",
+            Self::UInt16 | Self::Float16 | Self::BFloat16 => "uint16_t",
+            Self::Int32 => "int32_t",
+            Self::UInt32 => "uint32_t",
+            Self::Float32 => "float",
         }
     }
 
@@ -51,8 +115,17 @@ impl DataType {
         match self {
             Self::Int8 => Some((-128.0, 127.0)),
             Self::UInt8 => Some((0.0, 255.0)),
+            Self::Int16 => Some((f64::from(i16::MIN), f64::from(i16::MAX))),
+            Self::UInt16 => Some((0.0, f64::from(u16::MAX))),
             Self::Int32 => Some((f64::from(i32::MIN), f64::from(i32::MAX))),
-            Self::Float16 | Self::BFloat16 | Self::Float32 => None,
+            Self::UInt32 => Some((0.0, f64::from(u32::MAX))),
+            Self::Bool => Some((0.0, 1.0)),
+            Self::Float8E4M3
+            | Self::Float8E4M3Fn
+            | Self::Float8E5M2
+            | Self::Float16
+            | Self::BFloat16
+            | Self::Float32 => None,
         }
     }
 
@@ -62,7 +135,13 @@ impl DataType {
     pub fn value(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
             (Self::Int8, [byte]) => f64::from(byte.cast_signed()),
-            (Self::UInt8, [byte]) => f64::from(*byte),
+            (Self::UInt8 | Self::Bool, [byte]) => f64::from(*byte),
+            (Self::Int16, [a, b]) => f64::from(i16::from_le_bytes([*a, *b])),
+            (Self::UInt16, [a, b]) => f64::from(u16::from_le_bytes([*a, *b])),
+            (Self::UInt32, [a, b, c, d]) => f64::from(u32::from_le_bytes([*a, *b, *c, *d])),
+            (Self::Float8E4M3, [byte]) => BITS_4_3.value(*byte),
+            (Self::Float8E4M3Fn, [byte]) => BITS_4_3_FINITE.value(*byte),
+            (Self::Float8E5M2, [byte]) => BITS_5_2.value(*byte),
             (Self::Int32, [a, b, c, d]) => f64::from(i32::from_le_bytes([*a, *b, *c, *d])),
             (Self::Float16, [a, b]) => f16::from_le_bytes([*a, *b]).to_f64(),
             (Self::BFloat16, [a, b]) => bf16::from_le_bytes([*a, *b]).to_f64(),
@@ -77,6 +156,13 @@ impl DataType {
         match self {
             Self::Int8 => bytes.push((rounded(value) as i8).cast_unsigned()),
             Self::UInt8 => bytes.push(rounded(value) as u8),
+            Self::Bool => bytes.push(u8::from(value != 0.0)),
+            Self::Int16 => bytes.extend((rounded(value) as i16).to_le_bytes()),
+            Self::UInt16 => bytes.extend((rounded(value) as u16).to_le_bytes()),
+            Self::UInt32 => bytes.extend((rounded(value) as u32).to_le_bytes()),
+            Self::Float8E4M3 => bytes.push(BITS_4_3.bits(value)),
+            Self::Float8E4M3Fn => bytes.push(BITS_4_3_FINITE.bits(value)),
+            Self::Float8E5M2 => bytes.push(BITS_5_2.bits(value)),
             Self::Int32 => bytes.extend((rounded(value) as i32).to_le_bytes()),
             Self::Float16 => bytes.extend(f16::from_f64(value).to_le_bytes()),
             Self::BFloat16 => bytes.extend(bf16::from_f64(value).to_le_bytes()),
@@ -88,9 +174,9 @@ impl DataType {
     #[must_use]
     pub fn shown(self, bytes: &[u8]) -> String {
         let value = self.value(bytes);
-        match self {
-            Self::Float16 | Self::BFloat16 | Self::Float32 => (value as f32).to_string(),
-            Self::Int8 | Self::UInt8 | Self::Int32 => value.to_string(),
+        match self.limits() {
+            None => (value as f32).to_string(),
+            Some(_) => value.to_string(),
         }
     }
 }

@@ -12,6 +12,7 @@ mod error;
 mod family;
 mod isa;
 mod problem;
+mod short_float;
 mod suite;
 mod target;
 mod toml_text;
@@ -22,7 +23,10 @@ pub use data_type::DataType;
 pub use distribution::Distribution;
 pub use error::{CatalogError, Invalid, nearest};
 pub use isa::IsaSection;
-pub use problem::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance, Work};
+pub use problem::{
+    Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance,
+    TypeArgument, Work,
+};
 pub use suite::Suite;
 pub use target::{Constant, Example, Roofline, Rules, Target};
 

@@ -1,5 +1,6 @@
 //! A problem: what must be computed, on which data, and known kernels for it.
 
+mod argument;
 mod checks;
 mod load;
 pub(crate) mod signature;
@@ -7,6 +8,7 @@ pub(crate) mod signature;
 use crate::data_type::DataType;
 use crate::distribution::Distribution;
 use crate::error::CatalogError;
+pub use argument::{Argument, TypeArgument};
 use autocomp_core::{ContentHash, Seed};
 pub(crate) use load::load;
 use serde::{Deserialize, Serialize};
@@ -192,6 +194,8 @@ pub struct Problem {
     pub ranking: Ranking,
     /// Preprocessor definitions for every build of a kernel or the reference.
     pub macros: BTreeMap<String, String>,
+    /// Values that kernels get beside the buffers, by the names of their parameters.
+    pub arguments: BTreeMap<String, Argument>,
     /// Source of the reference: plain C with the same signature.
     pub reference: String,
     /// Known kernels, by the stem of their file (`baseline`, `expert`).

@@ -49,6 +49,27 @@ impl Surroundings {
     }
 }
 
+/// Refuses a problem whose kernels get arguments beside buffers, for families whose kernels
+/// have none.
+///
+/// # Errors
+/// [`EvalError::Input`] with the argument and the remedy.
+pub fn refuse_arguments(problem: &Problem) -> Result<(), EvalError> {
+    let Some(name) = problem.arguments.keys().next() else {
+        return Ok(());
+    };
+    Err(EvalError::Input {
+        message: format!(
+            "{} gives the argument `{name}`, but kernels of its target get buffers only",
+            problem.name
+        ),
+        remedies: vec![
+            "take it out of `[arguments]`; `[macros]` defines constants for kernels and reference"
+                .into(),
+        ],
+    })
+}
+
 /// Reads the description of the machine `name` of `target` as `parse` does.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ pub mod timeline;
 mod verdict;
 
 pub use evaluator::{EvalError, Evaluator};
-pub use family::{Bench, Family, Finding, Opening, Surroundings, read_machine};
+pub use family::{Bench, Family, Finding, Opening, Surroundings, read_machine, refuse_arguments};
 pub use file_store::{CachePart, Extent, FileStore, unwritable};
 pub use settings::EvaluatorSettings;
 pub use thread_count::{Busy, ThreadCount};

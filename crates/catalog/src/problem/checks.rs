@@ -1,7 +1,7 @@
 //! What the tables of `problem.toml` have to be, each with its place and a remedy.
 
 use super::load::ProblemFile;
-use super::{Buffer, InputSet, Role, Tolerance, Work};
+use super::{Argument, Buffer, InputSet, Role, Tolerance, Work};
 use crate::distribution::Distribution;
 use crate::error::CatalogError;
 use crate::toml_text::Source;
@@ -11,6 +11,12 @@ use toml::Spanned;
 
 /// Largest buffer, in bytes: what a simulated machine can be expected to hold.
 const MAX_BUFFER_BYTES: u64 = 1 << 30;
+
+/// Most buffers: what callers of kernels have places for in their frames.
+const MAX_BUFFERS: usize = 32;
+
+/// Most arguments beside buffers, and most values in one.
+const MAX_ARGUMENTS: usize = 64;
 
 /// Most multiplications that a problem may ask for: the greatest count below which
 /// every whole number is one of the double-precision numbers that bounds and shares
@@ -58,6 +64,42 @@ pub(super) fn check_macros(
     Ok(())
 }
 
+pub(super) fn check_arguments(
+    source: Source<'_>,
+    arguments: &BTreeMap<String, Spanned<Argument>>,
+    buffers: &[Buffer],
+) -> Result<(), CatalogError> {
+    for (name, value) in arguments {
+        let error =
+            |message: String, remedy: &str| Err(source.error(value.span(), message, remedy));
+        if !is_name(name) {
+            return error(
+                format!("`{name}` is not the name of a parameter"),
+                "name the kernel's parameter that gets the value, as in `axis = 1`",
+            );
+        }
+        if buffers.iter().any(|buffer| &buffer.name == name) {
+            return error(
+                format!("`{name}` is a buffer, too"),
+                "give the argument the name of another parameter",
+            );
+        }
+        if MAX_ARGUMENTS < arguments.len() || MAX_ARGUMENTS < value.get_ref().values() {
+            return error(
+                format!("more than {MAX_ARGUMENTS} arguments, or values in `{name}`"),
+                "give what differs from the kernel's defaults; larger data is a buffer",
+            );
+        }
+        if !value.get_ref().is_finite() {
+            return error(
+                format!("`{name}` is not a finite number"),
+                "give a finite number",
+            );
+        }
+    }
+    Ok(())
+}
+
 pub(super) fn check_signature(source: Source<'_>, file: &ProblemFile) -> Result<(), CatalogError> {
     let entry = file.entry.get_ref();
     if !is_name(entry) {
@@ -82,12 +124,11 @@ pub(super) fn check_buffers(
     source: Source<'_>,
     buffers: &[Spanned<Buffer>],
 ) -> Result<(), CatalogError> {
-    // The integer arguments of the calling convention.
-    if buffers.is_empty() || 8 < buffers.len() {
+    if buffers.is_empty() || MAX_BUFFERS < buffers.len() {
         return Err(source.error(
             buffers.last().map_or(0..0, Spanned::span),
             format!("there are {} buffers", buffers.len()),
-            "give between 1 and 8 `[[buffer]]` tables, one for each argument",
+            format!("give between 1 and {MAX_BUFFERS} `[[buffer]]` tables, one for each argument"),
         ));
     }
     if !buffers.iter().any(|buffer| buffer.get_ref().is_written()) {

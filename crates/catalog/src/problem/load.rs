@@ -1,10 +1,11 @@
 //! Problems from their files, and what is wrong with those.
 
 use super::checks::{
-    check_buffers, check_input_sets, check_macros, check_signature, check_tolerance, check_work,
+    check_arguments, check_buffers, check_input_sets, check_macros, check_signature,
+    check_tolerance, check_work,
 };
 use super::signature::contradiction;
-use super::{Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Tolerance, Work};
+use super::{Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Tolerance, Work};
 use crate::error::CatalogError;
 use crate::toml_text::Source;
 use crate::tree::Tree;
@@ -31,6 +32,8 @@ pub(super) struct ProblemFile {
     work: Spanned<Work>,
     #[serde(default)]
     macros: BTreeMap<String, Spanned<String>>,
+    #[serde(default)]
+    arguments: BTreeMap<String, Spanned<Argument>>,
     buffer: Vec<Spanned<Buffer>>,
     #[serde(default)]
     axis: Vec<AxisFile>,
@@ -99,6 +102,7 @@ pub(crate) fn load(
     check_work(source, &file.work, &buffers)?;
     check_tolerance(source, &file.tolerance)?;
     check_macros(source, &file.macros)?;
+    check_arguments(source, &file.arguments, &buffers)?;
     let kernels: BTreeMap<String, String> = texts
         .iter()
         .filter_map(|(path, text)| {
@@ -141,6 +145,11 @@ pub(crate) fn load(
         ranking: file.ranking,
         macros: file
             .macros
+            .into_iter()
+            .map(|(name, value)| (name, value.into_inner()))
+            .collect(),
+        arguments: file
+            .arguments
             .into_iter()
             .map(|(name, value)| (name, value.into_inner()))
             .collect(),

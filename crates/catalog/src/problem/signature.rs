@@ -85,27 +85,12 @@ fn mismatch(parameter: &Parameter<'_>, buffer: &Buffer) -> Option<String> {
             "is `{found}`, but the buffer at this place is `{name}`"
         ));
     }
-    // What is not one of these may be a type of the target's own.
-    let known = |dtype: DataType| match dtype {
-        DataType::Int8 => Some("int8_t"),
-        DataType::UInt8 => Some("uint8_t"),
-        DataType::Int32 => Some("int32_t"),
-        DataType::Float32 => Some("float"),
-        DataType::Float16 | DataType::BFloat16 => None,
-    };
-    let others = [
-        DataType::Int8,
-        DataType::UInt8,
-        DataType::Int32,
-        DataType::Float32,
-    ];
-    let mut others = others
-        .into_iter()
-        .filter(|other| other != dtype)
-        .filter_map(known);
-    if let Some(type_name) = known(*dtype)
-        && others.any(|other| other == parameter.element)
-    {
+    // What is not one of these may be a type of the target's own, as is one that holds bits of
+    // floating-point numbers.
+    let is_short = |dtype: DataType| dtype.limits().is_none() && dtype != DataType::Float32;
+    let type_name = dtype.c_name();
+    let known = DataType::ALL.map(DataType::c_name);
+    if !is_short(*dtype) && known.contains(&parameter.element) && parameter.element != type_name {
         let found = parameter.element;
         return Some(format!(
             "has elements of type `{found}`, those of buffer `{name}` are `{type_name}`"

@@ -8,7 +8,8 @@
 // operating system charges to this process between two waits for a command.
 #include "platform.h"
 
-enum { ARGUMENTS = 8, POINTERS = 16384 };
+// Arguments that are passed in registers, or to any kernel with so few; and most of them.
+enum { FEW = 8, ARGUMENTS = 32, POINTERS = 16384 };
 enum { READY = 1, DONE = 2, FAULT = 3 };
 enum { TILE_STATE = 1 };
 
@@ -44,7 +45,9 @@ struct answer {
   u64 access;        // FAULT: 1 if it was a write
 };
 
-typedef void kernel(void *, void *, void *, void *, void *, void *, void *, void *);
+#define EIGHT void *, void *, void *, void *, void *, void *, void *, void *
+typedef void kernel(EIGHT);
+typedef void kernel_of_many(EIGHT, EIGHT, EIGHT, EIGHT);
 extern kernel AUTOCOMP_ENTRY;
 
 static int commands, answers;
@@ -189,7 +192,12 @@ __attribute__((noreturn)) void autocomp_main(u64 *stack) {
       for (u64 i = 0; i < ARGUMENTS; i++) {
         a[i] = i < n_arguments ? p[i] : 0;
       }
-      AUTOCOMP_ENTRY(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+#define GIVEN(i) a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5], a[i + 6], a[i + 7]
+      if (n_arguments <= FEW) {
+        AUTOCOMP_ENTRY(GIVEN(0));
+      } else {
+        ((kernel_of_many *)(void *)AUTOCOMP_ENTRY)(GIVEN(0), GIVEN(8), GIVEN(16), GIVEN(24));
+      }
     }
     struct answer done = {DONE, modes ^ float_modes(), 0, 0, 0};
     say(&done);

@@ -94,17 +94,8 @@ fn element_is_right(
     }
 }
 
-fn float(bytes: &[u8]) -> f32 {
-    f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-}
-
 fn value(buffer: &Buffer, bytes: &[u8]) -> f64 {
-    match (buffer.dtype, bytes) {
-        (DataType::Int8, [byte]) => f64::from(byte.cast_signed()),
-        (DataType::Int32, [a, b, c, d]) => f64::from(i32::from_le_bytes([*a, *b, *c, *d])),
-        (DataType::Float32, bytes) if bytes.len() == 4 => f64::from(float(bytes)),
-        _ => f64::NAN,
-    }
+    buffer.dtype.value(bytes)
 }
 
 /// Describes how `got` differs from `right`, which it does; `before` is what

@@ -16,6 +16,9 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Gemmini;
 
+/// Argument registers of the core (RISC-V calling convention: `a0` to `a7`).
+const ARGUMENT_REGISTERS: usize = 8;
+
 impl Family for Gemmini {
     fn name(&self) -> &'static str {
         "gemmini"
@@ -37,6 +40,7 @@ impl Family for Gemmini {
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        check_parameters(opening.problem)?;
         let surroundings = opening.surroundings;
         let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let evaluator = GemminiEvaluator::new(
@@ -114,4 +118,21 @@ impl Bench for GemminiEvaluator {
             })),
         })
     }
+}
+
+/// Refuses what a kernel cannot be called with: it gets the addresses of its buffers in the
+/// registers of the calling convention.
+fn check_parameters(problem: &Problem) -> Result<(), EvalError> {
+    autocomp_eval::refuse_arguments(problem)?;
+    let count = problem.buffers.len();
+    if count <= ARGUMENT_REGISTERS {
+        return Ok(());
+    }
+    Err(EvalError::Input {
+        message: format!(
+            "{} has {count} buffers; kernels of this target get {ARGUMENT_REGISTERS} at most, one in each argument register",
+            problem.name
+        ),
+        remedies: vec!["put several tensors into one buffer".into()],
+    })
 }

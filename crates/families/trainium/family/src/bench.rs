@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use autocomp_catalog::{Buffer, DataType, Problem, Role, Tolerance};
+use autocomp_catalog::{Buffer, DataType, Problem, Tolerance};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
     Measurement, Outcome, Seed, Severity, SourceLocation, Stage, Unit,
@@ -22,7 +22,7 @@ use super::sections::sections;
 use autocomp_trainium_sim::feedback::{Report, report};
 use autocomp_trainium_sim::timing::{Machine, Passes, Timeline, time};
 use autocomp_trainium_sim::{
-    Array, Dialect, Dtype, Failure, FailureKind, Input, Options, POISON, Remark, evaluate,
+    Array, Dialect, Failure, FailureKind, Input, Options, POISON, Remark, evaluate,
 };
 
 /// Hash of everything in this crate and the simulator that decides results.
@@ -64,7 +64,7 @@ pub(crate) struct Timed {
 impl TrainiumBench {
     pub(crate) fn open(opening: Opening<'_>) -> Result<Self, EvalError> {
         let (problem, target) = (opening.problem, opening.target);
-        check_buffers(problem)?;
+        super::parameters::check(problem)?;
         let machine = machine_of(target, opening.machine)?;
         let roofline = target.roofline.filter(|it| it.unit == Unit::Nanoseconds);
         let roofline = roofline.ok_or_else(|| EvalError::Input {
@@ -162,7 +162,12 @@ impl TrainiumBench {
             let new = evaluation.remarks.iter().filter(|it| !known(it));
             let new: Vec<Remark> = new.cloned().collect();
             remarks.extend(new);
-            if let Some(found) = clock.measure("test", || self.compare(case, &evaluation.outputs)) {
+            let found = clock.measure("test", || self.compare(case, &evaluation.outputs));
+            if let Some(mut found) = found {
+                // What the device leaves undefined may be why.
+                let undefined = remarks.iter().filter(|it| it.code == "unset-accumulator");
+                let notes = undefined.map(|it| format!("line {}: {}", it.line, it.message));
+                found.notes.extend(notes);
                 return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
             }
             // Time depends on shapes only, so the first set tells it.
@@ -211,13 +216,14 @@ impl TrainiumBench {
         for (buffer, content) in self.problem.buffers.iter().zip(&case.before) {
             if let Some(content) = content {
                 let array = Array {
-                    dtype: element(buffer.dtype),
+                    dtype: super::parameters::element(buffer.dtype),
                     shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
                     data: numbers(buffer.dtype, content),
                 };
                 inputs.push((buffer.name.clone(), Input::Array(array)));
             }
         }
+        inputs.extend(super::parameters::arguments(&self.problem));
         evaluate(source, &self.problem.entry, &inputs, &options)
     }
 
@@ -238,7 +244,7 @@ impl TrainiumBench {
         }
         for ((buffer, right), output) in wanted.into_iter().zip(outputs) {
             let shape: Vec<u64> = output.shape.iter().map(|extent| *extent as u64).collect();
-            if shape != buffer.shape || output.dtype != element(buffer.dtype) {
+            if shape != buffer.shape || output.dtype != super::parameters::element(buffer.dtype) {
                 let message = format!(
                     "{} is {}{shape:?} instead of {}{:?}",
                     buffer.name,
@@ -424,33 +430,6 @@ impl Bench for TrainiumBench {
     }
 }
 
-/// Says what the interpreter cannot do yet, before any kernel is blamed.
-fn check_buffers(problem: &Problem) -> Result<(), EvalError> {
-    let inout = problem.buffers.iter().find(|it| it.role == Role::Inout);
-    let Some(buffer) = inout else {
-        return Ok(());
-    };
-    Err(EvalError::Input {
-        message: format!(
-            "buffer {} of {} has the role inout, which problems of Trainium cannot have",
-            buffer.name, problem.name
-        ),
-        remedies: vec!["use an input and an output: kernels return what they write".into()],
-    })
-}
-
-/// The type of the device's elements for that of a buffer.
-fn element(dtype: DataType) -> Dtype {
-    match dtype {
-        DataType::Int8 => Dtype::Int8,
-        DataType::UInt8 => Dtype::Uint8,
-        DataType::Int32 => Dtype::Int32,
-        DataType::Float16 => Dtype::Float16,
-        DataType::BFloat16 => Dtype::Bfloat16,
-        DataType::Float32 => Dtype::Float32,
-    }
-}
-
 /// Elements as the interpreter holds them; integers beyond 2²⁴ lose precision.
 fn numbers(dtype: DataType, content: &[u8]) -> Vec<f32> {
     let elements = content.chunks_exact(dtype.bytes());
@@ -504,7 +483,7 @@ fn warning(remark: &Remark) -> Diagnostic {
 /// integer would look like a number.
 fn never_written(buffer: &Buffer, right: &[u8], data: &[f32]) -> Option<Diagnostic> {
     let unknown = |value: f32| value.abs().to_bits() == POISON;
-    if !element(buffer.dtype).is_integer() || !data.iter().copied().any(unknown) {
+    if !super::parameters::element(buffer.dtype).is_integer() || !data.iter().copied().any(unknown) {
         return None;
     }
     let right = numbers(buffer.dtype, right);

@@ -5,6 +5,7 @@ mod evaluations;
 mod language;
 mod neuron;
 mod normal;
+mod parameters;
 mod sections;
 mod timeline;
 
@@ -16,7 +17,6 @@ use autocomp_eval::{Bench, EvalError, Family, Opening};
 
 use crate::neuron::NeuronBench;
 use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
-use autocomp_trainium_sim::Dtype;
 use autocomp_trainium_sim::timing::Machine;
 pub(crate) use bench::TrainiumBench;
 pub(crate) use evaluations::Evaluations;
@@ -65,19 +65,16 @@ impl Family for Trainium {
         let read = problem.buffers.iter().filter(|it| it.role != Role::Output);
         let inputs = read.map(|it| InputShape {
             name: it.name.clone(),
-            dtype: Dtype::parse(it.dtype.name()).unwrap_or(Dtype::Float32),
+            dtype: parameters::element(it.dtype),
             shape: it.shape.iter().map(|extent| *extent as usize).collect(),
         });
         let tolerance = match problem.tolerance {
             Tolerance::Exact {} => 0.0,
             Tolerance::Close { relative, .. } => relative,
         };
-        Ok(Some(Arc::new(NkiRewriter::new(
-            &problem.entry,
-            inputs.collect(),
-            machine,
-            tolerance,
-        ))))
+        let rewriter = NkiRewriter::new(&problem.entry, inputs.collect(), machine, tolerance)
+            .with_arguments(parameters::arguments(problem).collect());
+        Ok(Some(Arc::new(rewriter)))
     }
 
     fn has_timelines(&self) -> bool {

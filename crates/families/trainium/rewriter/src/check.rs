@@ -48,10 +48,11 @@ pub(super) fn check(
     source: &str,
     entry: &str,
     inputs: &[InputShape],
+    arguments: &[(String, Input)],
     machine: &Machine,
 ) -> Option<Check> {
-    let inputs: Vec<(String, Input)> = inputs
-        .iter()
+    let tensors = inputs.iter();
+    let inputs: Vec<(String, Input)> = tensors
         .map(|it| {
             let array = Array {
                 dtype: it.dtype,
@@ -60,6 +61,7 @@ pub(super) fn check(
             };
             (it.name.clone(), Input::Array(array))
         })
+        .chain(arguments.iter().cloned())
         .collect();
     let options = Options {
         generation: machine.generation,

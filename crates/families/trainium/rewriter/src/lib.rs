@@ -21,6 +21,7 @@ use autocomp_core::{
 };
 use serde::{Deserialize, Serialize};
 
+use autocomp_trainium_sim::Input;
 use autocomp_trainium_sim::timing::Machine;
 pub use check::InputShape;
 use proposal::{Problem, Proposal, Proposals, Step};
@@ -77,11 +78,19 @@ impl NkiRewriter {
             problem: Problem {
                 entry: entry.to_owned(),
                 inputs,
+                arguments: Vec::new(),
                 machine,
                 narrow: COARSE <= tolerance,
             },
             remembered: Mutex::new(BTreeMap::new()),
         }
+    }
+
+    /// Gives kernels arguments beside their tensors, by name.
+    #[must_use]
+    pub fn with_arguments(mut self, arguments: Vec<(String, Input)>) -> Self {
+        self.problem.arguments = arguments;
+        self
     }
 
     /// Returns how many drafts there are for a kernel.

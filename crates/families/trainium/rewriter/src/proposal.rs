@@ -10,6 +10,7 @@ use super::shapes::{Parameter, Shapes};
 use super::source::Source;
 use super::transformations::{ALL, Change, PLAIN, Transformation};
 use autocomp_core::RewriteError;
+use autocomp_trainium_sim::Input;
 use autocomp_trainium_sim::timing::Machine;
 
 /// The most drafts that are run without data for one kernel; bounds the time of a request.
@@ -73,6 +74,8 @@ pub(super) struct Proposals {
 pub(super) struct Problem {
     pub(super) entry: String,
     pub(super) inputs: Vec<InputShape>,
+    /// What kernels get beside them, by name.
+    pub(super) arguments: Vec<(String, Input)>,
     pub(super) machine: Machine,
     /// Whether results may be as coarse as two-byte operands of products make them.
     pub(super) narrow: bool,
@@ -163,7 +166,14 @@ impl Problem {
 
     fn search(&self, text: &str) -> Result<(Search<'_>, Proposal), RewriteError> {
         self.view(text)?;
-        let now = check(text, &self.entry, &self.inputs, &self.machine).ok_or_else(|| {
+        let now = check(
+            text,
+            &self.entry,
+            &self.inputs,
+            &self.arguments,
+            &self.machine,
+        )
+        .ok_or_else(|| {
             let message = "the kernel does not run on the problem's shapes";
             RewriteError::NotUnderstood(message.into())
         })?;
@@ -257,6 +267,7 @@ impl Search<'_> {
                     &source,
                     &self.problem.entry,
                     &self.problem.inputs,
+                    &self.problem.arguments,
                     &self.problem.machine,
                 );
                 self.work += checked.as_ref().map_or(0, |it| it.instructions);

@@ -42,6 +42,15 @@ impl NeuronBench {
         text: &str,
         settings: Settings,
     ) -> Result<Self, EvalError> {
+        if let Some(name) = opening.problem.arguments.keys().next() {
+            return Err(EvalError::Input {
+                message: format!(
+                    "{} gives the argument `{name}`, which is not handed over on a device yet",
+                    opening.problem.name
+                ),
+                remedies: vec!["make it the default of the kernel's parameter".into()],
+            });
+        }
         let folder = opening.surroundings.cache_folder.clone();
         let (use_cache, path) = (
             opening.settings.use_cache,

@@ -12,9 +12,9 @@ import sys
 
 def numpy_type(name):
     import numpy
-    if name == "bfloat16":
+    if name == "bfloat16" or name.startswith("float8"):
         import ml_dtypes
-        return numpy.dtype(ml_dtypes.bfloat16)
+        return numpy.dtype(getattr(ml_dtypes, name))
     return numpy.dtype(name)
 
 

@@ -8,5 +8,6 @@ mod mutations;
 mod neuron;
 mod normal_form;
 mod opening;
+mod parameters;
 mod problems;
 mod summary;
