@@ -483,7 +483,8 @@ fn warning(remark: &Remark) -> Diagnostic {
 /// integer would look like a number.
 fn never_written(buffer: &Buffer, right: &[u8], data: &[f32]) -> Option<Diagnostic> {
     let unknown = |value: f32| value.abs().to_bits() == POISON;
-    if !super::parameters::element(buffer.dtype).is_integer() || !data.iter().copied().any(unknown) {
+    if !super::parameters::element(buffer.dtype).is_integer() || !data.iter().copied().any(unknown)
+    {
         return None;
     }
     let right = numbers(buffer.dtype, right);

@@ -1,13 +1,32 @@
 //! Making tensors.
 
+use std::rc::Rc;
+
 use super::memory::check_tile;
 use super::operands::tensor;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
+use crate::tensor::place::{Allocator, Place, Rule};
 use crate::tensor::storage::{Buffer, poison};
 use crate::tensor::view::View;
+
+/// What `address=(partition, byte)` asks for: a place for the whole tensor.
+fn fixed(bound: &Bound, buffer: Buffer, address: &Value) -> Outcome<Rc<Allocator>> {
+    let place = match super::sizes(address).as_deref() {
+        Some([partition, byte]) if buffer.on_chip() => Place::new(*partition as i64, *byte as i64),
+        _ => None,
+    };
+    let place = place.ok_or_else(|| {
+        let expected = "(partition, byte) of a tensor in SBUF or PSUM, or None";
+        bound.wrong("address", expected, address)
+    })?;
+    Ok(Rc::new(Allocator {
+        buffer,
+        rule: Rule::Listed([place].into()),
+    }))
+}
 
 /// `nl.ndarray`, `nl.zeros`, `nl.ones`, `nl.full`
 pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
@@ -31,17 +50,10 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         _ => None,
     };
     let buffer = bound.buffer("buffer")?.unwrap_or(Buffer::Sbuf);
-    let address = bound.take("address");
-    if let Some(address) = &address {
-        let pair = super::sizes(address).filter(|pair| pair.len() == 2 && pair[0] < 128);
-        if pair.is_none() || !buffer.on_chip() {
-            return Err(bound.wrong(
-                "address",
-                "(partition, byte) of a tensor in SBUF or PSUM, or None",
-                address,
-            ));
-        }
-    }
+    let allocator = match bound.take("address") {
+        Some(address) => Some(fixed(bound, buffer, &address)?),
+        None => allocator,
+    };
     let name = match bound.take("name") {
         Some(Value::Str(name)) => name.to_string(),
         _ => String::new(),
