@@ -5,6 +5,7 @@ use super::code::{Action, Element, Index, Loop, Statement, actions, with_element
 use super::write::Text;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::statement::{print, substitute};
+use std::collections::BTreeSet;
 
 /// A loop whose iterations do not depend on one another, around one other loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,14 @@ impl Jammed {
         }
         let mut locals = Vec::new();
         for statement in &outer.body {
-            if let Statement::Command(Action::Declare { name, extents, .. }) = statement {
-                extents.is_empty().then(|| locals.push(name.clone()))?;
+            if let Statement::Command(Action::Declare { extents, .. }) = statement {
+                extents.is_empty().then_some(())?;
+            }
+        }
+        // Those of the inner loop, too: its copies stand side by side.
+        for (_, action) in actions(&outer.body) {
+            if let Action::Declare { kind, name, .. } = action {
+                (!kind.starts_with("static ")).then(|| locals.push(name.clone()))?;
             }
         }
         is_independent(outer, &locals).then(|| Self {
@@ -50,6 +57,29 @@ impl Jammed {
         )
     }
 
+    /// Returns what stands between a variable of an iteration and the iteration's number, so that
+    /// nothing else has that name.
+    fn joint(&self, count: i64) -> String {
+        let found = actions(&self.outer.body);
+        let mut taken: BTreeSet<&str> = BTreeSet::new();
+        for (loops, action) in &found {
+            taken.extend(loops.iter().map(String::as_str));
+            taken.extend(action.reads().into_iter().map(|it| it.name.as_str()));
+            if let Action::Assign { target, .. } = action {
+                taken.insert(&target.name);
+            }
+        }
+        let is_free = |joint: &String| {
+            let mut copies = self
+                .locals
+                .iter()
+                .flat_map(|name| (0..count).map(move |copy| format!("{name}{joint}{copy}")));
+            copies.all(|it| !taken.contains(it.as_str()) && !self.locals.contains(&it))
+        };
+        let mut joints = (0..).map(|idx| format!("_{}", "j".repeat(idx)));
+        joints.find(is_free).unwrap_or_default()
+    }
+
     /// Writes the loop with `count` iterations side by side.
     pub(super) fn write(&self, count: u32, text: &mut Text) -> Option<()> {
         let count = i64::from(count);
@@ -58,12 +88,13 @@ impl Jammed {
         }
         let o = &self.outer.variable;
         let whole = self.outer.start + self.outer.trips() / count * count;
+        let joint = self.joint(count);
         let copy = |statement: &Statement, copy: i64| -> Option<Vec<Statement>> {
             let next = Affine::variable(o).plus_constant(copy)?;
             let moved = substitute(std::slice::from_ref(statement), o, &next)?;
             let renamed = |element: &Element| match self.locals.contains(&element.name) {
                 true => Element {
-                    name: format!("{}_{copy}", element.name),
+                    name: format!("{}{joint}{copy}", element.name),
                     indices: element.indices.clone(),
                 },
                 false => element.clone(),

@@ -1,6 +1,7 @@
 //! Kernels that the rewriter makes compute what the plain ones do.
 
 mod loops;
+mod random;
 mod spellings;
 
 use crate::support;
