@@ -1,10 +1,11 @@
 //! A coarse estimate of what a part costs: good for the order in which
 //! schedules are tried, and for nothing else.
 
-use super::code::Named;
+use super::code::{Named, Statement};
+use super::jam::operations_of;
 use super::nest::Nest;
 use super::schedule::{Part, Product};
-use super::write::Region;
+use super::write::{Region, region};
 use std::collections::BTreeMap;
 
 /// Cycles from an addition or a multiply-add to the next one that needs its result.
@@ -52,11 +53,16 @@ pub(super) fn cycles(
                     } else {
                         0.0
                     };
-                    let steps = (extent / lanes / count).floor() * count;
                     let control = 1.0 / count;
-                    steps * ((wide.operations() / PER_CYCLE).max(chain) + control)
-                        + (extent - steps * lanes) * 0.5 * wide.operations()
-                        + 10.0 * count
+                    let step = (wide.operations() / PER_CYCLE).max(chain) + control;
+                    let steps = (extent / lanes).floor();
+                    let left = extent - steps * lanes;
+                    let rest = match wide.may_be_repeated() {
+                        true if 0.0 < left => step,
+                        true => 0.0,
+                        false => left * 0.5 * wide.operations(),
+                    };
+                    steps * step + rest + 10.0 * count
                 }
                 _ if wide.is_chain() => extent * wide.operations().max(LATENCY),
                 _ => extent * wide.operations() / PER_CYCLE,
@@ -64,16 +70,30 @@ pub(super) fn cycles(
         }
         (Region::Jam(jammed, wide), part) => {
             let (trips, all) = jammed.sizes();
+            let work = 0.5 * jammed.operations();
             match (part, wide) {
-                (Part::Jam(count), _) => all * (LATENCY / f64::from(*count)).max(1.5),
+                (Part::Jam(count), _) => all * (LATENCY / f64::from(*count)).max(1.5).max(work),
                 (Part::Vectors(_), Some(wide)) => {
                     let inner = Region::Wide(wide.clone());
                     f64::from(trips) * cycles(&inner, part, names, registers)
                 }
-                _ => all * LATENCY,
+                _ => all * LATENCY.max(work),
             }
         }
     }
+}
+
+/// Returns estimated cycles of what belongs to no part.
+pub(super) fn rest(statements: &[Statement], names: &BTreeMap<String, Named>) -> f64 {
+    let of = |statement: &Statement| match statement {
+        Statement::Loop(inner) => match region(inner, names) {
+            Some(_) => 0.0,
+            None => inner.trips() as f64 * rest(&inner.body, names),
+        },
+        Statement::Command(action) => operations_of(action),
+        _ => 0.0,
+    };
+    statements.iter().map(of).sum()
 }
 
 fn product(

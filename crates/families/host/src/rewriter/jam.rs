@@ -2,6 +2,7 @@
 //! chains of sums that do not wait for one another.
 
 use super::code::{Action, Element, Index, Loop, Statement, actions, with_elements};
+use super::wide::operations;
 use super::write::Text;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::statement::{print, substitute};
@@ -55,6 +56,18 @@ impl Jammed {
             u32::try_from(trips).unwrap_or(u32::MAX),
             trips as f64 * inner.sum::<f64>(),
         )
+    }
+
+    /// Returns roughly how many operations an iteration of the inner loop has.
+    pub(super) fn operations(&self) -> f64 {
+        let inner = self.outer.body.iter().filter_map(|it| match it {
+            Statement::Loop(inner) => Some(inner.body.as_slice()),
+            _ => None,
+        });
+        inner
+            .flat_map(actions)
+            .map(|(_, action)| operations_of(action))
+            .sum()
     }
 
     /// Returns what stands between a variable of an iteration and the iteration's number, so that
@@ -138,6 +151,14 @@ impl Jammed {
         print(&statements, 0, "  ", &mut written);
         written.lines().for_each(|line| text.line(line));
         Some(())
+    }
+}
+
+/// Returns roughly how many operations an action has.
+pub(super) fn operations_of(action: &Action) -> f64 {
+    1.0 + match action {
+        Action::Declare { value, .. } => value.as_ref().map_or(0.0, operations),
+        Action::Assign { value, .. } => operations(value),
     }
 }
 

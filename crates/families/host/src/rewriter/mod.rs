@@ -12,10 +12,12 @@
 mod code;
 mod distribute;
 mod estimate;
+mod forms;
 pub(crate) mod hints;
 mod jam;
 mod nest;
 mod normal;
+mod pieces;
 mod product;
 mod propose;
 pub(crate) mod read;
@@ -27,6 +29,7 @@ mod vectors;
 mod wide;
 mod write;
 
+pub use forms::Form;
 pub use propose::Resources;
 pub use schedule::{Dots, Schedule};
 
@@ -129,6 +132,9 @@ impl HostRewriter {
     }
 }
 
+/// Every so many plans for a kernel that is read, one tells the compiler more of it as it is.
+const TOLD_EVERY: u32 = 3;
+
 /// Plans what the compiler may be told of a kernel that is not read, for the reason `error`.
 fn told(
     source: &str,
@@ -144,6 +150,11 @@ fn told(
     let (hints, _) = found
         .get(choice.plan as usize)
         .ok_or(RewriteError::Nothing)?;
+    planned(hints, choice)
+}
+
+/// Returns the plan that tells the compiler something.
+fn planned(hints: &Hints, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
     let is_named = choice.menu.iter().any(|it| it.id == hints.menu_item());
     let payload = Payload {
         drafts: Vec::new(),
@@ -204,6 +215,22 @@ impl Rewriter for HostRewriter {
             let message = "none of its loops is one that can be carried out in another way: no sum of products, no transposition, no innermost loop whose iterations can be done side by side";
             return told(source, choice, RewriteError::NotUnderstood(message.into()));
         }
+        // What the compiler makes of the whole may be better than schedules for parts.
+        let told = match read.schedule {
+            None => Hints::of(source),
+            Some(_) => Vec::new(),
+        };
+        let hints_of = |plan: u32| {
+            let at = choice.iteration.saturating_sub(1).wrapping_mul(2) + plan / TOLD_EVERY;
+            let is_told = plan % TOLD_EVERY == TOLD_EVERY - 1;
+            told.get(at as usize).filter(|_| is_told)
+        };
+        if let Some((hints, _)) = hints_of(choice.plan) {
+            return planned(hints, choice);
+        }
+        let plan = (0..choice.plan)
+            .filter(|it| hints_of(*it).is_none())
+            .count();
         for (idx, proposal) in proposals.iter_mut().enumerate() {
             proposal.score -= temperature * gumbel(seed.derive(&idx.to_string()));
             if !proposal.changes.iter().any(|change| named(change)) {
@@ -226,9 +253,7 @@ impl Rewriter for HostRewriter {
         let can_be_written =
             |it: &&propose::Proposal| write::write(&read.program, &it.schedule).is_some();
         let mut usable = proposals.iter().filter(can_be_written);
-        let first = usable
-            .nth(choice.plan as usize)
-            .ok_or(RewriteError::Nothing)?;
+        let first = usable.nth(plan).ok_or(RewriteError::Nothing)?;
         let alike = usable.filter(|it| it.changes == first.changes);
         let drafts = std::iter::once(first).chain(alike).take(DRAFTS);
         let payload = Payload {

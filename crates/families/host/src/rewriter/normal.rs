@@ -5,6 +5,7 @@ mod scalars;
 mod sums;
 
 use super::code::{Action, Element, Expression, Loop, Program, Statement};
+pub(super) use scalars::told_apart;
 
 /// Brings a program into that form.
 pub(super) fn normalize(program: &mut Program) {
@@ -96,7 +97,10 @@ fn replaced(
 }
 
 /// Returns `name`, or one like it that is not in use.
-fn fresh(name: &str, names: &std::collections::BTreeMap<String, super::code::Named>) -> String {
+pub(super) fn fresh(
+    name: &str,
+    names: &std::collections::BTreeMap<String, super::code::Named>,
+) -> String {
     let others = (2..).map(|number| format!("{name}_n{number}"));
     let mut all = std::iter::once(name.to_owned()).chain(others);
     all.find(|it| !names.contains_key(it))

@@ -5,6 +5,7 @@ mod words;
 use super::code::{Named, Program};
 use super::distribute::{distributed, strips};
 use super::estimate;
+use super::forms;
 use super::nest::Nest;
 use super::schedule::{Dots, Part, Product, Schedule, Turn, Wide};
 use super::write::{Region, regions};
@@ -43,6 +44,8 @@ pub(super) struct Proposal {
 struct Choices {
     parts: Vec<(f64, Region, Vec<Part>)>,
     names: BTreeMap<String, Named>,
+    /// Estimated cycles of what belongs to no part.
+    rest: f64,
 }
 
 impl Choices {
@@ -52,8 +55,10 @@ impl Choices {
             let ways = ways(&region, &names, resources);
             (times, region, ways)
         });
+        let parts = parts.collect();
         Some(Self {
-            parts: parts.collect(),
+            parts,
+            rest: estimate::rest(&body, &names),
             names,
         })
     }
@@ -85,14 +90,26 @@ pub(super) fn proposals(
     let mut found: Vec<Proposal> = Vec::new();
     let plain_cycles = Choices::of(program, 0, resources).map_or(1.0, |choices| {
         let each = (0..choices.parts.len()).map(|idx| choices.cycles(idx, &Part::Plain, resources));
-        each.sum::<f64>()
+        choices.rest + each.sum::<f64>()
     });
-    for strip in std::iter::once(0).chain(strips(program)) {
-        let Some(choices) = Choices::of(program, strip, resources) else {
+    let formed = forms::TRIED
+        .iter()
+        .filter_map(|forms| Some((*forms, forms::applied(program, forms)?)));
+    let ways = formed.flat_map(|(forms, program)| {
+        let strips = std::iter::once(0).chain(strips(&program));
+        let strips: Vec<u32> = strips.collect();
+        strips
+            .into_iter()
+            .map(move |strip| (forms, strip, Choices::of(&program, strip, resources)))
+    });
+    for (forms, strip, choices) in ways {
+        let Some(choices) = choices else {
             continue;
         };
         let base = match current {
-            Some(current) if current.strip == strip => current.parts.clone(),
+            Some(current) if current.strip == strip && current.forms == forms => {
+                current.parts.clone()
+            }
             _ => choices.best(resources),
         };
         if base.len() != choices.parts.len() {
@@ -103,7 +120,7 @@ pub(super) fn proposals(
             .enumerate()
             .map(|(idx, part)| choices.cycles(idx, part, resources))
             .collect();
-        let all: f64 = cost.iter().sum();
+        let all: f64 = choices.rest + cost.iter().sum::<f64>();
         let mut push = |schedule: Schedule, cycles: f64| {
             let (changes, text) = differences(current, &schedule, &choices);
             if !changes.is_empty() {
@@ -116,7 +133,11 @@ pub(super) fn proposals(
                 });
             }
         };
-        let schedule = |parts: Vec<Part>| Schedule { strip, parts };
+        let schedule = |parts: Vec<Part>| Schedule {
+            forms: forms.to_vec(),
+            strip,
+            parts,
+        };
         push(schedule(base.clone()), all);
         for (idx, (_, _, ways)) in choices.parts.iter().enumerate() {
             for way in ways {

@@ -15,9 +15,10 @@ mod loops;
 pub(crate) mod macros;
 mod order;
 mod places;
+mod structures;
 
 use super::code::{Action, Element, Expression, Named, Parameter, Program, Statement};
-use super::{normal, shape};
+use super::{normal, pieces, shape};
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use places::Place;
@@ -39,7 +40,7 @@ pub(super) fn read(source: &str) -> Result<Program, String> {
     if SOURCE_LIMIT < source.len() {
         return Err("the kernel is too long".into());
     }
-    let text = macros::expanded(source)?;
+    let text = structures::without_structures(&macros::expanded(source)?);
     let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
     let root = tree.root_node();
     if root.has_error() || too_deep(root) {
@@ -53,6 +54,16 @@ pub(super) fn read(source: &str) -> Result<Program, String> {
     let parameters = reader.parameters(entry)?;
     let statements = reader.block(body)?;
     let head = text[entry.start_byte()..body.start_byte()].trim();
+    let statements = match reader.doubt.take() {
+        None => statements,
+        Some(doubt) => {
+            let cut = pieces::cut(&statements);
+            if !expressions::is_safe(&cut, &reader.all, &mut BTreeMap::new()) {
+                return Err(doubt);
+            }
+            cut
+        }
+    };
     let mut program = Program {
         head: head.split('(').next().unwrap_or("").trim().to_owned(),
         parameters,
@@ -62,6 +73,7 @@ pub(super) fn read(source: &str) -> Result<Program, String> {
     };
     shape::give_dimensions(&mut program);
     normal::normalize(&mut program);
+    program.body = pieces::cut(&program.body);
     Ok(program)
 }
 
@@ -119,6 +131,8 @@ struct Reader<'s> {
     parameter_names: BTreeSet<String>,
     /// What has to be done before the statement that is being read.
     pending: Vec<Statement>,
+    /// Why a kernel is not understood unless a condition goes when loops are cut there.
+    doubt: Option<String>,
 }
 
 impl<'s> Reader<'s> {
@@ -140,6 +154,7 @@ impl<'s> Reader<'s> {
             budget: EXPRESSION_LIMIT,
             parameter_names: BTreeSet::new(),
             pending: Vec::new(),
+            doubt: None,
         }
     }
 
@@ -301,7 +316,8 @@ impl<'s> Reader<'s> {
             if let Some(condition) = self.skips(*node)? {
                 let mut rest = Vec::new();
                 self.sequence(&nodes[idx + 1..], &mut rest)?;
-                to.extend(self.guarded(*node, &condition, rest)?);
+                let made = self.guarded(*node, &condition, rest.clone());
+                to.extend(self.or_guarded(made, &condition, rest, Vec::new())?);
                 return Ok(());
             }
             self.statement(*node, to)?;

@@ -1,11 +1,15 @@
 //! How a kernel is carried out: a few numbers for each of its parts.
 
+use super::forms::Form;
 use serde::{Deserialize, Serialize};
 
 /// How a kernel is carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schedule {
+    /// What is done to the plain kernel before it is divided into parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forms: Vec<Form>,
     /// Iterations of a loop around several parts that each part does at once,
     /// so that what they leave lies in arrays between them; 0 for one by one.
     pub strip: u32,

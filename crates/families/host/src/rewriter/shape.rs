@@ -8,7 +8,7 @@ use autocomp_c_loops::affine::{Affine, Atom};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Least and greatest values of loop variables.
-type Ranges = BTreeMap<String, (i64, i64)>;
+pub(super) type Ranges = BTreeMap<String, (i64, i64)>;
 
 /// Most different strides of an array that is looked at.
 const MOST_STRIDES: usize = 7;

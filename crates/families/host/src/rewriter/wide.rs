@@ -5,7 +5,7 @@ mod roles;
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;
-use super::vectors::{Preamble, Vectors, shifted};
+use super::vectors::{Preamble, Vectors, is_narrow, shifted};
 use super::write::Text;
 use autocomp_c_loops::statement::Command;
 use roles::{Role, gathered};
@@ -16,8 +16,8 @@ use std::collections::BTreeMap;
 pub(super) struct WideLoop {
     inner: Loop,
     roles: Vec<Role>,
-    /// `float` or `int32_t`.
-    kind: String,
+    /// Types of what they give values to: `float`, `int32_t`, or narrower ones.
+    kinds: Vec<String>,
 }
 
 impl WideLoop {
@@ -32,7 +32,7 @@ impl WideLoop {
             }
         }
         let mut roles = Vec::new();
-        let mut kinds: Vec<&str> = Vec::new();
+        let mut kinds: Vec<String> = Vec::new();
         for (idx, action) in actions.iter().enumerate() {
             let role = match action {
                 Action::Declare {
@@ -41,7 +41,7 @@ impl WideLoop {
                     value: Some(value),
                     kind,
                 } => {
-                    kinds.push(kind);
+                    kinds.push(kind.clone());
                     extents
                         .is_empty()
                         .then(|| Role::Local(name.clone(), value.clone()))?
@@ -53,7 +53,7 @@ impl WideLoop {
                     value,
                 } => {
                     let named = names.get(&target.name)?;
-                    kinds.push(&named.kind);
+                    kinds.push(named.kind.clone());
                     let is_local = roles
                         .iter()
                         .any(|role| matches!(role, Role::Local(name, _) if *name == target.name));
@@ -81,14 +81,20 @@ impl WideLoop {
             };
             roles.push(role);
         }
-        let kind = *kinds.first()?;
+        let is_known = |(role, kind): (&Role, &String)| match role {
+            Role::Local(..) | Role::Store(_, None, _) => {
+                ["float", "int32_t"].contains(&kind.as_str()) || is_narrow(kind)
+            }
+            _ => ["float", "int32_t"].contains(&kind.as_str()),
+        };
+        let known = roles.iter().zip(&kinds).all(is_known);
         let result = Self {
             inner: inner.clone(),
             roles,
-            kind: kind.to_owned(),
+            kinds,
         };
-        let one_kind = ["float", "int32_t"].contains(&kind) && kinds.iter().all(|it| *it == kind);
-        (one_kind && inner.step == 1 && result.is_parallel(&actions)).then_some(result)
+        let some = !result.roles.is_empty();
+        (some && known && inner.step == 1 && result.is_parallel(&actions)).then_some(result)
     }
 
     /// Returns whether iterations meet nowhere but in what is gathered.
@@ -104,6 +110,23 @@ impl WideLoop {
             let once = targets[..idx].iter().all(|other| other.name != target.name);
             let apart = target.affine().is_some();
             reads.iter().all(|read| same(&read)) && once && apart
+        })
+    }
+
+    /// Returns whether iterations that are done once more leave what they left before.
+    pub(super) fn may_be_repeated(&self) -> bool {
+        let reads: Vec<&Element> = self
+            .roles
+            .iter()
+            .flat_map(|role| match role {
+                Role::Local(_, value) | Role::Store(_, _, value) => value.reads(),
+                _ => Vec::new(),
+            })
+            .collect();
+        self.roles.iter().all(|role| match role {
+            Role::Local(..) => true,
+            Role::Store(target, None, _) => reads.iter().all(|it| it.name != target.name),
+            _ => false,
         })
     }
 
@@ -146,10 +169,10 @@ impl WideLoop {
         if !fits {
             return None;
         }
-        let vector = preamble.vector(lanes, &self.kind);
         let (v, start, end) = (&self.inner.variable, self.inner.start, self.inner.end);
         text.open("");
         for (idx, role) in self.roles.iter().enumerate() {
+            let vector = preamble.vector(lanes, wide_kind(&self.kinds[idx]));
             match role {
                 Role::Sum(..) => {
                     let sums: Vec<String> = (0..count)
@@ -193,7 +216,13 @@ impl WideLoop {
         for (idx, role) in self.roles.iter().enumerate() {
             self.gather(idx, role, schedule, text);
         }
-        if vectors < end {
+        if vectors < end && self.may_be_repeated() {
+            // The last vector does some elements once more.
+            text.open("");
+            text.line(&format!("const int {v} = {};", end - i64::from(lanes)));
+            self.step(schedule, names, preamble, text, 0)?;
+            text.close();
+        } else if vectors < end {
             text.open(&format!("for (int {v} = {vectors}; {v} < {end}; {v}++)"));
             for statement in &self.inner.body {
                 if let Statement::Command(action) = statement {
@@ -216,17 +245,18 @@ impl WideLoop {
         copy: u32,
     ) -> Option<()> {
         let lanes = schedule.lanes;
-        let vector = preamble.vector(lanes, &self.kind);
         let v = &self.inner.variable;
         let shifts = [(v.as_str(), i64::from(copy * lanes))];
         let mut locals: BTreeMap<String, String> = BTreeMap::new();
         for (idx, role) in self.roles.iter().enumerate() {
+            let kind = wide_kind(&self.kinds[idx]);
+            let vector = preamble.vector(lanes, kind);
             let translate = |expression: &Expression, preamble: &mut Preamble| {
                 let mut vectors = Vectors {
                     preamble,
                     names,
                     lanes,
-                    kind: &self.kind,
+                    kind,
                     variable: v,
                     shifts: &shifts,
                     locals: &locals,
@@ -235,7 +265,11 @@ impl WideLoop {
             };
             match role {
                 Role::Local(name, value) => {
-                    let value = translate(value, preamble)?;
+                    let value = match is_narrow(&self.kinds[idx]) {
+                        true => Expression::Cast(self.kinds[idx].clone(), Box::new(value.clone())),
+                        false => value.clone(),
+                    };
+                    let value = translate(&value, preamble)?;
                     let local = format!("v{idx}_{copy}");
                     text.line(&format!("const {vector} {local} = {value};"));
                     locals.insert(name.clone(), local);
@@ -243,6 +277,13 @@ impl WideLoop {
                 Role::Store(target, operator, value) => {
                     let value = translate(value, preamble)?;
                     let place = shifted(target, &shifts)?.to_c();
+                    if is_narrow(&self.kinds[idx]) {
+                        let narrow = preamble.narrow(lanes, &self.kinds[idx]);
+                        text.line(&format!(
+                            "*({narrow} *)&{place} = __builtin_convertvector({value}, {narrow});"
+                        ));
+                        continue;
+                    }
                     let operator = operator.map_or(String::new(), String::from);
                     text.line(&format!(
                         "*({vector}_anywhere *)&{place} {operator}= {value};"
@@ -333,6 +374,11 @@ impl WideLoop {
     }
 }
 
+/// Returns the type that vectors compute elements of a type in.
+fn wide_kind(kind: &str) -> &str {
+    if kind == "float" { kind } else { "int32_t" }
+}
+
 /// Returns whether an action adds something up or finds an extreme.
 pub(super) fn is_gathered(action: &Action) -> bool {
     match action {
@@ -345,7 +391,8 @@ pub(super) fn is_gathered(action: &Action) -> bool {
     }
 }
 
-fn operations(expression: &Expression) -> f64 {
+/// Returns roughly how many operations an expression has.
+pub(super) fn operations(expression: &Expression) -> f64 {
     match expression {
         Expression::Number(_) | Expression::Index(_) => 0.0,
         Expression::Element(_) => 1.0,

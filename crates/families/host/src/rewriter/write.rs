@@ -2,6 +2,7 @@
 
 use super::code::{Action, Element, Loop, Named, Program, Statement, actions};
 use super::distribute::distributed;
+use super::forms;
 use super::jam::Jammed;
 use super::nest::Nest;
 use super::product;
@@ -143,6 +144,7 @@ struct Writer<'p> {
 
 /// Writes `program` under `schedule`; nothing if that does not fit.
 pub(super) fn write(program: &Program, schedule: &Schedule) -> Option<String> {
+    let program = &forms::applied(program, &schedule.forms)?;
     let (body, names) = distributed(program, schedule.strip)?;
     let targets = actions(&body).into_iter().map(|(_, action)| match action {
         Action::Assign { target, .. } => target.name.clone(),

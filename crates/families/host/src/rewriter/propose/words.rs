@@ -2,6 +2,7 @@
 
 use super::Choices;
 use crate::rewriter::code::Named;
+use crate::rewriter::forms::Form;
 use crate::rewriter::nest::Nest;
 use crate::rewriter::schedule::{Dots, Part, Product, Schedule};
 use crate::rewriter::write::Region;
@@ -54,6 +55,18 @@ pub(super) fn differences(
 ) -> (Vec<&'static str>, String) {
     let mut changes: Vec<&'static str> = Vec::new();
     let mut sentences: Vec<String> = Vec::new();
+    let known = current.map_or(&[][..], |it| &it.forms);
+    for form in after.forms.iter().filter(|it| !known.contains(it)) {
+        changes.push(match form {
+            Form::WrittenOut => "unroll",
+            Form::Tables => "other",
+        });
+        sentences.push(form.text().to_owned());
+    }
+    if known.iter().any(|it| !after.forms.contains(it)) {
+        changes.push("other");
+        sentences.push("Begin with the kernel as it is written.".into());
+    }
     let strip = current.map_or(0, |it| it.strip);
     if strip != after.strip {
         changes.push("cache-tiling");
@@ -66,7 +79,7 @@ pub(super) fn differences(
     }
     for (idx, part) in after.parts.iter().enumerate() {
         let before = current
-            .filter(|it| it.strip == after.strip)
+            .filter(|it| it.strip == after.strip && it.forms == after.forms)
             .and_then(|it| it.parts.get(idx))
             .unwrap_or(&Part::Plain);
         if before == part {

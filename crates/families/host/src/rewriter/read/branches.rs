@@ -1,9 +1,11 @@
 //! `if` around assignments: a choice between values.
 
 use super::super::code::{Action, Element, Expression, Statement};
+use super::super::pieces;
 use super::Reader;
 use super::constants::number;
 use super::expressions::negated;
+use autocomp_c_loops::statement::Guard;
 use autocomp_c_loops::syntax::children;
 use tree_sitter::Node;
 
@@ -49,6 +51,41 @@ impl<'s> Reader<'s> {
             Some(alternative) => self.arm(alternative)?,
             None => Vec::new(),
         };
+        let choices = self.choices(node, &condition, &then, &otherwise);
+        to.extend(self.or_guarded(choices, &condition, then, otherwise)?);
+        Ok(())
+    }
+
+    /// Returns `made`, or what it should have been made of below a condition: loops are cut there
+    /// when the kernel is read.
+    pub(super) fn or_guarded(
+        &mut self,
+        made: Result<Vec<Statement>, String>,
+        condition: &Expression,
+        then: Vec<Statement>,
+        otherwise: Vec<Statement>,
+    ) -> Result<Vec<Statement>, String> {
+        match (made, pieces::condition(condition)) {
+            (Err(why), Some(condition)) => {
+                self.doubt.get_or_insert(why);
+                Ok(vec![Statement::Guard(Guard {
+                    condition,
+                    then,
+                    otherwise,
+                })])
+            }
+            (made, _) => made,
+        }
+    }
+
+    /// Returns what an `if` does, as choices between values.
+    fn choices(
+        &mut self,
+        node: Node<'s>,
+        condition: &Expression,
+        then: &[Statement],
+        otherwise: &[Statement],
+    ) -> Result<Vec<Statement>, String> {
         // Both ways to the same place are one assignment.
         if let (
             [
@@ -65,28 +102,26 @@ impl<'s> Reader<'s> {
                     value: other,
                 }),
             ],
-        ) = (then.as_slice(), otherwise.as_slice())
+        ) = (then, otherwise)
             && target == same
             && operator == alike
         {
-            if !self.may_always_read(&condition, &[one, other]) {
+            if !self.may_always_read(condition, &[one, other]) {
                 return self.refused(
                     node,
                     "reads what must not be read unless its condition holds",
                 );
             }
-            to.push(Statement::Command(Action::Assign {
+            return Ok(vec![Statement::Command(Action::Assign {
                 target: target.clone(),
                 operator: *operator,
-                value: chosen(&condition, one, other),
-            }));
-            return Ok(());
+                value: chosen(condition, one, other),
+            })]);
         }
         let opposite = negated(condition.clone());
-        let second = !otherwise.is_empty();
-        let then_changes = targets(&then);
-        to.extend(self.guarded(node, &condition, then)?);
-        if second {
+        let then_changes = targets(then);
+        let mut result = self.guarded(node, condition, then.to_vec())?;
+        if !otherwise.is_empty() {
             if condition
                 .reads()
                 .iter()
@@ -94,9 +129,9 @@ impl<'s> Reader<'s> {
             {
                 return self.refused(node, "changes what its condition depends on");
             }
-            to.extend(self.guarded(node, &opposite, otherwise)?);
+            result.extend(self.guarded(node, &opposite, otherwise.to_vec())?);
         }
-        Ok(())
+        Ok(result)
     }
 
     fn arm(&mut self, node: Node<'s>) -> Result<Vec<Statement>, String> {

@@ -236,6 +236,7 @@ impl<'s> Reader<'s> {
     pub(super) fn of_file(&mut self, node: Node<'s>) -> Result<(), String> {
         match node.kind() {
             "comment" | ";" => Ok(()),
+            "expression_statement" if self.text(node) == ";" => Ok(()),
             "enum_specifier" => self.enumerators(node),
             "type_definition" => {
                 let kind = self.field(node, "type")?;

@@ -1,10 +1,12 @@
 //! What stands in the statements of a plain kernel.
 
-use super::super::code::{Expression, Index};
-use super::super::shape;
+use super::super::code::{Action, Expression, Index, Named, Statement};
+use super::super::pieces;
+use super::super::shape::{self, Ranges};
 use super::constants::{is_index, number};
 use super::{Binding, Reader};
 use autocomp_c_loops::syntax::children;
+use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// Constants that kernels may name.
@@ -26,8 +28,9 @@ const FUNCTIONS: [&str; 16] = [
 ];
 
 /// Operators between values.
-const OPERATORS: [&str; 16] = [
-    "+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "<<", ">>",
+const OPERATORS: [&str; 18] = [
+    "+", "-", "*", "/", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&", "|", "<<", ">>", "%",
+    "^",
 ];
 
 impl<'s> Reader<'s> {
@@ -69,13 +72,16 @@ impl<'s> Reader<'s> {
                 let one = self.expression(self.field(node, "consequence")?)?;
                 let other = self.expression(self.field(node, "alternative")?)?;
                 // Both are computed on vectors, whichever is wanted.
-                if before != self.pending.len()
-                    || !self.may_always_read(&condition, &[&one, &other])
-                {
-                    return self.refused(
-                        node,
-                        "reads what must not be read unless its condition holds",
-                    );
+                let why = "reads what must not be read unless its condition holds";
+                if before != self.pending.len() {
+                    return self.refused(node, why);
+                }
+                if !self.may_always_read(&condition, &[&one, &other]) {
+                    let doubt = self.refused::<()>(node, why);
+                    match pieces::condition(&condition) {
+                        Some(_) => self.doubt = self.doubt.take().or(doubt.err()),
+                        None => doubt?,
+                    }
                 }
                 Ok(Expression::Choice(
                     Box::new(condition),
@@ -175,24 +181,79 @@ impl<'s> Reader<'s> {
         }
     }
 
-    /// Returns whether values may be computed where a condition does not hold: a
-    /// condition on indices may keep them inside an array, one on data does not.
+    /// Returns whether values may be computed where a condition does not hold.
     pub(super) fn may_always_read(&self, condition: &Expression, values: &[&Expression]) -> bool {
-        let guards = mentions_index(condition);
-        let known = condition.reads();
-        values.iter().all(|value| {
-            value.reads().into_iter().all(|element| {
-                let alone = Expression::Element(element.clone());
-                let looked_up = element
-                    .indices
-                    .iter()
-                    .any(|index| matches!(index, Index::Value(_)));
-                element.indices.is_empty()
-                    || known.contains(&element)
-                    || shape::is_inside(&alone, &self.names, &self.ranges())
-                    || !guards && !looked_up
-            })
+        may_always_read(condition, values, &self.names, &self.ranges())
+    }
+}
+
+/// Returns whether values may be computed where a condition does not hold: a condition on indices
+/// may keep them inside an array, one on data does not.
+fn may_always_read(
+    condition: &Expression,
+    values: &[&Expression],
+    names: &BTreeMap<String, Named>,
+    ranges: &Ranges,
+) -> bool {
+    let guards = mentions_index(condition);
+    let known = condition.reads();
+    values.iter().all(|value| {
+        value.reads().into_iter().all(|element| {
+            let alone = Expression::Element(element.clone());
+            let looked_up = element
+                .indices
+                .iter()
+                .any(|index| matches!(index, Index::Value(_)));
+            element.indices.is_empty()
+                || known.contains(&element)
+                || shape::is_inside(&alone, names, ranges)
+                || !guards && !looked_up
         })
+    })
+}
+
+/// Returns whether no statement is below a condition, and whether all values may be computed
+/// whatever the conditions of choices are.
+pub(super) fn is_safe(
+    statements: &[Statement],
+    names: &BTreeMap<String, Named>,
+    ranges: &mut Ranges,
+) -> bool {
+    statements.iter().all(|statement| match statement {
+        Statement::Loop(inner) => {
+            let last = inner.start + (inner.trips() - 1) * inner.step;
+            ranges.insert(inner.variable.clone(), (inner.start, last));
+            let safe = is_safe(&inner.body, names, ranges);
+            ranges.remove(&inner.variable);
+            safe
+        }
+        Statement::Command(action) => match action {
+            Action::Declare { value, .. } => value
+                .as_ref()
+                .is_none_or(|it| has_safe_choices(it, names, ranges)),
+            Action::Assign { value, .. } => has_safe_choices(value, names, ranges),
+        },
+        _ => false,
+    })
+}
+
+fn has_safe_choices(
+    expression: &Expression,
+    names: &BTreeMap<String, Named>,
+    ranges: &Ranges,
+) -> bool {
+    let safe = |it: &Expression| has_safe_choices(it, names, ranges);
+    match expression {
+        Expression::Number(_) | Expression::Index(_) | Expression::Element(_) => true,
+        Expression::Negative(inner) | Expression::Cast(_, inner) => safe(inner),
+        Expression::Binary(left, _, right) => safe(left) && safe(right),
+        Expression::Choice(condition, one, other) => {
+            may_always_read(condition, &[one, other], names, ranges)
+                && safe(condition)
+                && safe(one)
+                && safe(other)
+        }
+        Expression::Call(_, arguments) => arguments.iter().all(safe),
     }
 }
 
