@@ -87,6 +87,9 @@ pub fn compare(
         notes.extend(relation(buffer, &wrong, |idx| {
             (element(expected, idx), element(got, idx))
         }));
+        notes.extend(allowance(buffer, &wrong, tolerance, |idx| {
+            (element(expected, idx), element(got, idx))
+        }));
     }
     Some(Diagnostic {
         stage: Stage::Test,
@@ -102,6 +105,59 @@ pub fn compare(
         notes,
         remedy: None,
     })
+}
+
+/// Says how far an element may be from the right one, with the numbers of the first wrong one and
+/// of the one that is off by most of what is allowed.
+fn allowance(
+    buffer: &Buffer,
+    wrong: &[usize],
+    tolerance: Tolerance,
+    pair: impl Fn(usize) -> (f64, f64),
+) -> Option<String> {
+    let Tolerance::Close { relative, absolute } = tolerance else {
+        return None;
+    };
+    // Where the right value, or what came out, is no number, there is nothing to tell.
+    let distances = wrong.iter().filter_map(|idx| {
+        let (expected, got) = pair(*idx);
+        let off = (got - expected).abs();
+        let allowed = absolute.max(relative * expected.abs());
+        (off.is_finite() && allowed.is_finite()).then_some((*idx, off, allowed))
+    });
+    let distances: Vec<(usize, f64, f64)> = distances.collect();
+    let (first, off, allowed) = *distances.first()?;
+    let mut text = format!(
+        "the tolerance is the larger of {absolute} and {relative} times the right value: {} may be off by {}, and is off by {}",
+        place(buffer, first),
+        short(allowed),
+        short(off)
+    );
+    let worst = distances
+        .iter()
+        .max_by(|a, b| (a.1 / a.2).total_cmp(&(b.1 / b.2)))
+        .filter(|it| it.0 != first);
+    if let Some((idx, off, allowed)) = worst {
+        text += &format!(
+            "; the worst is {}, off by {} where {} is allowed",
+            place(buffer, *idx),
+            short(*off),
+            short(*allowed)
+        );
+    }
+    Some(text)
+}
+
+/// Returns a number with three digits.
+fn short(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        value if (1e-4..1e6).contains(&value) => {
+            let digits = (2 - value.log10().floor() as i32).max(0) as usize;
+            format!("{value:.digits$}")
+        }
+        value => format!("{value:.2e}"),
+    }
 }
 
 /// Returns a few wrong elements spread over all of them, without the first.

@@ -133,3 +133,29 @@ fn nothing_but_the_same_infinity_is_near_an_infinity() {
         }
     }
 }
+
+#[test]
+fn a_tolerance_is_told_with_what_it_allows_and_what_an_element_is_off_by() {
+    let buffer = Buffer {
+        name: "y".into(),
+        dtype: DataType::Float32,
+        shape: vec![2, 3],
+        role: Role::Output,
+        alignment: 64,
+        used: None,
+    };
+    let bytes = |values: [f32; 6]| values.iter().flat_map(|it| it.to_le_bytes()).collect();
+    let expected: Vec<u8> = bytes([1.0, 2.0, 3.0, 40.0, 0.0, 6.0]);
+    let got: Vec<u8> = bytes([1.0, 2.03125, 3.0, 41.0, 0.125, 6.0]);
+    let tolerance = Tolerance::Close {
+        relative: 0.01,
+        absolute: 0.001,
+    };
+    let found = compare(&buffer, &expected, &got, &[0xff; 24], tolerance, 16).expect("a report");
+    assert_eq!(
+        found.notes.last().map(String::as_str),
+        Some(
+            "the tolerance is the larger of 0.001 and 0.01 times the right value: y[0][1] may be off by 0.0200, and is off by 0.0312; the worst is y[1][1], off by 0.125 where 0.00100 is allowed"
+        )
+    );
+}
