@@ -151,6 +151,29 @@ impl Walk<'_, '_> {
                     dtype(named.get("dtype").cloned()).or(a.dtype),
                 )
             }
+            // Eight of each row, and statistics of rows.
+            ("nisa", "max8" | "nc_find_index8" | "bn_stats" | "bn_aggr" | "nc_match_replace8") => {
+                let first = if name == "max8" { "src" } else { "data" };
+                let Value::Tensor(a) = argument(0, first)? else {
+                    return None;
+                };
+                let rows = *a.shape.first()?;
+                let shape = match name {
+                    "bn_stats" => vec![rows, 6],
+                    "bn_aggr" => vec![rows, 2],
+                    "nc_match_replace8" => a.shape,
+                    _ => vec![rows, 8],
+                };
+                let own = match name {
+                    "nc_find_index8" => Some("uint32".to_owned()),
+                    _ => a.dtype,
+                };
+                tile(
+                    shape,
+                    Memory::Sbuf,
+                    dtype(named.get("dtype").cloned()).or(own),
+                )
+            }
             ("nl", "broadcast_to") => {
                 let Value::Tensor(a) = argument(0, "x")? else {
                     return None;

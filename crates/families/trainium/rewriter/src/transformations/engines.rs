@@ -2,7 +2,7 @@
 //!
 //! Facts: operations on two tiles run on the vector or the gpsimd engine, copies on vector and
 //! scalar, products and sums with columns or numbers on the scalar engine too, as scale and bias
-//! of an activation; the gpsimd engine does not reach PSUM.
+//! of an activation; the gpsimd engine does not reach PSUM, and has no `scalar_tensor_tensor`.
 
 use ruff_python_ast::Expr;
 
@@ -117,10 +117,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             _ => {
                 let Expr::Call(call) = expression else { return };
                 let path = view.source.path(&call.func);
-                let two = matches!(
-                    path.as_deref(),
-                    Some("nisa.scalar_tensor_tensor" | "nisa.tensor_scalar")
-                );
+                let two = path.as_deref() == Some("nisa.tensor_scalar");
                 let psum = call
                     .arguments
                     .args

@@ -360,6 +360,65 @@ fn what_is_not_touched_stays() {
 }
 
 #[test]
+fn eight_of_each_row_and_statistics_are_understood() {
+    let source = format!(
+        "{HEAD}def solution(x):
+    y = nl.ndarray((128, 8), dtype=nl.uint32, buffer=nl.shared_hbm)
+    z = nl.ndarray((128, 2), dtype=nl.float32, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    top = nisa.max8(src=tile)
+    nl.store(y, nisa.nc_find_index8(data=tile, vals=top))
+    parts = nisa.bn_stats(tile)
+    both = nisa.bn_aggr(parts)
+    nl.store(z, both)
+    return y, z
+"
+    );
+    let found = rewriter("x:f32[128,512]").not_understood(&source);
+    assert_eq!(found, Vec::new());
+}
+
+/// The gpsimd engine has no such instruction, whichever way a draft comes to it.
+#[test]
+fn no_draft_runs_an_operation_of_two_tiles_and_a_number_on_gpsimd() {
+    let first = format!(
+        "{HEAD}def solution(x, c):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.load(x)
+    column = nl.load(c)
+    other = nisa.scalar_tensor_tensor(data=tile, op0=nl.multiply, operand0=column, op1=nl.add, operand1=tile)
+    nl.store(y, nl.add(nl.multiply(other, column), tile))
+    return y
+"
+    );
+    let second = "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, c):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    tile = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=tile, src=x)
+    column = nl.ndarray((128, 1), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.dma_copy(dst=column, src=c)
+    other = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+    nisa.scalar_tensor_tensor(dst=other, data=tile, op0=nl.multiply, operand0=column, op1=nl.add, operand1=tile)
+    nisa.dma_copy(dst=y, src=other)
+    return y
+";
+    for source in [first.as_str(), second] {
+        let changes = rewriter("x:f32[128,512];c:f32[128,1]").single_changes(source);
+        for (_, sentence, text) in changes.unwrap() {
+            let bad = text
+                .lines()
+                .find(|it| it.contains("scalar_tensor_tensor") && it.contains("gpsimd"));
+            assert_eq!(bad, None, "{sentence}");
+        }
+    }
+}
+
+#[test]
 fn what_is_not_understood_is_named() {
     let inputs = "x:f32[128,512]";
     let source = format!(
