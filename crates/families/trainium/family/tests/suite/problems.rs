@@ -183,3 +183,64 @@ fn a_profile_names_engines_and_lines() {
             .is_some_and(|us| 0.0 < us)
     );
 }
+
+#[test]
+fn remarks_on_a_right_kernel_are_warnings() {
+    let (bench, problem) = open("trainium/rmsnorm", &cache());
+    let baseline = problem.kernel("baseline").expect("kernel");
+    let carried = "    s = nl.ndarray((128, 4), dtype=nl.float32, buffer=nl.sbuf)\n    s[:, 0:1] = nl.load(a[0:128, 0:1])\n    for k in nl.affine_range(3):\n        s[:, nl.ds(k + 1, 1)] = nl.copy(s[:, nl.ds(k, 1)])\n    return y";
+    let source = baseline.replace("    return y", carried);
+    let evaluation = bench.evaluate(&source).expect("evaluated");
+    assert_eq!(evaluation.outcome, Outcome::Ok, "{evaluation:?}");
+    let warning = evaluation.diagnostics.first().expect("a warning");
+    let line = source
+        .lines()
+        .position(|line| line.contains("nl.copy(s"))
+        .map(|at| at as u32 + 1);
+    assert_eq!(warning.code, "affine-hazard");
+    assert_eq!(warning.severity, autocomp_core::Severity::Warning);
+    assert_eq!(warning.location.as_ref().map(|it| it.line), line);
+    assert!(warning.remedy.is_some());
+    let plain = bench.evaluate(baseline).expect("evaluated");
+    assert!(plain.diagnostics.is_empty(), "{:?}", plain.diagnostics);
+}
+
+#[test]
+fn targets_of_the_second_dialect_take_no_other() {
+    let (bench, problem) = open("trainium/rmsnorm-v2", &cache());
+    let catalog = Catalog::built_in().expect("catalog");
+    let first = catalog.problem("trainium/rmsnorm").expect("problem");
+    let (outcome, code, line) = verdict(&bench, first.kernel("baseline").expect("kernel"));
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::BuildFailed, "other-dialect")
+    );
+    assert!(line.is_some());
+    // A comment makes no difference.
+    let baseline = problem.kernel("baseline").expect("kernel");
+    let cost = |source: &str| bench.evaluate(source).expect("evaluated").cost();
+    assert!(cost(baseline).is_some());
+    assert_eq!(cost(&format!("# neuronxcc\n{baseline}")), cost(baseline));
+}
+
+#[test]
+fn integers_that_nothing_wrote_are_no_zeros() {
+    let catalog = Catalog::built_in().expect("catalog");
+    let mut problem = catalog.problem("trainium/rmsnorm").expect("problem");
+    problem.signature =
+        "void solution(float a[512][4096], float g[4096], uint8_t y[512][4096])".into();
+    problem.reference = format!(
+        "{} {{ for (int i = 0; i < 512; i++) for (int j = 0; j < 4096; j++) y[i][j] = 0; }}",
+        problem.signature
+    );
+    let output = problem.buffers.iter_mut().find(|it| it.is_written());
+    output.expect("an output").dtype = autocomp_catalog::DataType::UInt8;
+    let target = catalog.target(&problem.targets[0]).expect("target");
+    let bench = opening::open(&problem, &target, cache(), 1, 2).expect("opened");
+    let kernel = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\ndef solution(a, g):\n    y = nl.ndarray(a.shape, dtype=nl.uint8, buffer=nl.shared_hbm)\n    t = nl.ndarray((128, 4096), dtype=nl.uint8, buffer=nl.sbuf)\n    for i in nl.affine_range(4):\n        nl.store(y[i * 128:(i + 1) * 128, :], t)\n    return y\n";
+    let (outcome, code, _) = verdict(&bench, kernel);
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Wrong, "output-not-written")
+    );
+}

@@ -90,6 +90,17 @@ pub(super) fn copy_predicated(device: &mut Device, bound: &mut Bound) -> Outcome
     let number = match source {
         Value::Tensor(view) => {
             let view = device.operand(bound, "src", View::clone(&view))?;
+            if view.dtype != target.dtype {
+                return Err(Failure::documented(
+                    "err_unsupported_dtype",
+                    format!(
+                        "`src` is {} and `dst` is {}; what is copied where a predicate holds keeps its type",
+                        view.dtype.name(),
+                        target.dtype.name()
+                    ),
+                    "give both the same type",
+                ));
+            }
             if view.buffer() == Buffer::Psum && predicate.buffer() == Buffer::Psum {
                 return Err(Failure::documented(
                     "err_unsupported_memory",

@@ -347,6 +347,17 @@ pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value
             "use float8 operands",
         ));
     }
+    if let Some(target) = destination.as_ref().filter(|it| it.dtype.is_integer()) {
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            format!(
+                "{}: `dst` has type {}; the matrix engine adds in single precision",
+                bound.api.full_name(),
+                target.dtype.name()
+            ),
+            "make the destination float32 and convert it with nisa.tensor_copy",
+        ));
+    }
     let dtype = destination.as_ref().map_or(Dtype::Float32, |d| d.dtype);
     device
         .multiply(

@@ -201,6 +201,8 @@ pub(crate) struct Device {
     foreign: Keyed<u32, Vec<(Region, u32)>>,
     /// Those of the vector engine, as far as instructions have filled them.
     totals: Vec<f32>,
+    /// Places of tensors that a loop's body makes, as its first iteration chose them.
+    placements: placement::Placements,
     /// Where each storage was last written within running affine loops, for the hazard check.
     hazards: hazards::Hazards,
     pub(crate) remarks: Vec<Remark>,
@@ -237,9 +239,10 @@ impl Device {
             instruction_limit: 5_000_000,
             grid: Grid::default(),
             interfaces: Interfaces::of(dialect),
-            accumulators: vec![0.0; 128],
+            accumulators: vec![crate::tensor::storage::poison(); 128],
             foreign: Keyed::default(),
             totals: Vec::new(),
+            placements: placement::Placements::default(),
             hazards: hazards::Hazards::default(),
             remarks: Vec::new(),
             reducing: None,
@@ -331,6 +334,7 @@ impl Device {
         }
         instruction.features.ordered = self.ordered > 0;
         instruction.features.accumulate |= self.accumulating;
+        self.check_reach_of_gpsimd(&instruction)?;
         self.check_sum(&instruction)?;
         self.check_hazards(&instruction)?;
         let regions = instruction.reads.len() + instruction.writes.len();

@@ -126,13 +126,13 @@ impl Device {
 /// A failure that names the operand `name`, its partitions and where it could start.
 pub(super) fn check_start(device: &Device, api: &Api, name: &str, view: &View) -> Outcome<()> {
     let by_engine = api.module == "nisa" && !api.name.starts_with("dma");
-    let same_size = view.dtype.bytes() == view.storage.dtype.bytes();
-    if device.dialect == Dialect::V1 || !by_engine || !view.buffer().on_chip() || !same_size {
+    if device.dialect == Dialect::V1 || !by_engine || !view.buffer().on_chip() {
         return Ok(());
     }
     let columns: usize = view.storage.shape.iter().skip(1).product();
+    let bytes = columns * view.storage.dtype.bytes();
     let (start, count) = (
-        view.offset.max(0) as usize / columns.max(1),
+        view.offset.max(0) as usize * view.dtype.bytes() / bytes.max(1),
         view.partitions(),
     );
     let (step, places) = match count {

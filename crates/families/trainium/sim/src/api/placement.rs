@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::Device;
 use super::memory::{PSUM_BANK, PSUM_BYTES};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::python::value::Value;
+use crate::keyed::Keyed;
+use crate::python::value::{LoopKind, Value};
 use crate::tensor::place::{Allocator, Place, Repeating, Rule};
 use crate::tensor::storage::{Buffer, Shared};
 
@@ -148,7 +149,44 @@ impl Allocator {
     }
 }
 
+/// Places of tensors that the body of a loop makes. The compiler reads such a body once: numbers
+/// that the kernel counts up in it, addresses among them, are those of the first iteration.
+#[derive(Default)]
+pub(super) struct Placements {
+    /// How often a line made a tensor in one iteration.
+    times: Keyed<(u32, u64), u32>,
+    /// By the line, the loops around it and which time it was.
+    first: Keyed<(u32, u64, u32), Rc<[Place]>>,
+}
+
 impl Device {
+    /// The places of the first iteration, where `places` are those of a later one.
+    fn of_first_iteration(&mut self, places: Rc<[Place]>) -> Rc<[Place]> {
+        let path = |all: bool| {
+            self.running.iter().fold(1u64, |hash, running| {
+                let written_out = running.kind == LoopKind::Static;
+                let iteration = if all || written_out {
+                    running.iteration
+                } else {
+                    0
+                };
+                let word = u64::from(running.id) << 32 | u64::from(iteration);
+                (hash ^ word)
+                    .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                    .rotate_left(29)
+            })
+        };
+        if self.running.iter().all(|it| it.kind == LoopKind::Static) {
+            return places;
+        }
+        let (now, once) = (path(true), path(false));
+        let times = self.placements.times.entry((self.line, now)).or_insert(0);
+        *times += 1;
+        let key = (self.line, once, *times);
+        let first = self.placements.first.entry(key).or_insert(places);
+        Rc::clone(first)
+    }
+
     /// Puts a new tensor where the kernel wants it.
     ///
     /// # Errors
@@ -158,6 +196,10 @@ impl Device {
         let partitions = storage.shape.get(storage.block_rank).copied().unwrap_or(1);
         let bytes = storage.partition_elements * storage.dtype.bytes();
         let places = allocator.places(sizes, partitions, bytes)?;
+        let places = match self.dialect {
+            super::Dialect::V1 => self.of_first_iteration(places),
+            super::Dialect::V2 => places,
+        };
         let limit = match storage.buffer {
             Buffer::Psum => PSUM_BYTES,
             _ => self.architecture.whole_sbuf,

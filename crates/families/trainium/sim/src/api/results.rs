@@ -131,6 +131,16 @@ impl Device {
                 "allocate the destination with buffer=nl.psum and copy from there",
             ));
         }
+        if !view.buffer().on_chip() {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!(
+                    "an instruction writes to a tensor in {}; engines write to SBUF and PSUM",
+                    view.buffer().name()
+                ),
+                "write to a tile in SBUF and store that with nisa.dma_copy",
+            ));
+        }
         check_tile(view.buffer(), view.dtype, &shape)?;
         if view.has_shape(&shape) {
             return Ok(view);
@@ -156,6 +166,17 @@ impl Device {
                     view.storage.shape
                 ),
                 "write to a tensor made with nl.ndarray(…, buffer=nl.shared_hbm) and return it",
+            ));
+        }
+        if view.repeats() {
+            return Err(Failure::documented(
+                "err_unsupported_destination",
+                format!(
+                    "a destination of shape {:?} holds the same element of the tensor made at line {} more than once; which write stays is not determined",
+                    view.shape(),
+                    view.storage.line
+                ),
+                "let every element of a destination be one of its own",
             ));
         }
         Ok(())

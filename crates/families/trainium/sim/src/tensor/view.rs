@@ -1,5 +1,6 @@
 //! Strided views of tensors.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::dtype::Dtype;
@@ -276,6 +277,40 @@ impl View {
             && self.is_contiguous();
         let block = usize::try_from(self.offset).ok()?.checked_div(elements)?;
         (whole && block * elements == self.offset as usize).then_some(block)
+    }
+
+    /// Whether two of its elements are the same one of the tensor.
+    pub(crate) fn repeats(&self) -> bool {
+        if self.indirect.is_some() || self.is_contiguous() {
+            return false;
+        }
+        let mut dimensions = self.dimensions.clone();
+        dimensions.edit(|all| {
+            all.retain(|it| it.size > 1);
+            all.sort_by_key(|it| it.stride.unsigned_abs());
+        });
+        let mut reach = 0u64;
+        let mut meets = false;
+        for dimension in &dimensions {
+            let stride = dimension.stride.unsigned_abs();
+            if stride == 0 {
+                return true;
+            }
+            meets |= stride <= reach;
+            reach = reach.saturating_add(stride.saturating_mul(dimension.size as u64 - 1));
+        }
+        // Dimensions that interleave may or may not meet.
+        if !meets || self.elements() > 1 << 22 {
+            return meets;
+        }
+        let mut seen = HashSet::with_capacity(self.elements());
+        let mut again = false;
+        for_runs(&dimensions, 0, |at, count, stride| {
+            for i in 0..count as i64 {
+                again = again || !seen.insert(at + i * stride);
+            }
+        });
+        again
     }
 
     /// Whether the elements lie one after the other.

@@ -74,7 +74,7 @@ fn ten_attacks_are_contained() {
             body(
                 "o = nl.ndarray((128, 1, 64), dtype=nl.float32, buffer=nl.hbm)\nnisa.dma_copy(dst=o, src=o)\nx = o.broadcast_to((128, 1 << 30, 64))\nnisa.dma_copy(dst=x, src=x)\nreturn o",
             ),
-            "memory-limit",
+            "unsupported-destination",
         ),
         ("an endless loop", body("while True:\n  pass"), "step-limit"),
         (

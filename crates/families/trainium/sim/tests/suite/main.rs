@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accepted;
+mod attacks;
 mod bits;
 mod capacity;
 mod dialect;

@@ -1,0 +1,254 @@
+//! Kernels that the device would refuse, or that would compute something else there.
+
+use autocomp_trainium_sim::{Evaluation, Failure, Options, evaluate, parse_inputs};
+
+const FIRST: &str = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\nimport neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.compiler as ncc\nimport numpy as np\ndef solution(a, w):\n  o = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n";
+const SECOND: &str = "import nki\nimport nki.language as nl\nimport nki.isa as nisa\nimport numpy as np\ndef solution(a, w):\n  o = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n  t = nl.load(w)\n  z = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\n  p = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)\n  i = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)\n";
+const PRODUCT: &str = "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t)\n";
+
+fn run(head: &str, body: &str) -> Result<Evaluation, Box<Failure>> {
+    let body = body.replace("PRODUCT\n", PRODUCT);
+    let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
+    let source = format!("{head}{body}  return o\n");
+    let inputs = parse_inputs("a:f32[128,1024];w:f32[128,512]", Some(5)).expect("inputs");
+    let options = Options {
+        generation: if head.contains("neuronxcc") { 2 } else { 3 },
+        ..Options::default()
+    };
+    evaluate(&source, "solution", &inputs, &options)
+}
+
+#[test]
+fn what_the_device_does_not_do_is_refused() {
+    let store = "\nnisa.dma_copy(dst=o, src=z)";
+    let cases: &[(&str, &str, &str)] = &[
+        // Inputs are written.
+        (
+            FIRST,
+            "nl.store(w.reshape((512, 128))[0:128, :], nl.load(w[:, 0:128]))",
+            "cannot-update-immutable-parameter",
+        ),
+        (
+            SECOND,
+            "nisa.dma_copy(dst=w.ap(pattern=[[512, 128], [1, 512]], offset=0), src=t)",
+            "cannot-update-immutable-parameter",
+        ),
+        (
+            FIRST,
+            "nl.store(o, nl.load(w))\nreturn w.reshape((512, 128))",
+            "mutable-parameter-not-returned",
+        ),
+        // Who reaches what.
+        (
+            SECOND,
+            "PRODUCT\nnisa.tensor_tensor(dst=z, data1=p, data2=t, op=nl.add, engine=nisa.gpsimd_engine)",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_tensor(dst=p, data1=t, data2=t, op=nl.add, engine=nisa.gpsimd_engine)",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "PRODUCT\nnisa.tensor_scalar(dst=z, data=p, op0=nl.add, operand0=1.0, engine=nisa.gpsimd_engine)",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "nisa.iota(dst=p, pattern=[[1, 512]], offset=0, channel_multiplier=0)",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "PRODUCT\nnisa.tensor_partition_reduce(dst=z[0:1, :], op=nl.add, data=p)",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "PRODUCT\nnisa.dma_copy(dst=o, src=p)",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_scalar(dst=o, data=t, op0=nl.add, operand0=1.0)",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=o, value=1.0)",
+            "unsupported-memory",
+        ),
+        // Where destinations repeat.
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z.ap(pattern=[[512, 128], [0, 512]], offset=0), src=t)",
+            "unsupported-destination",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z.ap(pattern=[[512, 128], [1, 2], [1, 256]], offset=0), src=t)",
+            "unsupported-destination",
+        ),
+        (
+            SECOND,
+            "nisa.dma_copy(dst=o.ap(pattern=[[0, 128], [1, 512]], offset=0), src=t)",
+            "unsupported-destination",
+        ),
+        (
+            SECOND,
+            "nisa.dma_copy(dst=o.ap(pattern=[[256, 128], [1, 512]], offset=0), src=t)",
+            "unsupported-destination",
+        ),
+        (
+            FIRST,
+            "s = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)\nv = s.broadcast_to((128, 512))\nv[...] = nl.load(w)",
+            "unsupported-destination",
+        ),
+        // Where access patterns and rows lead.
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z.ap(pattern=[[512, 64], [1, 1024]], offset=0), src=t.ap(pattern=[[512, 64], [1, 1024]], offset=0))",
+            "tensor-access-out-of-bound",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z[:, 0:128], src=t.ap(pattern=[[1, 128], [512, 128]], offset=0))",
+            "tensor-access-out-of-bound",
+        ),
+        (
+            SECOND,
+            "nisa.dma_copy(dst=z, src=w.ap(pattern=[[512, 128], [1, 512]], offset=1))",
+            "tensor-access-out-of-bound",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=127)\nnisa.dma_copy(dst=z, src=w.ap(pattern=[[512, 128], [1, 512]], offset=100, vector_offset=i, indirect_dim=0))",
+            "tensor-access-out-of-bound",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=128)\nnisa.dma_copy(dst=z, src=w.ap(pattern=[[512, 128], [1, 512]], offset=0, vector_offset=i, indirect_dim=0))",
+            "tensor-access-out-of-bound",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=-1)\nnisa.dma_copy(dst=z, src=w.ap(pattern=[[512, 128], [1, 512]], offset=0, vector_offset=i, indirect_dim=0))",
+            "tensor-access-out-of-bound",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=120)\nnisa.dma_copy(dst=z[0:16, :], src=w.ap(pattern=[[512, 16], [1, 512]], offset=0, scalar_offset=i[0:1, 0:1], indirect_dim=0))",
+            "tensor-access-out-of-bound",
+        ),
+        // Where engines start, through views of bytes too.
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z[16:48, :], src=t[16:48, :])",
+            "invalid-start-partition",
+        ),
+        (
+            SECOND,
+            "v = z.view(nl.uint8)\nu = t.view(nl.uint8)\nnisa.tensor_copy(dst=v[16:48, :], src=u[16:48, :])",
+            "invalid-start-partition",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z.ap(pattern=[[512, 32], [1, 512]], offset=16 * 512), src=t[0:32, :])",
+            "invalid-start-partition",
+        ),
+        // Types.
+        (
+            SECOND,
+            "q = nl.ndarray((128, 512), dtype=nl.int32, buffer=nl.psum)\nnisa.nc_matmul(dst=q, stationary=t[:, 0:128], moving=t)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "m = nl.ndarray((128, 512), dtype=nl.uint8, buffer=nl.sbuf)\nnisa.memset(dst=m, value=1)\nh = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.memset(dst=h, value=1.0)\nnisa.tensor_copy_predicated(dst=z, src=h, predicate=m)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "h = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.memset(dst=h, value=1.0)\nnisa.nc_matmul(dst=p, stationary=h, moving=t)",
+            "unsupported-dtype",
+        ),
+    ];
+    for (head, body, code) in cases {
+        let failure = run(
+            head,
+            &format!("{body}{}", if *head == SECOND { store } else { "" }),
+        )
+        .expect_err(body);
+        assert_eq!(failure.code, *code, "{failure}\n{body}");
+        assert!(failure.line > 0 || code.starts_with("mutable"), "{failure}");
+    }
+}
+
+#[test]
+fn what_the_device_leaves_open_is_unknown() {
+    let cases = [
+        (
+            FIRST,
+            "s = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nnl.store(o, nl.greater(nl.load(s), 0.0))",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z, src=p)\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        // A sum that nothing has begun, in PSUM and in the scalar engine.
+        (
+            SECOND,
+            "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t, accumulate=True)\nnisa.tensor_copy(dst=z, src=p)\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        (
+            SECOND,
+            "r = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)\nnisa.activation(dst=z, op=nl.copy, data=t, reduce_op=nl.add, reduce_res=r, reduce_cmd=nisa.reduce_cmd.reduce)\nnisa.tensor_scalar(dst=z, data=t, op0=nl.add, operand0=r)\nnisa.dma_copy(dst=o, src=z)",
+        ),
+    ];
+    for (head, body) in cases {
+        let evaluation = run(head, body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        assert_eq!(evaluation.unwritten, 128 * 512, "{body}");
+    }
+}
+
+#[test]
+fn what_the_device_does_is_done() {
+    let cases = [
+        // Twelve accumulators that are never used at once, or never.
+        (
+            SECOND,
+            "q = [nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum) for k in range(12)]\nnisa.dma_copy(dst=o, src=t)",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_tensor_scan(dst=t, data0=t, data1=t, initial=0.0, op0=nl.multiply, op1=nl.add)\nnisa.dma_copy(dst=o, src=t)",
+        ),
+        // Interleaved and turned destinations hold each element once.
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z.ap(pattern=[[512, 128], [1, 2], [2, 256]], offset=0), src=t.ap(pattern=[[512, 128], [256, 2], [1, 256]], offset=0))\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_copy(dst=z.ap(pattern=[[512, 128], [2, 256], [1, 2]], offset=0), src=t.ap(pattern=[[512, 128], [2, 256], [1, 2]], offset=0))\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        (
+            FIRST,
+            "t = nl.load(w)\nnl.store(o, t)\nfor k in nl.affine_range(4):\n  nisa.dma_copy(dst=o, src=t, dst_rmw_op=np.add)",
+        ),
+        // An address that a loop's body counts up is that of its first iteration.
+        (
+            FIRST,
+            "at = 0\nfor k in nl.affine_range(100):\n  t = nl.ndarray((128, 512), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=at))\n  at += 2048\n  u = nl.ndarray((128, 512), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=at))\n  at += 2048\n  t[...] = nl.load(w)\n  u[...] = nl.multiply(t, 2.0)\nnl.store(o, nl.load(w))",
+        ),
+    ];
+    for (head, body) in cases {
+        let evaluation = run(head, body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        assert_eq!(evaluation.unwritten, 0, "{body}");
+    }
+    // A loop that is written out makes tensors of its own each time.
+    let unrolled = "at = 0\nfor k in nl.static_range(100):\n  t = nl.ndarray((128, 512), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=at))\n  at += 2048\n  t[...] = nl.load(w)";
+    let failure = run(FIRST, unrolled).expect_err(unrolled);
+    assert_eq!(failure.code, "allocation-out-of-bounds", "{failure}");
+}
