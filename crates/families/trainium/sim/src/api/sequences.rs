@@ -186,7 +186,7 @@ pub(super) fn nonzero(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         let to = wide.part(&[(row, row + 1), (0, width + 1)]);
         let mut values = Vec::new();
         if device.functional {
-            let line = device.read(&from)?;
+            let line = device.read_known(&from, "src")?;
             let found = line.iter().enumerate().filter(|(_, value)| **value != 0.0);
             values.extend(found.map(|(at, _)| at as f32 + offset));
             let count = values.len() as f32;
@@ -231,7 +231,7 @@ pub(super) fn bounds(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
             "use float32 or int32",
         ));
     }
-    let line = device.read(&ids)?;
+    let line = device.read_known(&ids, "segment_ids")?;
     let mut values = vec![0.0; 2 * line.len()];
     for (at, id) in line.iter().enumerate() {
         let same = |value: &&f32| **value == *id;

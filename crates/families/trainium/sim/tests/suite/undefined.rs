@@ -256,6 +256,11 @@ fn nothing_is_decided_by_what_was_never_written() {
             "nisa.dma_copy(dst=z[0:1, :], src=a.ap(pattern=[[16, 1], [1, 16]], offset=0, scalar_offset=n[0:1, 0:1], indirect_dim=0))",
         ),
         (FIRST, "nl.random_seed(n[0:1, 0:1])"),
+        (FIRST, "x = nisa.sequence_bounds(segment_ids=j[0:1, :])"),
+        (
+            SECOND,
+            "x = nl.ndarray((128, 17), dtype=nl.int32, buffer=nl.sbuf)\nnisa.nonzero_with_count(dst=x, src=j)",
+        ),
         (FIRST, "x = nl.load(a[n[:, 0:1], nl.arange(16)[None, :]])"),
     ];
     for (head, body) in cases {
