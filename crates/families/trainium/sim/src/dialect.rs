@@ -89,6 +89,8 @@ impl Source {
 
     fn note(&mut self, path: &str, line: u32) {
         let dialect = match path.split('.').next() {
+            // Annotations are the same in both.
+            Some("neuronxcc") if path == "neuronxcc.nki.typing" => return,
             Some("neuronxcc") => Dialect::V1,
             Some("nki") => Dialect::V2,
             _ => return,

@@ -155,7 +155,29 @@ impl Bound {
 
     #[inline(always)]
     pub(crate) fn dtype(&mut self, name: &str) -> Outcome<Option<Dtype>> {
-        self.optional(name, "a dtype", dtype_of)
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        match dtype_of(&value) {
+            None => Err(self.no_dtype(name, &value)),
+            dtype => Ok(dtype),
+        }
+    }
+
+    #[cold]
+    fn no_dtype(&self, name: &str, value: &Value) -> Box<Failure> {
+        match value {
+            Value::Symbol(packed) if packed.starts_with("packed:") => Failure::unsupported(
+                "not-simulated",
+                format!(
+                    "{}: `nl.{}` is not simulated here",
+                    self.api.full_name(),
+                    packed.trim_start_matches("packed:")
+                ),
+                "microscaling types are not simulated; nisa.nc_matmul takes bfloat16 and float8",
+            ),
+            other => self.wrong(name, "a dtype", other),
+        }
     }
 
     #[inline(always)]

@@ -215,6 +215,14 @@ impl Interpreter {
                 class.fields.len()
             )));
         }
+        if class.of_nki {
+            // `NKIObject` takes values of the class by keyword, too.
+            let (known, unknown): (Vec<_>, Vec<_>) = keywords
+                .into_iter()
+                .partition(|(name, _)| class.find(name).is_some());
+            self.set_fields(&value, known, line)?;
+            keywords = unknown;
+        }
         if let Some((name, _)) = keywords.first() {
             return Err(wrong(format!("has no field `{name}`")));
         }

@@ -21,6 +21,8 @@ const MODULES: &[(&str, &str)] = &[
     ("nki", "nki"),
     ("nki.language", "nl"),
     ("nki.isa", "nisa"),
+    ("nki.isa.constants", "nisa"),
+    ("nki.language.constants", "constants"),
     ("nki.typing", "nt"),
     ("nki.compiler", "compiler"),
     ("numpy", "np"),
@@ -323,6 +325,15 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "shared_hbm" => Some(Value::Buffer(Buffer::SharedHbm)),
             "tile_size" => Some(Value::Module("tile_size")),
             "fp32" => symbol("nl.fp32"),
+            // Tables of kernels name them; what uses one is refused.
+            "float8_e4m3fn_x4" if device.dialect == Dialect::V2 => {
+                symbol("packed:float8_e4m3fn_x4")
+            }
+            "float8_e5m2_x4" if device.dialect == Dialect::V2 => symbol("packed:float8_e5m2_x4"),
+            "float4_e2m1fn_x4" if device.dialect == Dialect::V2 => {
+                symbol("packed:float4_e2m1fn_x4")
+            }
+            "float8_e8m0fnu" if device.dialect == Dialect::V2 => symbol("packed:float8_e8m0fnu"),
             "tensor" => Some(Value::Type("tensor")),
             "no_reorder" => symbol("context:no_reorder"),
             "bool_" => Some(Value::Dtype(Dtype::Uint8)),

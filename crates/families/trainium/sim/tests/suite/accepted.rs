@@ -95,6 +95,16 @@ const DOUBLED: &[(&str, &str, &str)] = &[
         "assert helpers.factor() == f()\nnisa.tensor_scalar(dst=x, data=x, op0=nl.multiply, operand0=f())",
     ),
     (
+        "a dataclass of NKIObject whose values have no types",
+        "from dataclasses import dataclass\n@dataclass\nclass C(nl.NKIObject):\n  factor = None\n  other = 3\n",
+        "c = C(factor=2.0)\nassert c.other == 3\nnisa.tensor_scalar(dst=x, data=x, op0=nl.multiply, operand0=c.factor)",
+    ),
+    (
+        "packed types in a table, and modules of constants",
+        "from nki.isa.constants import oob_mode\nwide = {nl.float8_e4m3fn_x4: 4.0, nl.float32: 2.0}\nclass W:\n  __name__: str = 'w'\n",
+        "assert oob_mode.skip == nisa.oob_mode.skip\nnisa.tensor_scalar(dst=x, data=x, op0=nl.multiply, operand0=wide[x.dtype])",
+    ),
+    (
         "what the surroundings of a kernel say",
         "import os\nimport sys\nimport logging\nimport warnings\nfrom typing import Optional\nlogger = logging.getLogger('k')\nlevels = {}\nfor_all = [v for k, v in os.environ.items()]\n",
         "logger.info('x')\nlogging.debug('y')\nwarnings.warn('z')\nprint('e', file=sys.stderr)\nassert os.environ.get('A', '1') == '1' and os.getenv('B') is None and not for_all\nnisa.tensor_scalar(dst=x, data=x, op0=nl.multiply, operand0=2.0)",

@@ -60,7 +60,7 @@ const SPECIAL: &[&str] = &[
     "__rxor__",
 ];
 /// The same for what does no harm and has no effect here.
-const IGNORED: &[&str] = &["__slots__", "__doc__", "__hash__"];
+const IGNORED: &[&str] = &["__slots__", "__doc__", "__hash__", "__name__"];
 
 /// Last name of a decorator or of what it calls (`dataclasses.dataclass(frozen=True)`).
 fn last_name(expression: &Expr) -> &str {
@@ -137,7 +137,9 @@ impl Lowering<'_> {
                     }
                 }
                 Stmt::AnnAssign(node) => {
-                    if let Expr::Name(name) = &*node.target {
+                    if let Expr::Name(name) = &*node.target
+                        && !IGNORED.contains(&name.id.as_str())
+                    {
                         let (name, value) = (name.id.as_str(), node.value.as_deref());
                         let factory = value.and_then(factory);
                         if let Some(factory) = factory {
