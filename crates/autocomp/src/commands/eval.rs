@@ -8,7 +8,9 @@ use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
-use autocomp_core::{CostObject, Diagnostic, Evaluation, Feedback, Outcome, Ratio, TierCost};
+use autocomp_core::{
+    CostObject, Diagnostic, Evaluation, Feedback, Outcome, Ratio, SourceLocation, TierCost,
+};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -80,10 +82,13 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     let begun = Instant::now();
-    let evaluation = bench
+    let mut evaluation = bench
         .evaluator
         .evaluate(&source)
         .map_err(|error| eval_error(&error))?;
+    if is_path(&arguments.kernel) {
+        name_file(&mut evaluation, &arguments.kernel);
+    }
     let wall_s = begun.elapsed().as_secs_f64();
     let report = report(arguments, &bench, &evaluation, wall_s);
     output.result(&report, || {
@@ -127,14 +132,49 @@ fn report<'a>(
     }
 }
 
+/// Places in the kernel's text are told with the name of the file that was given, rather than with
+/// that of the file that the kernel is built in.
+fn name_file(evaluation: &mut Evaluation, path: &str) {
+    let path = Path::new(path);
+    let (Some(name), Some(extension)) = (path.file_name(), path.extension()) else {
+        return;
+    };
+    let name = name.to_string_lossy();
+    let built = format!("kernel.{}", extension.to_string_lossy());
+    let within = |text: &mut String| {
+        *text = text.replace(&format!("{built}:"), &format!("{name}:"));
+    };
+    let named = |location: &mut SourceLocation| {
+        if location.file == built {
+            name.as_ref().clone_into(&mut location.file);
+        }
+    };
+    for diagnostic in &mut evaluation.diagnostics {
+        diagnostic.location.iter_mut().for_each(named);
+        within(&mut diagnostic.message);
+        diagnostic.notes.iter_mut().for_each(within);
+    }
+    if let Some(feedback) = &mut evaluation.feedback {
+        let lines = feedback.lines.iter_mut();
+        lines.map(|it| &mut it.location).for_each(named);
+        within(&mut feedback.bottleneck);
+    }
+}
+
+/// Returns whether a kernel is given as a file rather than by its name in the problem.
+fn is_path(kernel: &str) -> bool {
+    let path = Path::new(kernel);
+    path.is_file() || path.extension().is_some() || kernel.contains('/')
+}
+
 /// Returns the source of a kernel given as a file or by its name in the problem.
 pub fn kernel_source(
     problem: &autocomp_catalog::Problem,
     kernel: &str,
 ) -> Result<String, CliError> {
     let path = PathBuf::from(kernel);
-    if path.is_file() || path.extension().is_some() || kernel.contains('/') {
-        return read_kernel(Path::new(kernel));
+    if is_path(kernel) {
+        return read_kernel(&path);
     }
     problem.kernel(kernel).map(str::to_owned).map_err(|error| {
         let error = catalog_error(error);
