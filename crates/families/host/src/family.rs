@@ -127,8 +127,8 @@ impl Family for Host {
             name: "static analysis",
             ok: true,
             detail: match analyst {
-                Some(path) => format!("{} looks at hot loops", path.display()),
-                None => "no llvm-mca: feedback says less about hot loops (Debian, Ubuntu: apt-get install llvm)".into(),
+                Some(path) => format!("{} looks at innermost loops", path.display()),
+                None => "no llvm-mca: feedback says less about innermost loops (Debian, Ubuntu: apt-get install llvm)".into(),
             },
             remedies: Vec::new(),
         };
@@ -313,16 +313,20 @@ impl Bench for HostEvaluator {
             title: None,
             text: feedback::wrapped(&found.feedback.bottleneck),
         }];
-        if let Some(hot_loop) = &found.hot_loop {
+        for innermost in found.loops.iter().take(feedback::MOST_LOOPS) {
+            let title = match innermost.line {
+                Some(line) => format!("innermost loop at line {line}"),
+                None => "innermost loop".to_owned(),
+            };
             sections.push(Section {
-                title: Some("hot loop".into()),
-                text: feedback::listing(hot_loop),
+                title: Some(title),
+                text: feedback::listing(innermost),
             });
         }
         let data = serde_json::json!({
             "bottleneck": found.feedback.bottleneck,
             "counters": found.feedback.counters,
-            "hot_loop": found.hot_loop,
+            "loops": found.loops,
             "throughput": found.throughput,
             "measurement": evaluation.measurement,
         });

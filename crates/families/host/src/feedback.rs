@@ -1,7 +1,7 @@
 //! What is told about where a kernel's time goes.
 
 use crate::bench::HostBench;
-use crate::hot_loop::{self, HotLoop};
+use crate::innermost_loops::{InnermostLoop, innermost_loops};
 use crate::throughput::{self, Throughput};
 use autocomp_core::Feedback;
 use autocomp_eval::EvalError;
@@ -10,14 +10,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../templates/feedback.jinja");
-/// Lines of the hot loop that people are shown.
+/// Lines of a loop that people are shown.
 const LISTED: usize = 60;
+/// Loops that are told of.
+pub(crate) const MOST_LOOPS: usize = 6;
 
 /// What is known about a kernel's time.
 #[derive(Clone, Debug)]
 pub(crate) struct Findings {
     pub feedback: Feedback,
-    pub hot_loop: Option<HotLoop>,
+    pub loops: Vec<InnermostLoop>,
     pub throughput: Option<Throughput>,
 }
 
@@ -34,8 +36,13 @@ pub(crate) fn look(
 ) -> Result<Findings, EvalError> {
     let problem = bench.problem();
     let assembly = bench.builder().assembly(source)?;
-    let hot_loop = assembly.and_then(|text| hot_loop::find(&text, &problem.entry));
-    let throughput = hot_loop.as_ref().zip(analyst).and_then(|(found, analyst)| {
+    let loops = assembly.map_or_else(Vec::new, |text| innermost_loops(&text, &problem.entry));
+    // Cycles of one loop among several would pass for those of the kernel.
+    let only = match loops.as_slice() {
+        [only] => Some(only),
+        _ => None,
+    };
+    let throughput = only.zip(analyst).and_then(|(found, analyst)| {
         throughput::analyse(analyst, &found.text, &bench.machine.architecture)
     });
     let (macs, bytes) = (problem.work.macs as f64, problem.work.bytes as f64);
@@ -45,7 +52,7 @@ pub(crate) fn look(
     let percent = 100.0 * compute.max(traffic) / call_ns;
     let machine_width = 32 * bench.machine.lanes;
     let rounded = |value: f64| (value * 10.0).round() / 10.0;
-    let shown = hot_loop.as_ref().map(|found| {
+    let shown = loops.iter().take(MOST_LOOPS).map(|found| {
         let throughput = throughput.as_ref();
         context! {
             line => found.line,
@@ -64,6 +71,7 @@ pub(crate) fn look(
             latency_bound => throughput.is_some_and(|it| 1.3 * it.block < it.cycles),
         }
     });
+    let shown: Vec<_> = shown.collect();
     let events: BTreeMap<&str, f64> = counted.iter().flatten().copied().collect();
     let event = |name: &str| events.get(name).copied();
     let per = |part: &str, whole: &str, times: f64| {
@@ -94,7 +102,8 @@ pub(crate) fn look(
                 peak_bytes_per_ns => rounded(peak_bytes),
                 bound => if traffic < compute { "compute" } else { "memory" },
                 machine_width => machine_width,
-                loop => shown,
+                loops => shown,
+                n_loops => loops.len(),
                 events => shown_events,
             },
         )
@@ -106,14 +115,14 @@ pub(crate) fn look(
         ("peak_bytes_per_ns".to_owned(), peak_bytes),
         ("percent_of_peak".to_owned(), percent),
     ]);
-    if let Some(found) = &hot_loop {
-        counters.insert("hot_loop_instructions".into(), found.instructions as f64);
-        counters.insert("hot_loop_vector_bits".into(), f64::from(found.width));
-        counters.insert("hot_loop_spills".into(), found.spills as f64);
+    if let Some(found) = only {
+        counters.insert("loop_instructions".into(), found.instructions as f64);
+        counters.insert("loop_vector_bits".into(), f64::from(found.width));
+        counters.insert("loop_spills".into(), found.spills as f64);
     }
     if let Some(found) = &throughput {
-        counters.insert("hot_loop_cycles_at_best".into(), found.block);
-        counters.insert("hot_loop_cycles".into(), found.cycles);
+        counters.insert("loop_cycles_at_best".into(), found.block);
+        counters.insert("loop_cycles".into(), found.cycles);
     }
     for (name, count) in &events {
         counters.insert(format!("counted_{name}"), *count);
@@ -124,13 +133,13 @@ pub(crate) fn look(
             counters,
             lines: Vec::new(),
         },
-        hot_loop,
+        loops,
         throughput,
     })
 }
 
 /// Returns the instructions of a loop as people are shown them.
-pub(crate) fn listing(found: &HotLoop) -> String {
+pub(crate) fn listing(found: &InnermostLoop) -> String {
     let mut text: String = found
         .text
         .lines()

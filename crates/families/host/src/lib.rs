@@ -13,7 +13,7 @@ mod counters;
 pub mod detection;
 mod family;
 mod feedback;
-pub mod hot_loop;
+pub mod innermost_loops;
 mod library;
 pub mod machine;
 mod offences;

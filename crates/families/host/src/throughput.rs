@@ -1,4 +1,4 @@
-//! Static analysis of a hot loop by `llvm-mca`, where it is installed.
+//! Static analysis of a loop by `llvm-mca`, where it is installed.
 
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ mod counters;
 mod detection;
 mod exploits;
 mod hints;
-mod hot_loop;
+mod innermost_loops;
 mod library;
 mod machine;
 mod macros;

@@ -1,10 +1,13 @@
-//! The innermost loop of a kernel's assembly, and what it consists of.
+//! The innermost loops of a kernel's assembly, and what they consist of.
+//!
+//! Which of them takes most of the time is not in the assembly: trip counts are not, and a
+//! call counts as one instruction.
 
 use serde::Serialize;
 
-/// The loop that most of the time is likely to go to.
+/// A loop that holds no other one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct HotLoop {
+pub struct InnermostLoop {
     /// Line of the kernel that most of its instructions belong to.
     pub line: Option<u32>,
     /// Instructions.
@@ -54,12 +57,13 @@ const ARITHMETIC: &[&str] = &[
     "tdp", "sad", "mla", "and", "or", "xor", "cmp", "cvt", "rcp", "rsqrt",
 ];
 
-/// Finds the hot loop of a function in the compiler's assembly: of the
-/// innermost loops at the greatest depth, the one with most vector arithmetic.
+/// Returns the innermost loops of a function in the compiler's assembly, in its order.
 #[must_use]
-pub fn find(assembly: &str, entry: &str) -> Option<HotLoop> {
-    let lines: Vec<&str> = function(assembly, entry)?;
-    let mut best: Option<((usize, usize, usize), HotLoop)> = None;
+pub fn innermost_loops(assembly: &str, entry: &str) -> Vec<InnermostLoop> {
+    let Some(lines) = function(assembly, entry) else {
+        return Vec::new();
+    };
+    let mut loops = Vec::new();
     for (start, line) in lines.iter().enumerate() {
         let Some(label) = label(line) else {
             continue;
@@ -78,18 +82,9 @@ pub fn find(assembly: &str, entry: &str) -> Option<HotLoop> {
         if body.iter().any(|line| inner_label(&line)) {
             continue;
         }
-        let depth = lines[start..]
-            .iter()
-            .take(4)
-            .find_map(|line| line.split("Depth=").nth(1)?.trim().parse().ok())
-            .unwrap_or(1);
-        let found = describe(body);
-        let rank = (depth, found.arithmetic + found.scalar, found.instructions);
-        if best.as_ref().is_none_or(|(known, _)| *known < rank) {
-            best = Some((rank, found));
-        }
+        loops.push(describe(body));
     }
-    best.map(|(_, found)| found)
+    loops
 }
 
 /// Returns the lines of a function.
@@ -129,8 +124,8 @@ fn is_jump_back(line: &str, label: &str, body: &[&str]) -> bool {
     is_jump_to(line, label) && matches!((at, target), (Some(at), Some(target)) if target < at)
 }
 
-fn describe(body: &[&str]) -> HotLoop {
-    let mut found = HotLoop::default();
+fn describe(body: &[&str]) -> InnermostLoop {
+    let mut found = InnermostLoop::default();
     let mut places: std::collections::BTreeMap<u32, usize> = std::collections::BTreeMap::new();
     let mut line = None;
     for text in body {
@@ -161,7 +156,7 @@ fn describe(body: &[&str]) -> HotLoop {
     found
 }
 
-fn instruction(code: &str, found: &mut HotLoop) {
+fn instruction(code: &str, found: &mut InnermostLoop) {
     let (name, operands) = code.split_once(char::is_whitespace).unwrap_or((code, ""));
     found.instructions += 1;
     let width = width(operands);
