@@ -1,7 +1,7 @@
 //! What prompts say about a target and a problem, as plain data. The words
 //! stand in templates.
 
-use autocomp_catalog::{Buffer, Constant, Problem, Role, Target, Tolerance};
+use autocomp_catalog::{Buffer, Constant, Identifiers, Problem, Role, Target, Tolerance};
 use autocomp_core::{Language, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -13,6 +13,9 @@ pub struct IsaFacts {
     pub title: String,
     /// Names in kernels that the section explains; empty if it concerns every kernel.
     pub symbols: Vec<String>,
+    /// Whether all prompts about the problem show it, whatever their kernel: it concerns every
+    /// kernel, or an item of the menu or the problem's first kernel needs it.
+    pub is_common: bool,
     /// The text.
     pub text: String,
 }
@@ -127,20 +130,32 @@ pub struct PromptFacts {
 
 impl PromptFacts {
     /// Returns what prompts say about `problem` on `target`, whose kernels are written in
-    /// the language `syntax` and cost `unit`.
+    /// the language `syntax` and cost `unit`. Where a text of the target has `{{ name }}`, the
+    /// figure of that name stands in the prompt.
     #[must_use]
     pub fn of(
         target: &Target,
         problem: &Problem,
-        syntax: &'static dyn Language,
-        unit: Unit,
+        (syntax, unit): (&'static dyn Language, Unit),
+        figures: &BTreeMap<String, String>,
     ) -> Self {
+        let fill = |text: &String| filled(text, figures);
+        let fill_all = |texts: &[String]| texts.iter().map(fill).collect::<Vec<_>>();
+        let menu = target.menu_for(problem);
+        let offers = |id: &String| menu.iter().any(|item| &item.id == id);
+        let first = problem.kernel("baseline").unwrap_or_default();
+        let words = menu.iter().map(|item| item.text.as_str());
+        let needed = words.chain([first]).collect::<Vec<_>>().join("\n");
+        let needed = Identifiers::of(&needed);
         let isa = target.isa.iter().map(|section| IsaFacts {
             title: section.title.clone(),
             symbols: section.symbols.clone(),
-            text: section.text.clone(),
+            is_common: section.items.iter().any(&offers) || needed.need(&section.symbols),
+            text: fill(&section.text),
         });
-        let examples = target.examples.iter().map(|example| ExampleFacts {
+        let examples = target.examples.iter();
+        let examples = examples.filter(|example| offers(&example.menu_item));
+        let examples = examples.map(|example| ExampleFacts {
             menu_item: example.menu_item.clone(),
             text: example.text.clone(),
             before: example.before.clone(),
@@ -148,18 +163,18 @@ impl PromptFacts {
         });
         Self {
             target: target.name.clone(),
-            target_description: target.description.clone(),
+            target_description: fill(&target.description),
             language: syntax.name().to_owned(),
             syntax,
             unit,
-            architecture: target.architecture.clone(),
+            architecture: fill(&target.architecture),
             isa: isa.collect(),
             constants: target.constants.clone(),
             counters: target.counters.clone(),
-            general_rules: target.rules.general.clone(),
-            plan_rules: target.rules.plan.clone(),
-            schedule_rules: target.rules.schedule.clone(),
-            code_rules: target.rules.code.clone(),
+            general_rules: fill_all(&target.rules.general),
+            plan_rules: fill_all(&target.rules.plan),
+            schedule_rules: fill_all(&target.rules.schedule),
+            code_rules: fill_all(&target.rules.code),
             examples: examples.collect(),
             problem: problem.name.clone(),
             problem_description: described(problem),
@@ -194,19 +209,10 @@ impl PromptFacts {
     /// needs: those that explain a name in it, and those for all.
     #[must_use]
     pub fn isa_for(&self, source: &str) -> Vec<&IsaFacts> {
-        let names: std::collections::BTreeSet<&str> = source
-            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-            .filter(|word| !word.is_empty())
-            .collect();
+        let names = Identifiers::of(source);
         self.isa
             .iter()
-            .filter(|section| {
-                section.symbols.is_empty()
-                    || section
-                        .symbols
-                        .iter()
-                        .any(|symbol| names.contains(symbol.as_str()))
-            })
+            .filter(|section| names.need(&section.symbols))
             .collect()
     }
 }
@@ -225,6 +231,15 @@ fn described(problem: &Problem) -> String {
     text.truncate(end);
     text.push_str(". Kernels get by name, beside the buffers: ");
     text.push_str(&all.join(", "));
+    text
+}
+
+/// Returns `text` with figures in the places that name them, as `{{ name }}`.
+fn filled(text: &str, figures: &BTreeMap<String, String>) -> String {
+    let mut text = text.to_owned();
+    for (name, value) in figures {
+        text = text.replace(&format!("{{{{ {name} }}}}"), value);
+    }
     text
 }
 

@@ -14,7 +14,7 @@ use crate::proposer::{
     Proposer, RepairRequest, Reply, Tried,
 };
 use crate::rewriter::{RewriterProposer, rewrite_error};
-use autocomp_core::{Draft, MenuItem, Plan, Rewriter, Scope, TaskKey, Usage};
+use autocomp_core::{Draft, MenuItem, Plan, Rewriter, Scope, Seed, TaskKey, Usage};
 use autocomp_llm::{Attempt, ModelSet, ReservationJournal, Unclaimed};
 use std::sync::Arc;
 
@@ -122,8 +122,14 @@ impl LlmProposer {
             true => self.shown(&request.ancestors),
             false => &[],
         };
+        let is_schedule = plan_phase(request) == Phase::Schedule;
         PromptInput {
             menu: &request.menu,
+            steps: match is_schedule {
+                true => drawn(&request.hidden, request.seed.derive("steps")),
+                false => Vec::new(),
+            },
+            version: version(&request.key),
             iteration: request.key.iteration,
             iterations: request.iterations,
             most_examples: self.settings.most_examples,
@@ -160,6 +166,7 @@ impl LlmProposer {
             isa: form.isa,
             structured: form.structured,
             plan: Some((&request.plan.menu_item, &request.plan.text)),
+            version: version(&request.key).filter(|_| 0 < request.key.draft),
             iteration: request.key.iteration,
             most_examples: self.settings.most_examples,
             ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
@@ -205,7 +212,10 @@ impl LlmProposer {
     ) -> Result<Prompt, TemplateError> {
         let input = PromptInput {
             isa: form.isa,
-            plan: Some((&request.plan.menu_item, &request.plan.text)),
+            // Who wrote code without a plan said nothing of what it does.
+            plan: decided_later(&request.plan)
+                .is_none()
+                .then_some((&*request.plan.menu_item, &*request.plan.text)),
             failed: Some((&request.draft.source, &request.failure)),
             iteration: request.key.iteration,
             ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
@@ -368,6 +378,25 @@ fn carried_out(
 /// Returns what a request is called: by its phase and its task.
 pub(crate) fn label(phase: Phase, key: &TaskKey) -> String {
     format!("{}-{key}", phase.name())
+}
+
+/// Returns the number of a request among those about the same kernel, if it is not the first.
+pub(crate) fn version(key: &TaskKey) -> Option<String> {
+    match (key.plan, key.draft) {
+        (0, 0) => None,
+        (plan, 0) => Some((plan + 1).to_string()),
+        (plan, draft) => Some(format!("{}.{}", plan + 1, draft + 1)),
+    }
+}
+
+/// Draws about half of the steps among `items`.
+fn drawn(items: &[MenuItem], mut seed: Seed) -> Vec<&MenuItem> {
+    let mut is_drawn = |item: &&MenuItem| {
+        // Drawn for every item, so that each one's odds are its own.
+        let is_drawn = seed.next_u64() & 1 == 1;
+        is_drawn && item.scope == Scope::Step && item.id != MenuItem::OTHER
+    };
+    items.iter().filter(|item| is_drawn(item)).collect()
 }
 
 /// Returns the phase in which a plan is asked for.

@@ -3,7 +3,7 @@
 use crate::code_reply::{extract_kernel, fenced_blocks, normalize};
 use crate::complaint::Complaint;
 use crate::feedback::shortened;
-use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, label, plan_slot, slot_of};
+use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, label, plan_slot, slot_of, version};
 use crate::plan_reply::{choice_in, not_in_menu, resolve};
 use crate::prompt::{Phase, PromptInput};
 use crate::proposer::{
@@ -193,6 +193,7 @@ impl LlmProposer {
     ) -> Result<Reply<Draft>, ProposeError> {
         let input = PromptInput {
             other: Some((second.0, second.1.cost().map(|cost| cost.value))),
+            version: version(key),
             ..PromptInput::new(first.0, Some(first.1), seed)
         };
         let prompt = |_| self.render(Phase::Combine, &input);

@@ -63,6 +63,7 @@ const BUILT_IN: &[(&str, &str)] = &[
         include_str!("../templates/translate.jinja"),
     ),
     ("menu.jinja", include_str!("../templates/menu.jinja")),
+    ("version.jinja", include_str!("../templates/version.jinja")),
     ("reask.jinja", include_str!("../templates/reask.jinja")),
 ];
 
@@ -155,6 +156,10 @@ pub struct PromptInput<'input> {
     pub evaluation: Option<&'input Evaluation>,
     /// The menu after dropout.
     pub menu: &'input [MenuItem],
+    /// Steps that a whole schedule may be made of.
+    pub steps: Vec<&'input MenuItem>,
+    /// The number of this request among those about the same kernel; absent for the first.
+    pub version: Option<String>,
     /// The current iteration, from 1.
     pub iteration: u32,
     /// Iterations of the run.
@@ -200,6 +205,8 @@ impl<'input> PromptInput<'input> {
             kernel,
             evaluation,
             menu: &[],
+            steps: Vec::new(),
+            version: None,
             iteration: 1,
             iterations: 1,
             plan: None,

@@ -16,7 +16,9 @@ pub(crate) struct Context<'input> {
     target_description: &'input str,
     language: &'input str,
     architecture: &'input str,
-    isa: Vec<&'input IsaFacts>,
+    /// Sections that all prompts about the problem show, and those that this one shows besides.
+    common_isa: Vec<&'input IsaFacts>,
+    further_isa: Vec<&'input IsaFacts>,
     constants: &'input [Constant],
     sections: &'input [IsaFacts],
     ancestors: &'input [Ancestor],
@@ -43,6 +45,8 @@ pub(crate) struct Context<'input> {
     measurement: Option<Measured>,
     feedback: Option<FeedbackFacts>,
     menu: &'input [MenuItem],
+    steps: Vec<&'input MenuItem>,
+    version: Option<String>,
     iteration: u32,
     iterations: u32,
     plan: &'input str,
@@ -101,12 +105,15 @@ impl<'input> Context<'input> {
             .evaluation
             .and_then(|evaluation| evaluation.feedback.as_ref());
         let failed = input.failed;
+        let sections = isa_sections(phase, facts, input);
+        let (common_isa, further_isa) = sections.into_iter().partition(|it| it.is_common);
         Self {
             target: &facts.target,
             target_description: &facts.target_description,
             language: &facts.language,
             architecture: facts.architecture.trim(),
-            isa: isa_sections(phase, facts, input),
+            common_isa,
+            further_isa,
             constants: &facts.constants,
             sections: &facts.isa,
             ancestors: input.ancestors,
@@ -144,6 +151,8 @@ impl<'input> Context<'input> {
                 .filter(|_| input.with_feedback)
                 .and_then(|feedback| FeedbackFacts::of(feedback, facts, input)),
             menu: input.menu,
+            steps: input.steps.clone(),
+            version: input.version.clone(),
             iteration: input.iteration,
             iterations: input.iterations,
             plan: input.plan.map_or("", |(_, text)| text),
@@ -165,8 +174,8 @@ impl<'input> Context<'input> {
 /// Picks sections of the ISA reference: those for every kernel, the chosen ones,
 /// and those that explain a name in anything else that the prompt shows (a plan,
 /// a draft that failed, a second kernel); without a choice, also those that
-/// explain a name in the kernel. A reference program names nothing of the
-/// target, so its translator gets all.
+/// explain a name in the kernel, and those that all prompts about the problem show.
+/// A reference program names nothing of the target, so its translator gets all.
 fn isa_sections<'facts>(
     phase: Phase,
     facts: &'facts PromptFacts,
@@ -191,7 +200,10 @@ fn isa_sections<'facts>(
     facts
         .isa
         .iter()
-        .filter(|section| is_chosen(section) || explained.contains(section))
+        .filter(|section| {
+            let is_common = section.is_common && input.isa.is_none();
+            is_common || is_chosen(section) || explained.contains(section)
+        })
         .collect()
 }
 

@@ -77,11 +77,14 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
         .connect(coding)
         .map_err(|error| connect_error(&error))?;
     let templates = Templates::new(&bench.target.templates).map_err(CliError::input)?;
+    let family = registry::family(&bench.target)?;
+    let figures = family.figures(&bench.target, &bench.machine);
+    let figures = figures.map_err(|error| eval_error(&error))?;
     let facts = Arc::new(PromptFacts::of(
         &bench.target,
         &bench.problem,
-        registry::language(&bench.target)?,
-        registry::family(&bench.target)?.unit(),
+        (registry::language(&bench.target)?, family.unit()),
+        &figures,
     ));
     let asking = proposer_settings(&settings.asking);
     let local = rewriter(bench)?;

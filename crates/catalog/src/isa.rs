@@ -11,48 +11,63 @@ use std::collections::BTreeSet;
 ///
 /// ```text
 /// ## Moving data in
-/// <!-- id: load; symbols: load load2 load3 -->
+/// <!-- id: load; symbols: load load2 load3; items: double-buffer hoist -->
 /// ```
+///
+/// `items` names items of the menu which need what the section explains. Text between the
+/// title of the file and its first section is a section for every kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IsaSection {
     /// Stable identifier, kebab-case.
     pub id: String,
     /// The heading.
     pub title: String,
-    /// Names in kernels that the section explains. A section without symbols
-    /// belongs to every kernel.
+    /// Names in kernels that the section explains, alone (`load`) or behind that of their
+    /// module (`isa.load`). A section without symbols belongs to every kernel.
     pub symbols: Vec<String>,
+    /// Identifiers of items of the menu that need the section.
+    pub items: Vec<String>,
     /// The text below the heading, trimmed, without the comment.
     pub text: String,
 }
 
-impl IsaSection {
-    /// Returns whether a kernel that uses `identifiers` needs this section.
+/// The identifiers of a text, comments and strings included.
+#[derive(Clone, Debug, Default)]
+pub struct Identifiers<'text>(BTreeSet<&'text str>);
+
+impl<'text> Identifiers<'text> {
+    /// Returns the identifiers of `text`.
     #[must_use]
-    pub fn concerns(&self, identifiers: &BTreeSet<&str>) -> bool {
-        self.symbols.is_empty()
-            || self
-                .symbols
-                .iter()
-                .any(|symbol| identifiers.contains(symbol.as_str()))
+    pub fn of(text: &'text str) -> Self {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        Self(words.filter(is_name).collect())
+    }
+
+    /// Returns whether a text with these identifiers needs a section that explains
+    /// `symbols`: any of them, or all texts if there are none.
+    ///
+    /// A symbol behind the name of its module counts by its last part: a kernel may import
+    /// a module under another name, or a function without its module.
+    #[must_use]
+    pub fn need(&self, symbols: &[String]) -> bool {
+        let is_here = |symbol: &String| {
+            let last = symbol.rsplit('.').next();
+            last.is_some_and(|last| self.0.contains(last))
+        };
+        symbols.is_empty() || symbols.iter().any(is_here)
     }
 }
 
-/// Returns the identifiers that occur in a C text, comments and strings included.
-pub(crate) fn identifiers(source: &str) -> BTreeSet<&str> {
-    source
-        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
-        .collect()
-}
-
-/// Splits a file of the ISA reference and appends its sections to `sections`.
+/// Splits a file of the ISA reference and appends its sections to `sections`; what stands
+/// before the first one gets the identifier `stem`.
 ///
 /// # Errors
 /// If a section has no comment line, an unknown key in it, or an identifier
 /// that another section has.
 pub(crate) fn sections(
     source: Source<'_>,
+    stem: &str,
     sections: &mut Vec<IsaSection>,
 ) -> Result<(), CatalogError> {
     let mut lines = Vec::new();
@@ -61,7 +76,7 @@ pub(crate) fn sections(
         lines.push((offset, line));
         offset += line.len();
     }
-    let mut body_start: Option<usize> = None;
+    let mut body_start: Option<usize> = preamble(source.text, stem, sections);
     let mut in_code = false;
     let mut idx = 0;
     while idx < lines.len() {
@@ -91,6 +106,7 @@ pub(crate) fn sections(
             id: String::new(),
             title: title.trim().to_owned(),
             symbols: Vec::new(),
+            items: Vec::new(),
             text: String::new(),
         };
         for field in fields.split(';') {
@@ -102,10 +118,16 @@ pub(crate) fn sections(
                 Some(("symbols", value)) => {
                     section.symbols = value.split_whitespace().map(str::to_owned).collect();
                 }
+                Some(("items", value)) => {
+                    section.items = value.split_whitespace().map(str::to_owned).collect();
+                }
                 _ => {
                     return Err(source.error(
                         span,
-                        format!("`{}` is neither `id: …` nor `symbols: …`", field.trim()),
+                        format!(
+                            "`{}` is neither `id: …` nor `symbols: …` nor `items: …`",
+                            field.trim()
+                        ),
                         "write `<!-- id: some-name; symbols: first second -->`",
                     ));
                 }
@@ -124,6 +146,25 @@ pub(crate) fn sections(
     }
     close(sections, body_start, source.text.len(), source.text);
     Ok(())
+}
+
+/// Begins a section for every kernel with what stands between the title of a file and its
+/// first section, and returns where its text starts; nothing if nothing stands there.
+fn preamble(text: &str, id: &str, sections: &mut Vec<IsaSection>) -> Option<usize> {
+    let (first, rest) = text.split_once('\n')?;
+    let title = first.strip_prefix("# ")?;
+    let end = rest.find("\n## ").unwrap_or(rest.len());
+    if rest.starts_with("## ") || rest[..end].trim().is_empty() {
+        return None;
+    }
+    sections.push(IsaSection {
+        id: id.to_owned(),
+        title: title.trim().to_owned(),
+        symbols: Vec::new(),
+        items: Vec::new(),
+        text: String::new(),
+    });
+    Some(first.len() + 1)
 }
 
 /// Gives the last section its text.

@@ -11,6 +11,7 @@ mod distribution;
 mod error;
 mod family;
 mod isa;
+mod menu;
 mod problem;
 mod short_float;
 mod suite;
@@ -22,7 +23,7 @@ pub use catalog::{Added, Catalog};
 pub use data_type::DataType;
 pub use distribution::Distribution;
 pub use error::{CatalogError, Invalid, nearest};
-pub use isa::IsaSection;
+pub use isa::{Identifiers, IsaSection};
 pub use problem::{
     Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance,
     TypeArgument, Work,

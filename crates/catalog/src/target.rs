@@ -1,11 +1,13 @@
 //! A target: one accelerator configuration that kernels are written for.
 
+use crate::data_type::DataType;
 use crate::error::CatalogError;
-use crate::isa::{self, IsaSection};
-use crate::problem::Work;
+use crate::isa::{self, Identifiers, IsaSection};
+use crate::menu;
+use crate::problem::{Problem, Work};
 use crate::toml_text::{Source, parse_file};
 use crate::tree::Tree;
-use autocomp_core::{ContentHash, ContentHasher, Cost, MenuItem, Scope, Unit};
+use autocomp_core::{ContentHash, ContentHasher, Cost, MenuItem, Unit};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -113,6 +115,9 @@ pub struct Target {
     pub isa: Vec<IsaSection>,
     /// Optimizations a plan may choose; has [`MenuItem::OTHER`].
     pub menu: Vec<MenuItem>,
+    /// Types of elements, of which a problem must have one for an item of the menu to be
+    /// offered, by the item's identifier; items that are not in here fit all problems.
+    pub dtypes: BTreeMap<String, Vec<DataType>>,
     /// What plans and code must keep to.
     pub rules: Rules,
     /// Names of numbers, with their values.
@@ -152,11 +157,22 @@ impl Target {
     /// source needs: those that explain a name in it, and those for all.
     #[must_use]
     pub fn isa_for(&self, source: &str) -> Vec<&IsaSection> {
-        let identifiers = isa::identifiers(source);
+        let identifiers = Identifiers::of(source);
         self.isa
             .iter()
-            .filter(|section| section.concerns(&identifiers))
+            .filter(|section| identifiers.need(&section.symbols))
             .collect()
+    }
+
+    /// Returns the items of the menu that fit the types of a problem's buffers.
+    #[must_use]
+    pub fn menu_for(&self, problem: &Problem) -> Vec<MenuItem> {
+        let has = |dtype: &DataType| problem.buffers.iter().any(|it| it.dtype == *dtype);
+        let fits = |item: &&MenuItem| {
+            let dtypes = self.dtypes.get(&item.id);
+            dtypes.is_none_or(|dtypes| dtypes.iter().any(has))
+        };
+        self.menu.iter().filter(fits).cloned().collect()
     }
 }
 
@@ -179,12 +195,6 @@ struct TargetFile {
     default_machine: Spanned<String>,
     #[serde(default)]
     roofline: Option<Spanned<RooflineFile>>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MenuFile {
-    item: Vec<Spanned<MenuItem>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -231,7 +241,8 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         .roofline
         .map(|written| roofline(source, &written))
         .transpose()?;
-    let menu = menu(tree)?;
+    let written = menu::load(tree)?;
+    let (menu, dtypes) = (written.items, written.dtypes);
     let mut runtime = BTreeMap::new();
     let mut machines = BTreeMap::new();
     let mut templates = BTreeMap::new();
@@ -278,7 +289,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
                 path: &display,
                 text: tree.utf8(path, data)?,
             };
-            isa::sections(source, &mut isa)?;
+            isa::sections(source, path.trim_end_matches(".md"), &mut isa)?;
         }
     }
     Ok(Target {
@@ -304,6 +315,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         counters: optional::<CountersFile>(tree, "counters.toml")?.counters,
         examples: examples(tree, &menu)?,
         menu,
+        dtypes,
         templates,
         runtime,
         roofline,
@@ -347,53 +359,6 @@ fn roofline(source: Source<'_>, written: &Spanned<RooflineFile>) -> Result<Roofl
         bytes,
         unit,
     })
-}
-
-fn menu(tree: &Tree) -> Result<Vec<MenuItem>, CatalogError> {
-    let path = tree.display("menu.toml");
-    let source = Source {
-        path: &path,
-        text: tree.text("menu.toml", "list the optimizations in it")?,
-    };
-    let file: MenuFile = source.parse()?;
-    for (idx, item) in file.item.iter().enumerate() {
-        let id = &item.get_ref().id;
-        let is_kebab = !id.is_empty()
-            && id
-                .chars()
-                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-        if !is_kebab
-            || file.item[..idx]
-                .iter()
-                .any(|other| &other.get_ref().id == id)
-        {
-            return Err(source.error(
-                item.span(),
-                format!("the identifier `{id}` is used before or not kebab-case"),
-                "give every item an identifier of its own, as in `double-buffer`",
-            ));
-        }
-    }
-    for item in &file.item {
-        let (span, item) = (item.span(), item.get_ref());
-        let is_step = matches!(item.scope, Scope::Step | Scope::Translation);
-        if is_step != item.percent.is_empty() || item.percent.iter().any(|part| 100 < *part) {
-            return Err(source.error(
-                span,
-                format!("`percent` of `{}` does not fit its scope", item.id),
-                "give items of scope `schedule` and `combination` the percent of plans of each iteration, 0 to 100, and steps and translations none",
-            ));
-        }
-    }
-    let menu: Vec<MenuItem> = file.item.into_iter().map(Spanned::into_inner).collect();
-    if !menu.iter().any(|item| item.id == MenuItem::OTHER) {
-        return Err(source.error(
-            0..0,
-            "the menu has no escape item",
-            "add an `[[item]]` with `id = \"other\"`",
-        ));
-    }
-    Ok(menu)
 }
 
 fn examples(tree: &Tree, menu: &[MenuItem]) -> Result<Vec<Example>, CatalogError> {

@@ -37,6 +37,12 @@ pub trait Language: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Returns whether the spaces at the beginning of a line mean something, so that a line
+    /// that only moved to the right or left has changed.
+    fn has_meaningful_indentation(&self) -> bool {
+        false
+    }
+
     /// Returns the names that stand for other code in `source` (macros), in the
     /// order of their lines; good for hints only. None unless the language has such.
     fn expansions(&self, source: &str) -> Vec<Expansion> {

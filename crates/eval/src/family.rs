@@ -9,6 +9,7 @@ use crate::profile::Profiled;
 use crate::settings::EvaluatorSettings;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -151,6 +152,21 @@ pub trait Family: Sync {
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let _ = (problem, target, machine);
         Ok(None)
+    }
+
+    /// Returns figures of a machine by name, as text: what its file and the simulator say.
+    /// Texts of the target for models hold `{{ name }}` where a figure belongs. None unless a
+    /// family has such.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the machine's file is unusable.
+    fn figures(
+        &self,
+        target: &Target,
+        machine: &str,
+    ) -> Result<BTreeMap<String, String>, EvalError> {
+        let _ = (target, machine);
+        Ok(BTreeMap::new())
     }
 
     /// Returns what a user should know of this machine: what of the family

@@ -67,15 +67,29 @@ impl Line {
 /// changed ones, all of them if there is no number.
 ///
 /// Lines that differ in white space alone count as equal and are shown as in the second
-/// text: whoever wraps a loop around a kernel indents all of it.
+/// text: whoever wraps a loop around a kernel indents all of it. Where the language gives
+/// the beginning of a line a meaning, `meaningful_indentation` keeps that apart.
 #[must_use]
-pub fn difference(old: &str, new: &str, context: Option<usize>) -> Vec<Line> {
+pub fn difference(
+    old: &str,
+    new: &str,
+    meaningful_indentation: bool,
+    context: Option<usize>,
+) -> Vec<Line> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let bare = |lines: &[&str]| -> Vec<String> {
-        let words = lines.iter().map(|line| line.split_whitespace());
-        words
-            .map(|words| words.collect::<Vec<_>>().join(" "))
-            .collect()
+        let lines = lines.iter().map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let is_indented = meaningful_indentation && !words.is_empty();
+            let indentation = line.len() - line.trim_start().len();
+            let kept = if is_indented {
+                &line[..indentation]
+            } else {
+                ""
+            };
+            kept.to_owned() + &words.join(" ")
+        });
+        lines.collect()
     };
     let deadline = Instant::now() + MOST_TIME;
     let ops =

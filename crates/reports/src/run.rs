@@ -1,5 +1,6 @@
 //! A run as one model of what happened, which every table, figure and page reads.
 
+use crate::change::{Line, difference};
 use crate::kernels::{Kernel, KernelFold, plan_text};
 use crate::references::{Reference, references};
 use crate::yields::{Yield, yields};
@@ -131,6 +132,13 @@ impl RunData {
         let mut run = Self::of(&view);
         run.report.history = Some(view.history());
         Ok(run)
+    }
+
+    /// Returns the difference of two of its kernels by lines, as
+    /// [`change::difference`](crate::change::difference) does for their language.
+    #[must_use]
+    pub fn difference(&self, old: &str, new: &str, context: Option<usize>) -> Vec<Line> {
+        difference(old, new, self.started.meaningful_indentation, context)
     }
 
     /// Takes down what a view shows.

@@ -129,6 +129,7 @@ fn new_run(candidates: u32, drafts: u32) -> NewRun {
         target: "none".to_owned(),
         problem: "none/lottery".to_owned(),
         compiler: "none".to_owned(),
+        meaningful_indentation: false,
         proposers: vec!["instant".to_owned()],
         seed: Seed(1),
         settings: SearchSettings {

@@ -25,6 +25,8 @@ pub struct NewRun {
     pub problem: String,
     /// Compiler name and version.
     pub compiler: String,
+    /// Whether a line of its kernels that only moved to the right or left has changed.
+    pub meaningful_indentation: bool,
     /// Names of the proposers.
     pub proposers: Vec<String>,
     /// Seed of all random streams.
@@ -93,6 +95,7 @@ impl RunSession {
             problem: new.problem,
             evaluator: evaluator.identity(),
             compiler: new.compiler,
+            meaningful_indentation: new.meaningful_indentation,
             proposers: new.proposers,
             seed: new.seed,
             settings: new.settings,

@@ -256,6 +256,7 @@ impl RunView {
             target: started.target,
             problem: started.problem,
             compiler: started.compiler,
+            meaningful_indentation: started.meaningful_indentation,
             proposers: started.proposers,
             confirmers: started.confirmers,
             seed: started.seed,

@@ -190,7 +190,7 @@ impl Asking {
             lessons: Arc::default(),
             first_asked: None,
             kind: PlanKind::Step,
-            menu: steps(&bench.target.menu),
+            menu: steps(bench.target.menu_for(&bench.problem)),
             hidden: Vec::new(),
             other: None,
             reused: None,
@@ -206,7 +206,7 @@ impl Asking {
                     seed,
                     kernel: self.kernel.clone(),
                     evaluation: Arc::new(evaluation),
-                    menu: steps(&bench.target.menu),
+                    menu: steps(bench.target.menu_for(&bench.problem)),
                     count: IDEAS,
                 })
                 .await
@@ -236,9 +236,9 @@ fn for_files(items: Vec<MenuItem>) -> Vec<MenuItem> {
 }
 
 /// Returns the items of a menu that ask for one change.
-fn steps(menu: &[MenuItem]) -> Vec<MenuItem> {
-    let is_step = |item: &&MenuItem| item.scope == Scope::Step;
-    menu.iter().filter(is_step).cloned().collect()
+fn steps(menu: Vec<MenuItem>) -> Vec<MenuItem> {
+    let is_step = |item: &MenuItem| item.scope == Scope::Step;
+    menu.into_iter().filter(is_step).collect()
 }
 
 fn map<T, U>(reply: Reply<T>, change: impl FnOnce(T) -> U) -> Reply<U> {

@@ -6,9 +6,7 @@ use crate::output::{BAD, GOOD, Output, QUIET};
 use crate::run_errors::run_error;
 use autocomp_core::CostObject;
 use autocomp_eval::text;
-use autocomp_reports::change::{
-    CONTEXT, FigureChange, Line, LineKind, difference, figure_changes, times,
-};
+use autocomp_reports::change::{CONTEXT, FigureChange, Line, LineKind, figure_changes, times};
 use autocomp_reports::{Kernel, RunData};
 use clap::Args;
 use serde::Serialize;
@@ -78,7 +76,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             first,
         ),
     };
-    let lines = difference(&source_of(&run, from)?, &source_of(&run, to)?, context);
+    let lines = run.difference(&source_of(&run, from)?, &source_of(&run, to)?, context);
     let figures = figure_changes(&from.evaluation, &to.evaluation, 8);
     let report = DiffReport {
         from: &from.name,

@@ -161,11 +161,11 @@ impl Asked {
     ) -> Result<(Phase, Prompt), CliError> {
         let none = || ModelSet::new(Vec::new());
         let templates = Templates::new(&target.templates).map_err(CliError::input)?;
-        let (language, unit) = (
-            registry::language(target)?,
-            registry::family(target)?.unit(),
-        );
-        let facts = Arc::new(PromptFacts::of(target, problem, language, unit));
+        let family = registry::family(target)?;
+        let syntax = (registry::language(target)?, family.unit());
+        let figures = family.figures(target, &target.default_machine);
+        let figures = figures.map_err(|error| eval_error(&error))?;
+        let facts = Arc::new(PromptFacts::of(target, problem, syntax, &figures));
         let mut asking = proposer_settings(&settings.asking);
         if self.phase == Phase::ImplementEdits {
             asking.code_form = CodeForm::Edits;
@@ -190,11 +190,10 @@ impl Asked {
             proposer: String::new(),
         };
         let (steps, set_aside): (Vec<MenuItem>, Vec<MenuItem>) = target
-            .menu
-            .iter()
-            .cloned()
+            .menu_for(problem)
+            .into_iter()
             .partition(|item| item.scope == Scope::Step);
-        let menu = match self.phase {
+        let menu: Vec<MenuItem> = match self.phase {
             Phase::Schedule => set_aside
                 .into_iter()
                 .filter(|item| item.scope == Scope::Schedule)
@@ -202,6 +201,8 @@ impl Asked {
                 .collect(),
             _ => menu_after_dropout(&steps, arguments.menu_dropout, seed),
         };
+        let is_shown = |item: &MenuItem| menu.iter().any(|it| it.id == item.id);
+        let hidden = steps.into_iter().filter(|item| !is_shown(item)).collect();
         let iterations = settings.search.iterations;
         let key = TaskKey {
             iteration: 1,
@@ -222,7 +223,7 @@ impl Asked {
                     first_asked: None,
                     kind: PlanKind::Step,
                     menu,
-                    hidden: Vec::new(),
+                    hidden,
                     other: None,
                     reused: None,
                 },

@@ -25,6 +25,9 @@ pub struct RunStarted {
     pub evaluator: ContentHash,
     /// Compiler name and version.
     pub compiler: String,
+    /// Whether a line of its kernels that only moved to the right or left has changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub meaningful_indentation: bool,
     /// Names of the proposers, in the order given.
     pub proposers: Vec<String>,
     /// Seed of all random streams.

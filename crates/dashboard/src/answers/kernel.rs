@@ -2,7 +2,7 @@
 
 use super::{Refused, not_found, of_run, row};
 use crate::Shared;
-use autocomp_reports::change::{CONTEXT, difference, figure_changes};
+use autocomp_reports::change::{CONTEXT, figure_changes};
 use autocomp_reports::{Kernel, RunData};
 use axum::Json;
 use axum::extract::{Query, State};
@@ -90,7 +90,7 @@ pub async fn diff(State(shared): State<Shared>, Query(of): Query<OfDiff>) -> Res
         let (from, to) = (named(run, &of.from)?, named(run, &of.to)?);
         let source = |kernel| run.texts.source(kernel).map_err(not_found);
         let context = (!of.whole).then_some(CONTEXT);
-        let lines = difference(&source(from)?, &source(to)?, context);
+        let lines = run.difference(&source(from)?, &source(to)?, context);
         Ok(Json(
             json!({ "from": from.name, "to": to.name, "lines": lines }),
         ))

@@ -1,7 +1,7 @@
 //! A step on the way to the best kernel.
 
 use super::cost_text;
-use crate::change::{CONTEXT, Line, difference, figure_changes, times};
+use crate::change::{CONTEXT, Line, figure_changes, times};
 use crate::kernels::Kernel;
 use crate::run::RunData;
 use autocomp_eval::text::grouped;
@@ -41,7 +41,7 @@ pub(super) fn step(run: &RunData, place: usize) -> Step {
     let source = run.texts.source(kernel).unwrap_or_default();
     let before = parent.and_then(|parent| run.texts.source(parent).ok());
     let diff = before.map_or_else(Vec::new, |before| {
-        difference(&before, &source, Some(CONTEXT))
+        run.difference(&before, &source, Some(CONTEXT))
     });
     let changes = parent.map_or_else(Vec::new, |parent| {
         figure_changes(&parent.evaluation, &kernel.evaluation, 6)

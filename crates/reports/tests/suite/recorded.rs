@@ -50,11 +50,11 @@ fn steps_say_what_they_changed() {
     let texts: Vec<String> = changes.iter().map(|it| it.text()).collect();
     insta::assert_snapshot!(texts.join("\n"));
     let source = |kernel| run.texts.source(kernel).unwrap();
-    let lines = difference(&source(c0), &source(c1), Some(1));
+    let lines = difference(&source(c0), &source(c1), false, Some(1));
     let count = |kind| lines.iter().filter(|line| line.kind == kind).count();
     assert!(0 < count(LineKind::Added) && 0 < count(LineKind::Removed));
     // Everything that is not left out makes up the second text again.
-    let whole = difference(&source(c0), &source(c1), None);
+    let whole = difference(&source(c0), &source(c1), false, None);
     let again: Vec<&str> = whole
         .iter()
         .filter(|line| line.new.is_some())
@@ -142,4 +142,26 @@ fn news_lead_to_what_the_whole_journal_says() {
         assert_eq!(text(run), text(&whole));
     });
     assert!(5 < n_looks);
+}
+
+/// A line that moves out of a loop changes a kernel where indentation means something, and
+/// nothing where it does not.
+#[test]
+fn indentation_counts_where_the_language_says_so() {
+    let inside = "def f():\n    for i in r:\n        a(i)\n        b()\n    c()\n";
+    let outside = "def f():\n    for i in r:\n        a(i)\n    b()\n    c()\n";
+    let changed = |meaningful: bool, new: &str| -> Vec<(char, String)> {
+        let lines = difference(inside, new, meaningful, Some(0)).into_iter();
+        let lines = lines.map(|line| (line.sign(), line.text));
+        lines.filter(|(sign, _)| "+-".contains(*sign)).collect()
+    };
+    let moved = |sign, text: &str| (sign, text.to_owned());
+    assert_eq!(
+        changed(true, outside),
+        [moved('-', "        b()"), moved('+', "    b()")]
+    );
+    assert_eq!(changed(false, outside), []);
+    // Other white space means nothing in either.
+    let spaced = inside.replace("a(i)", "a(i)  ").replace("for i", "for  i");
+    assert_eq!(changed(true, &spaced), []);
 }

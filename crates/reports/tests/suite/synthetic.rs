@@ -59,6 +59,7 @@ pub fn write_run_watched(folder: &Path, shape: &Shape, mut watch: impl FnMut(usi
         problem: format!("made/up-{}", shape.text),
         evaluator: ContentHash::of(b"evaluator"),
         compiler: format!("none {}", shape.text),
+        meaningful_indentation: false,
         proposers: vec![format!("model::{}", shape.text)],
         seed: Seed(shape.seed),
         settings: SearchSettings {

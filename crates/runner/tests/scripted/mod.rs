@@ -503,6 +503,7 @@ pub fn new_run(settings: SearchSettings, seed: u64) -> NewRun {
         target: "toy".to_owned(),
         problem: "toy/eight".to_owned(),
         compiler: "toy 1".to_owned(),
+        meaningful_indentation: false,
         proposers: vec!["scripted".to_owned()],
         seed: Seed(seed),
         menu: menu(),

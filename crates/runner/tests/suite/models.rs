@@ -173,6 +173,7 @@ fn new_run() -> NewRun {
         target: "toy".to_owned(),
         problem: "toy/wait".to_owned(),
         compiler: "toy 1".to_owned(),
+        meaningful_indentation: false,
         proposers: vec!["llm".to_owned()],
         seed: Seed(5),
         settings: SearchSettings {

@@ -259,6 +259,7 @@ pub fn started(world: &mut World, settings: SearchSettings, seed: u64) -> RunSta
         problem: "toy/plane".to_owned(),
         evaluator: ContentHash::of(b"toy"),
         compiler: "toy".to_owned(),
+        meaningful_indentation: false,
         proposers: vec!["toy".to_owned()],
         seed: Seed(seed),
         settings,

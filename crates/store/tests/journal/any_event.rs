@@ -191,6 +191,7 @@ pub fn event() -> impl Strategy<Value = Event> {
                 problem: text.clone(),
                 evaluator: baseline,
                 compiler: text.clone(),
+                meaningful_indentation: seed & 1 == 1,
                 proposers: vec![text.clone()],
                 seed: Seed(seed),
                 settings: SearchSettings {

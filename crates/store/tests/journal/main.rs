@@ -34,6 +34,7 @@ fn started(blobs: &Blobs) -> Event {
         problem: "toy/p".to_owned(),
         evaluator: ContentHash::of(b"evaluator"),
         compiler: "cc 1".to_owned(),
+        meaningful_indentation: false,
         proposers: Vec::new(),
         seed: Seed(1),
         settings: SearchSettings::default(),

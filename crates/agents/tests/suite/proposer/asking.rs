@@ -297,7 +297,7 @@ async fn ancestors_are_shown_if_asked_for() {
 #[tokio::test]
 async fn a_model_chooses_sections_of_the_reference() {
     let model = server(|body| {
-        if prompt_of(body).contains("# Kernel") {
+        if body.to_string().contains("# Sections of the reference") {
             return Ok("{\"sections\": [3]}".to_owned());
         }
         let prefix = body["messages"][0]["content"].as_str().expect("prefix");
@@ -320,7 +320,7 @@ async fn a_model_chooses_sections_of_the_reference() {
 #[tokio::test]
 async fn without_a_usable_choice_symbols_decide() {
     let model = server(|body| {
-        if prompt_of(body).contains("# Kernel") {
+        if body.to_string().contains("# Sections of the reference") {
             return Ok("all of them".to_owned());
         }
         let prefix = body["messages"][0]["content"].as_str().expect("prefix");

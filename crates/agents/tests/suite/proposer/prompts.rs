@@ -266,8 +266,8 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
         let facts = PromptFacts::of(
             &target,
             &problem,
-            &autocomp_c::C,
-            autocomp_core::Unit::Cycles,
+            (&autocomp_c::C, autocomp_core::Unit::Cycles),
+            &BTreeMap::new(),
         );
         let templates = Templates::new(&target.templates).expect("templates");
         let kernel = problem.kernel("baseline").expect("baseline");
@@ -288,7 +288,7 @@ fn prompts_of_the_built_in_problems_hold_what_they_need() {
             assert!(prompt.system.contains(&line), "{name}: {}", constant.name);
         }
         assert!(
-            ["any order", "another order", "in the order of"]
+            ["any order", "order of operations is free"]
                 .iter()
                 .any(|words| prompt.system.contains(words)),
             "{name}"
@@ -439,8 +439,8 @@ fn prompts_have_these_lengths() {
     let facts = PromptFacts::of(
         &target,
         &problem,
-        &autocomp_c::C,
-        autocomp_core::Unit::Cycles,
+        (&autocomp_c::C, autocomp_core::Unit::Cycles),
+        &BTreeMap::new(),
     );
     let templates = Templates::new(&target.templates).expect("templates");
     let kernel = problem.kernel("baseline").expect("baseline");
@@ -599,4 +599,70 @@ async fn ideas_and_translations_have_their_words() {
         menu().pop().expect("other"),
     ];
     insta::assert_snapshot!("translation", prompt(&request));
+}
+
+/// A symbol behind its module is found by its last part, however the kernel names the module.
+#[test]
+fn symbols_behind_a_module_are_found() {
+    let mut facts = (*facts()).clone();
+    for section in &mut facts.isa {
+        for symbol in &mut section.symbols {
+            symbol.insert_str(0, "isa.");
+        }
+    }
+    let titles = |kernel: &str| -> Vec<String> {
+        let sections = facts.isa_for(kernel).into_iter();
+        sections.map(|section| section.title.clone()).collect()
+    };
+    for kernel in [
+        "isa.mvin(a)",
+        "other.mvin(a)",
+        "from isa import mvin",
+        "mvin(a)",
+    ] {
+        assert_eq!(titles(kernel), ["Fences", "Moving in"], "{kernel}");
+    }
+    assert_eq!(titles("isa.moving(mvin2)"), ["Fences"]);
+}
+
+/// Of several requests about one kernel no two are the same: who answers alike would be
+/// paid for nothing.
+#[tokio::test]
+async fn requests_about_one_kernel_differ() {
+    let server = good().await;
+    let proposer = proposer(&[&server], &Budget::unlimited());
+    let whole = [MenuItem {
+        id: "restructure".to_owned(),
+        text: "Design the schedule anew.".to_owned(),
+        scope: Scope::Schedule,
+        ..MenuItem::default()
+    }];
+    let mut texts: Vec<String> = Vec::new();
+    for plan in 0..6 {
+        // The same seed and the whole menu: nothing else tells them apart.
+        let request = plan_request(plan);
+        let schedule = PlanRequest {
+            menu: whole.to_vec(),
+            hidden: menu(),
+            seed: Seed(7).derive(&plan.to_string()),
+            ..plan_request(plan)
+        };
+        for request in [request, schedule] {
+            let prompt = proposer.plan_prompt(&request, PromptForm::default());
+            texts.push(prompt.expect("prompt").user);
+        }
+    }
+    for draft in 0..3 {
+        let mut request = implement_request();
+        request.key.draft = draft;
+        let prompt = proposer.implement_prompt(&request, PromptForm::default());
+        texts.push(prompt.expect("prompt").user);
+    }
+    let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
+    assert_eq!(distinct.len(), texts.len());
+    // A whole schedule is told steps that may belong to it, drawn for each.
+    let with_steps = texts
+        .iter()
+        .filter(|text| text.contains("# Parts that may"));
+    assert!(1 < with_steps.count());
 }

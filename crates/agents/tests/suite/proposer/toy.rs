@@ -15,6 +15,7 @@ pub fn facts() -> Arc<PromptFacts> {
     let isa = |title: &str, symbols: &[&str]| IsaFacts {
         title: title.to_owned(),
         symbols: symbols.iter().map(|symbol| (*symbol).to_owned()).collect(),
+        is_common: symbols.is_empty(),
         text: format!("What {title} does."),
     };
     Arc::new(PromptFacts {

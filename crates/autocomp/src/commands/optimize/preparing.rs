@@ -158,10 +158,12 @@ fn start(
         target: bench.target.name.clone(),
         problem: bench.problem.name.clone(),
         compiler: bench.compiler.clone(),
+        meaningful_indentation: crate::registry::language(&bench.target)?
+            .has_meaningful_indentation(),
         proposers: proposing.names.clone(),
         seed: Seed(settings.seed),
         settings: settings.search.clone(),
-        menu: settings.menu_of(&bench.target.menu),
+        menu: settings.menu_of(&bench.target.menu_for(&bench.problem)),
         baseline,
         taken: taken.unwrap_or_default(),
         reused: reuse

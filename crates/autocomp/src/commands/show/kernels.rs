@@ -8,7 +8,7 @@ use crate::output::{BAD, BOLD, GOOD, NAME, Output};
 use crate::table::{Cell, Table};
 use autocomp_core::Outcome;
 use autocomp_eval::text;
-use autocomp_reports::change::{CONTEXT, difference, figure_changes, times};
+use autocomp_reports::change::{CONTEXT, figure_changes, times};
 use autocomp_reports::{Kernel, RunData};
 use clap::ValueEnum;
 use serde::Serialize;
@@ -169,7 +169,7 @@ pub fn show_one(
     let diff = match (parent, &code) {
         (Some(parent), Ok(code)) => {
             let before = source_of(run, parent)?;
-            difference(&before, code, Some(CONTEXT))
+            run.difference(&before, code, Some(CONTEXT))
         }
         _ => Vec::new(),
     };

@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
 
 use autocomp_reports::RunData;
-use autocomp_reports::change::{CONTEXT, Line, difference};
+use autocomp_reports::change::{CONTEXT, Line};
 use autocomp_runner::RunView;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -115,7 +115,7 @@ impl Screen {
         let parent = self.run.parent(kernel);
         let sources = parent.map(|it| (self.run.texts.source(it), self.run.texts.source(kernel)));
         match sources {
-            Some((Ok(before), Ok(after))) => difference(&before, &after, Some(CONTEXT)),
+            Some((Ok(before), Ok(after))) => self.run.difference(&before, &after, Some(CONTEXT)),
             _ => Vec::new(),
         }
     }

@@ -20,7 +20,7 @@ async fn one_question_is_put_to_a_model() {
                 "id": "use-a-stamp", "text": "Press harder on the array.", "applies_when": "always",
             }]})
             .to_string()
-        } else if prompt.contains("computes the right result, without the accelerator") {
+        } else if prompt.contains("computes the right result, without anything of the target") {
             "```c\nvoid solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {}\n```"
                 .to_owned()
         } else {

@@ -10,7 +10,10 @@ mod harmless_texts;
 mod intervals;
 mod lines;
 mod live_views;
+mod menus;
 mod overrides;
+#[cfg(all(feature = "gemmini", feature = "host", feature = "trainium"))]
+mod prompts;
 mod settings;
 mod sparklines;
 mod study_files;

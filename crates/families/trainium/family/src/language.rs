@@ -31,6 +31,10 @@ impl Language for PythonNki {
         &["#"]
     }
 
+    fn has_meaningful_indentation(&self) -> bool {
+        true
+    }
+
     fn normal_form(&self, source: &str) -> Option<String> {
         Some(super::normal::normal_form(source))
     }

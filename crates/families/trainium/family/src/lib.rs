@@ -2,6 +2,7 @@
 
 mod bench;
 mod evaluations;
+mod figures;
 mod language;
 mod neuron;
 mod normal;
@@ -9,6 +10,7 @@ mod parameters;
 mod sections;
 mod timeline;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use autocomp_catalog::{Problem, Role, Target, Tolerance};
@@ -79,6 +81,15 @@ impl Family for Trainium {
 
     fn has_timelines(&self) -> bool {
         true
+    }
+
+    fn figures(
+        &self,
+        target: &Target,
+        machine: &str,
+    ) -> Result<BTreeMap<String, String>, EvalError> {
+        let machine = machine_of(target, machine)?;
+        Ok(figures::figures(&machine))
     }
 
     fn probe(&self) -> &'static str {

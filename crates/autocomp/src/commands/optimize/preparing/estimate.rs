@@ -55,11 +55,8 @@ pub(super) fn announce_estimate(
         return Ok(None);
     };
     let shape = run_shape(&settings.search);
-    let menu = bench.target.menu.iter();
-    let steps: Vec<MenuItem> = menu
-        .filter(|item| item.scope == Scope::Step)
-        .cloned()
-        .collect();
+    let menu = bench.target.menu_for(&bench.problem).into_iter();
+    let steps: Vec<MenuItem> = menu.filter(|item| item.scope == Scope::Step).collect();
     let estimate = models
         .proposer
         .estimate(&shape, baseline, None, &steps)
