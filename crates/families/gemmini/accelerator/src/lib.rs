@@ -196,6 +196,9 @@ impl Receiver for Execution<'_> {
             }
             (Some(engine), Ok(instruction)) => {
                 let reply = engine.push(command, &instruction, &functional.context());
+                if let Some(clash) = engine.take_clash() {
+                    functional.report_clash(clash)?;
+                }
                 RoccReply {
                     value,
                     shares_lines: engine.shares_lines(),
@@ -228,11 +231,15 @@ impl Coprocessor for Gemmini {
 
     fn fence(&mut self, pc: u64, cycle: u64, memory: &mut Memory) -> Result<u64, Fault> {
         self.functional.fence(pc, memory)?;
-        Ok(self.timing.as_mut().map_or(0, |engine| {
-            let end = engine.fence(cycle);
-            engine.name_fence(pc);
-            end
-        }))
+        let Some(engine) = &mut self.timing else {
+            return Ok(0);
+        };
+        let end = engine.fence(cycle);
+        engine.name_fence(pc);
+        match engine.take_clash() {
+            None => Ok(end),
+            Some(clash) => self.functional.report_clash(clash).map(|()| end),
+        }
     }
 
     fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {

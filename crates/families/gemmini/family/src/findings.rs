@@ -100,10 +100,16 @@ pub(super) fn stopped(
 
 fn fault_finding(
     fault: &Fault,
-    session: &Session<'_>,
+    session: &mut Session<'_>,
     kernel: Kernel<'_>,
 ) -> (Outcome, Diagnostic) {
     let program = session.program();
+    if let Some(reason) = unsupported_argument(fault, session) {
+        return (
+            Outcome::Illegal,
+            unsupported(fault.pc, &reason, program, kernel),
+        );
+    }
     let outcome = match fault.kind {
         FaultKind::Trap => Outcome::Crashed,
         FaultKind::OutOfBounds
@@ -133,7 +139,8 @@ fn fault_finding(
         }
         _ => {}
     }
-    found.remedy = remedy(fault).map(str::to_owned);
+    found.message = named(&found.message, fault, session, kernel);
+    found.remedy = remedy(fault.rule, fault.kind).map(str::to_owned);
     if found.location.is_none() {
         match program.function(fault.pc) {
             Some(function) => found.notes.push(format!(
@@ -166,8 +173,75 @@ pub(super) fn add_other(
     }
 }
 
-fn remedy(fault: &Fault) -> Option<&'static str> {
-    match fault.kind {
+/// Returns a message about two commands with the line of the other one, and with the name of
+/// a place in a buffer for its address.
+fn named(message: &str, fault: &Fault, session: &Session<'_>, kernel: Kernel<'_>) -> String {
+    let mut message = message.to_owned();
+    if let (FaultKind::Race, Some(address)) = (fault.kind, fault.address) {
+        let place = session.layout().describe(address, session.buffers());
+        message = message.replacen(&format!("address {address:#x}"), &place, 1);
+    }
+    let line = |pc: u64| Some(kernel.location(session.program(), pc)?.line);
+    let Some(other) = fault.other_pc.and_then(line) else {
+        return message;
+    };
+    for indefinite in ["an mvout", "a load"] {
+        let of_line = format!("the {} of line {other}", indefinite.split_at(2).1.trim());
+        if fault.kind == FaultKind::Race && message.contains(indefinite) {
+            return message.replacen(indefinite, &of_line, 1);
+        }
+    }
+    match line(fault.pc) {
+        Some(first) if is_clash(fault.rule) => {
+            format!("{message} (lines {first} and {other})")
+        }
+        _ => message,
+    }
+}
+
+/// Returns whether a rule is about what banks of the accumulator share.
+fn is_clash(rule: &str) -> bool {
+    matches!(
+        rule,
+        "shared-adders" | "shared-adders-near" | "zeros-beside-load"
+    )
+}
+
+/// Returns what a call of the target's library does not support, if that is why the program
+/// has stopped: a text of the header.
+fn unsupported_argument(fault: &Fault, session: &mut Session<'_>) -> Option<String> {
+    /// Function of the header that stops the program.
+    const STOPS: &str = "gemmini_unsupported";
+    if fault.rule != "ebreak" {
+        return None;
+    }
+    let frames = session.program().frames(fault.pc);
+    let is_stop = |function: &Option<String>| function.as_deref() == Some(STOPS);
+    if !frames.iter().any(|frame| is_stop(&frame.function)) {
+        return None;
+    }
+    session.argument_text()
+}
+
+fn unsupported(pc: u64, reason: &str, program: &Program, kernel: Kernel<'_>) -> Diagnostic {
+    let (message, remedy) = reason.split_once("; ").unwrap_or((reason, ""));
+    let mut found = diagnostic("unsupported-argument", message.to_owned());
+    found.location = kernel.location(program, pc);
+    found.remedy = (!remedy.is_empty()).then(|| remedy.to_owned());
+    add_line(&mut found, kernel);
+    found
+}
+
+fn remedy(rule: &str, kind: FaultKind) -> Option<&'static str> {
+    match kind {
+        FaultKind::IllegalCommand if rule.starts_with("shared-adders") => Some(
+            "put a fence() between the two, move the addend in first and let the products add to it, \
+             or let both use the same half of the accumulator",
+        ),
+        FaultKind::IllegalCommand if rule == "zeros-beside-load" => Some(
+            "put a fence() between the two, move zeros into the same half of the accumulator as the other load, \
+             or overwrite with the first product instead of writing zeros",
+        ),
         FaultKind::OutOfBounds => {
             Some("check the indices on this line and the bounds of the loops around it")
         }
@@ -175,7 +249,7 @@ fn remedy(fault: &Fault) -> Option<&'static str> {
             Some("move the data in first; overwrite instead of adding in the first step of a sum")
         }
         FaultKind::Race => Some("put a fence() between the two"),
-        FaultKind::Trap if fault.rule == "illegal-instruction" => Some(
+        FaultKind::Trap if rule == "illegal-instruction" => Some(
             "compilers leave such a gap where C has no meaning: a null pointer that is followed, an index beyond its array, a division by zero, `__builtin_unreachable`",
         ),
         FaultKind::Trap | FaultKind::ReadOnly | FaultKind::IllegalCommand => None,
@@ -204,9 +278,9 @@ impl<'m> Access<'m> {
 /// diagnostic per rule and line.
 pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
     let program = session.program();
-    let warnings = session.accelerator().functional().warnings();
+    let warnings = session.accelerator().functional().warnings().to_vec();
     let mut found: Vec<(u64, Diagnostic)> = Vec::new();
-    for warning in warnings {
+    for warning in &warnings {
         let location = kernel.location(program, warning.pc);
         // One line may have become several instructions.
         let known = found.iter_mut().find(|(_, known)| {
@@ -217,6 +291,9 @@ pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Dia
             continue;
         }
         let mut one = diagnostic(warning.rule, warning.message.clone());
+        if is_clash(warning.rule) {
+            one.remedy = remedy(warning.rule, FaultKind::IllegalCommand).map(str::to_owned);
+        }
         one.severity = Severity::Warning;
         one.location = location;
         add_line(&mut one, kernel);
@@ -230,6 +307,14 @@ pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Dia
         one
     });
     counted.collect()
+}
+
+/// Returns of what is doubtful in a timed call what depends on cycles, which calls without
+/// a sense of time do not see.
+pub(super) fn timed_warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
+    let mut found = warnings(session, kernel);
+    found.retain(|it| is_clash(&it.code));
+    found
 }
 
 /// Returns what is said about a kernel that has returned without a fence behind its last

@@ -8,8 +8,8 @@ use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
-use autocomp_gemmini::Gemmini;
 use autocomp_gemmini::timing::Recording;
+use autocomp_gemmini::{Checks, Gemmini, Severity};
 use autocomp_gemmini_sim::{CallReport, Machine, ObservedBlock, Progress, Stop};
 use autocomp_riscv::{Limits, Memory, Mode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,7 +101,14 @@ impl<'a> Session<'a> {
             ..SessionKind::plain(Mode::Timed)
         };
         let make = |memory_bytes| engine.machine_without(cost, memory_bytes);
-        Self::on(engine, make, program, problem, kind, seed)
+        let mut session = Self::on(engine, make, program, problem, kind, seed)?;
+        // What clashes on a machine that there is not says nothing.
+        let functional = session.machine.accelerator().functional_mut();
+        functional.set_checks(Checks {
+            hazards: Severity::Off,
+            ..Checks::default()
+        });
+        Ok(session)
     }
 
     fn on(
@@ -339,6 +346,22 @@ impl<'a> Session<'a> {
     /// Returns the core's cycle.
     pub(super) fn cycle(&mut self) -> u64 {
         self.machine.hart().cycle()
+    }
+
+    /// Returns the text that the core's first argument register points to: printable, and at
+    /// most 200 bytes of it.
+    pub(super) fn argument_text(&mut self) -> Option<String> {
+        /// Register `a0`.
+        const ARGUMENT: usize = 10;
+        let address = self.machine.hart().register(ARGUMENT);
+        let memory = self.machine.memory();
+        let bytes = (0..200).map_while(|at| memory.host(address.checked_add(at)?, 1)?.first());
+        let bytes = bytes.copied().take_while(|byte| *byte != 0);
+        let text: String = bytes
+            .map(char::from)
+            .filter(|it| it.is_ascii_graphic() || *it == ' ')
+            .collect();
+        (!text.is_empty()).then_some(text)
     }
 
     /// Returns the accelerator.

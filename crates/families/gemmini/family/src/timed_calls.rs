@@ -132,7 +132,8 @@ impl<'a> Trial<'a> {
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
             self.experiment(profile, case, ranked, false)?;
         }
-        let warnings = right.warnings.clone();
+        let mut warnings = right.warnings.clone();
+        warnings.extend(findings::timed_warnings(&mut alone.session, self.kernel));
         self.measured(reports, look, warnings).map(Some)
     }
 

@@ -7,6 +7,7 @@
 
 pub(crate) mod arithmetic;
 mod array;
+mod clash;
 mod compute;
 mod configure;
 pub(crate) mod counters;

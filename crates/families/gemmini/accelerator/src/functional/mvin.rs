@@ -355,15 +355,15 @@ impl Functional {
         verb: &str,
     ) -> Result<(), Box<Fault>> {
         let other = if conflict.other_writes {
-            "an mvout that writes"
+            "an mvout writes"
         } else {
-            "a load that reads"
+            "a load reads"
         };
         let mut fault = site.fault(
             FaultKind::Race,
             "unfenced-dma",
             format!(
-                "{verb} address {:#x}, and so does {other} it and may not have ended; a fence must lie between them",
+                "{verb} address {:#x}, which {other} and may not have ended; a fence must lie between them",
                 conflict.address
             ),
         );

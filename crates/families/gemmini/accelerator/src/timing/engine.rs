@@ -4,6 +4,7 @@
 //! jumps from one such cycle to the next; within a cycle the units are served
 //! so that what one does is seen by the others as through registers.
 
+use super::adders::Shared;
 use super::calendar::Calendar;
 use super::completions::Completions;
 use super::config::TimingConfig;
@@ -117,6 +118,7 @@ pub struct Engine {
     pub(super) spad_reads: Vec<Calendar>,
     pub(super) acc_ex_writes: Vec<Calendar>,
     pub(super) acc_reads_blocked: Vec<Calendar>,
+    pub(super) shared: Shared,
     /// Cycles in which the last block of a packet is written.
     pub(super) load_last: Calendar,
     pub(super) stats: TimingStats,
@@ -207,6 +209,7 @@ impl Engine {
             spad_reads: banks(k.spad_banks),
             acc_ex_writes: banks(k.acc_banks),
             acc_reads_blocked: banks(k.acc_banks),
+            shared: Shared::new(k.acc_banks),
             load_last: Calendar::new(),
             stats: TimingStats::default(),
             counts: None,

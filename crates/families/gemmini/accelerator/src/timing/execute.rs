@@ -433,11 +433,11 @@ impl Engine {
         if let Some(counts) = &mut self.counts {
             counts.flush.add(now + 1, unit.free);
         }
-        let (dest, stride) = self.execute.tags.leaving(id);
+        let (dest, stride, pc) = self.execute.tags.leaving(id);
         if !dest.is_none() {
             let rows = dest.rows().min(self.config.dim);
             let all = (1 << rows) - 1;
-            self.scatter_results(&dest, stride, 0, start + mesh, all);
+            self.scatter_results((&dest, pc), stride, 0, start + mesh, all);
         }
         self.results_leave(id, last + mesh);
     }

@@ -7,6 +7,7 @@
 //! Source: Gemmini's generator (module names in [`TimingConfig`]) and counts
 //! measured on RTL.
 
+mod adders;
 pub(crate) mod agenda;
 pub(crate) mod calendar;
 mod completions;
@@ -42,6 +43,7 @@ pub(crate) mod tags;
 pub(crate) mod trackers;
 mod warming;
 
+pub(crate) use adders::{Clash, ClashKind};
 pub use config::{
     ExecuteConfig, FrontendConfig, LoadConfig, LoopConfig, MemoryConfig, StationConfig,
     StoreConfig, TimingConfig,

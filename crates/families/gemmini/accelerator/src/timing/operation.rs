@@ -38,6 +38,8 @@ pub struct Operation {
     /// Destination of the rows that leave with this operation, and its stride.
     pub(super) dest: Operand,
     pub(super) stride: u32,
+    /// Instruction that names the destination.
+    pub(super) dest_pc: u64,
     /// Rows of that result go to several banks.
     pub(super) is_scattered: bool,
     /// Operands A, B and D that are not there, one bit each.
@@ -175,6 +177,7 @@ impl Engine {
             _ => (head_slot, head_visible),
         };
         let (compute_slot, preload_slot) = (direct.slot, preload.slot);
+        let preload_pc = preload.pc;
         let lacks = u8::from(a.is_none()) | u8::from(b.is_none()) << 1 | u8::from(d.is_none()) << 2;
         let k_read = self.k.read_latency;
         let tags = self.k.tags;
@@ -190,12 +193,13 @@ impl Engine {
         } else {
             (0, 0)
         };
-        let (leaving, stride) = unit.tags.leaving(id);
+        let (leaving, stride, dest_pc) = unit.tags.leaving(id);
         let silent = dest.is_none();
         unit.tags.push(Tag {
             id: id + if ws { 1 } else { 2 },
             dest,
             stride: mode.c_stride,
+            pc: preload_pc,
             slot: if silent { None } else { preload_slot },
             entered: enters,
             done: u64::MAX,
@@ -217,6 +221,7 @@ impl Engine {
             pc,
             dest: leaving,
             stride,
+            dest_pc,
             is_scattered: !leaving.is_none() && !in_one_bank(&leaving, stride, &self.k),
             lacks,
             hazard: 0,

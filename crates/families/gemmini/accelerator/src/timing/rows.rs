@@ -8,6 +8,7 @@
 
 #![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
 
+use super::adders::Adder;
 use super::engine::Engine;
 use super::job::Operand;
 use super::operation::Operation;
@@ -95,11 +96,11 @@ impl Engine {
         operation.complete = count;
         operation.at = at + rows;
         self.stats.array_busy += rows;
-        let dest = operation.dest;
+        let (dest, pc) = (operation.dest, operation.dest_pc);
         if !dest.is_none() {
             let leaves = at + self.k.read_latency + self.k.mesh_latency;
             let results = bits(0, dest.rows().min(count));
-            self.mark_results(&dest, dest.row(), leaves, results);
+            self.mark_results((&dest, pc), dest.row(), leaves, results);
         }
         true
     }
@@ -154,6 +155,7 @@ impl Engine {
         self.stats.array_busy += rows;
         self.stats.bank_conflict += progress.cycles - rows;
         let (dest, stride) = (operation.dest, operation.stride);
+        let pc = operation.dest_pc;
         if !dest.is_none() && first_row < dest.rows() {
             let leaves = at + self.k.read_latency + self.k.mesh_latency + operation.held(at);
             let wanted = dest.rows() - first_row;
@@ -165,22 +167,27 @@ impl Engine {
             // As if all rows went to one bank, unless they were held up.
             let one_bank = operation.pace == 1 && progress.cycles == rows;
             if one_bank || !operation.is_scattered {
-                self.mark_results(&dest, dest.row() + first_row * stride, leaves, results);
+                self.mark_results(
+                    (&dest, pc),
+                    dest.row() + first_row * stride,
+                    leaves,
+                    results,
+                );
             } else {
-                self.scatter_results(&dest, stride, first_row, leaves, results);
+                self.scatter_results((&dest, pc), stride, first_row, leaves, results);
             }
         }
     }
 
     /// Marks result rows that leave the array in those cycles from `at` on whose
-    /// bit is set, for the bank of row `row`.
+    /// bit is set, for the bank of row `row`. The instruction at `pc` names `dest`.
     #[inline]
-    fn mark_results(&mut self, dest: &Operand, row: u32, at: u64, cycles: u64) {
+    fn mark_results(&mut self, (dest, pc): (&Operand, u64), row: u32, at: u64, cycles: u64) {
         let bank = self.bank(dest.in_accumulator(), row);
         if dest.in_accumulator() {
             self.acc_ex_writes[bank].mark_window(at, cycles);
             if dest.accumulates() {
-                self.acc_reads_blocked[bank].mark_window(at, cycles);
+                self.add_in_bank(Adder::Array, bank, (at, cycles), pc);
             }
         } else {
             self.spad_ex_writes[bank].mark_window(at, cycles);
@@ -192,7 +199,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn scatter_results(
         &mut self,
-        dest: &Operand,
+        (dest, pc): (&Operand, u64),
         stride: u32,
         row: u32,
         at: u64,
@@ -200,7 +207,7 @@ impl Engine {
     ) {
         let (mut rest, mut row) = (cycles, dest.row() + row * stride);
         while rest != 0 {
-            self.mark_results(dest, row, at, rest & rest.wrapping_neg());
+            self.mark_results((dest, pc), row, at, rest & rest.wrapping_neg());
             rest &= rest - 1;
             row += stride;
         }

@@ -18,6 +18,8 @@ pub struct Tag {
     pub id: u64,
     pub dest: Operand,
     pub stride: u32,
+    /// Instruction that names the destination.
+    pub pc: u64,
     pub slot: Option<Slot>,
     pub entered: u64,
     /// Cycle of the last result row; unknown as long as it is the maximum.
@@ -121,18 +123,18 @@ impl Tags {
         }
     }
 
-    /// Returns the destination of the rows that leave with operation `id`, and
-    /// its stride.
+    /// Returns the destination of the rows that leave with operation `id`, its
+    /// stride, and the instruction that names it.
     #[inline]
-    pub(super) fn leaving(&self, id: u64) -> (Operand, u32) {
+    pub(super) fn leaving(&self, id: u64) -> (Operand, u32, u64) {
         let mut place = self.known;
         while let Some(tag) = self.tags.get(place).filter(|tag| tag.id <= id) {
             if tag.id == id && !tag.dest.is_none() {
-                return (tag.dest, tag.stride);
+                return (tag.dest, tag.stride, tag.pc);
             }
             place += 1;
         }
-        (Operand::none(), 0)
+        (Operand::none(), 0, 0)
     }
 
     /// Returns the next command whose results leave with operation `id`, after

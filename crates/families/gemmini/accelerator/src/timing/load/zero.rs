@@ -1,5 +1,6 @@
 //! Rows of zeros, which are not read.
 
+use crate::timing::adders::Adder;
 use crate::timing::engine::Engine;
 use crate::timing::station::Slot;
 
@@ -29,6 +30,7 @@ impl Engine {
             let busy = self.load_last.is_marked(zero.next)
                 || if job.accumulator {
                     self.acc_ex_writes[bank].is_marked(zero.next)
+                        || self.load_is_at_bank(bank, zero.next)
                 } else {
                     self.spad_writes[bank].is_marked(zero.next)
                 };
@@ -38,8 +40,12 @@ impl Engine {
             }
             if !job.accumulator {
                 self.spad_writes[bank].mark(zero.next);
-            } else if job.accumulate {
-                self.acc_reads_blocked[bank].mark(zero.next);
+            } else {
+                let pc = self.station.entry(zero.slot).pc;
+                if job.accumulate {
+                    self.add_in_bank(Adder::Load, bank, (zero.next, 1), pc);
+                }
+                self.zeros_to_bank((bank, row), zero.next, pc);
             }
             let at = zero.next;
             zero.next += 1;

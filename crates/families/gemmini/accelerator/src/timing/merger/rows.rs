@@ -7,6 +7,7 @@
 //! *Source*: Gemmini, `Scratchpad`, `VectorScalarMultiplier`, of which there are two.
 
 use super::Merging;
+use crate::timing::adders::Adder;
 use crate::timing::calendar::Calendar;
 use crate::timing::engine::{Engine, LOAD};
 use crate::timing::job::LoadJob;
@@ -41,8 +42,9 @@ pub(in crate::timing) struct WideRow {
     left: u32,
     /// It is the last row of its packet.
     last: bool,
-    /// Cycle from which the next copy could be written.
+    /// Cycle from which the next copy could be written, and in which it came there.
     next: u64,
+    from: u64,
 }
 
 impl LoadUnit {
@@ -107,6 +109,7 @@ impl Engine {
                     left: job.repeats + 1,
                     last,
                     next: out + self.k.merger_to_acc_write,
+                    from: out + self.k.merger_to_acc_write,
                 };
                 self.send_wide(&job, row, out, now);
             } else {
@@ -177,14 +180,27 @@ impl Engine {
                 (row.row + job.repeats - repeat).saturating_sub(pixel)
             };
             let bank = self.bank(job.accumulator, target);
-            match self.free_of_results((job.accumulator, bank), at, now) {
-                Ok(free) => at = free,
-                Err(again) => return again,
+            let arrived = at;
+            loop {
+                match self.free_of_results((job.accumulator, bank), at, now) {
+                    Ok(free) => at = free,
+                    Err(again) => return again,
+                }
+                if !(job.accumulator & job.accumulate) {
+                    break;
+                }
+                let free = self.shared.row_free(target, at);
+                if free == at {
+                    break;
+                }
+                at = free;
             }
             if job.accumulator {
+                let pc = self.station.entry(row.slot).pc;
                 if job.accumulate {
-                    self.acc_reads_blocked[bank].mark(at);
+                    self.add_in_bank(Adder::Load, bank, (at, 1), pc);
                 }
+                self.load_to_bank((bank, target), arrived, at, pc);
             } else {
                 self.spad_writes[bank].mark(at);
             }
@@ -241,6 +257,7 @@ impl Engine {
             if let Ok(at) = self.free_of_results((true, bank), row.next, now)
                 && at < behind
                 && !self.load_last.is_marked(at)
+                && !(job.accumulate && self.shared.row_free(row.row, at) > at)
             {
                 self.write_wide(job, &row, bank, at);
                 return;
@@ -254,9 +271,11 @@ impl Engine {
     /// Writes a copy of a row of accumulator width in cycle `at`.
     #[inline]
     fn write_wide(&mut self, job: &LoadJob, row: &WideRow, bank: usize, at: u64) {
+        let pc = self.station.entry(row.slot).pc;
         if job.accumulate {
-            self.acc_reads_blocked[bank].mark(at);
+            self.add_in_bank(Adder::Load, bank, (at, 1), pc);
         }
+        self.load_to_bank((bank, row.row + row.left - 1), row.from, at, pc);
         self.load.wide_free = at + 1;
         if row.left > 1 {
             return;
@@ -278,7 +297,10 @@ impl Engine {
         while row.next <= now {
             let at = row.next;
             let bank = self.bank(true, row.row + row.left - 1);
-            let free = self.acc_ex_writes[bank].first_free(at);
+            let mut free = self.acc_ex_writes[bank].first_free(at);
+            if job.accumulate {
+                free = self.shared.row_free(row.row + row.left - 1, free);
+            }
             // Results go first, and so does what is the last row of another packet:
             // only one can be reported in a cycle.
             if free > at || self.load_last.is_marked(at) {
@@ -287,7 +309,7 @@ impl Engine {
             }
             self.write_wide(&job, &row, bank, at);
             row.left -= 1;
-            row.next = at + 1;
+            (row.next, row.from) = (at + 1, at + 1);
             if row.left == 0 {
                 self.load.wide = None;
                 self.load.trackers[row.tracker].unwritten -= 1;

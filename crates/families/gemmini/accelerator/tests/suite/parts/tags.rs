@@ -7,6 +7,7 @@ fn tag(id: u64, entered: u64) -> Tag {
         id,
         dest: Operand::none(),
         stride: 0,
+        pc: 0,
         slot: Some(7),
         entered,
         done: u64::MAX,

@@ -7,6 +7,7 @@ mod bench;
 use crate::driver::instances;
 mod looks;
 mod loops;
+mod shared;
 mod warming;
 
 use autocomp_gemmini::timing::{Ideal, IdleReason};
