@@ -98,7 +98,7 @@ pub fn doubts(source: &str, file: &str) -> Vec<Diagnostic> {
         let is_negative = by < 64 && i32::try_from(u128::from(value) << by).is_err();
         let known =
             |known: &Diagnostic| known.location.as_ref().map(|place| place.line) == Some(base.line);
-        if !is_negative || is_cast || found.iter().any(known) {
+        if !is_negative || is_cast || becomes_unsigned(&tokens, idx) || found.iter().any(known) {
             continue;
         }
         let text = format!("{} << {}", base.text, count.text);
@@ -114,6 +114,61 @@ pub fn doubts(source: &str, file: &str) -> Vec<Diagnostic> {
     }
     quote(&mut found, source);
     found
+}
+
+/// Types of at most 32 bits without a sign: what becomes one of them has no upper half.
+const UNSIGNED: &[&str] = &["uint32_t", "uint16_t", "uint8_t", "unsigned"];
+
+/// Returns whether the value whose first token is the one at `at` becomes that of a variable
+/// without a sign, of at most 32 bits: it initialises one or is assigned to one.
+fn becomes_unsigned(tokens: &[Token<'_>], at: usize) -> bool {
+    let mut depth = 0usize;
+    for (idx, token) in tokens[..at].iter().enumerate().rev() {
+        if token.is(')') || token.is(']') {
+            depth += 1;
+        } else if token.is('(') || token.is('[') {
+            // Within the arguments of a call, or the heading of a statement.
+            let Some(outer) = depth.checked_sub(1) else {
+                let called = idx.checked_sub(1).map(|before| tokens[before].word());
+                if called.is_some_and(|word| !word.is_empty()) {
+                    return false;
+                }
+                continue;
+            };
+            depth = outer;
+        } else if depth == 0 && (token.is(';') || token.is('{') || token.is('}')) {
+            return false;
+        } else if depth == 0 && token.is('=') {
+            // `==`, `<=` and the like compare.
+            let before = idx.checked_sub(1).map(|before| &tokens[before]);
+            if before.is_some_and(|it| "=<>!".chars().any(|sign| it.is(sign))) {
+                return false;
+            }
+            let names = tokens[..idx].iter().rev().map(Token::word);
+            let name = names.take(2).find(|word| !word.is_empty());
+            return name.is_some_and(|name| is_unsigned(tokens, name));
+        }
+    }
+    false
+}
+
+/// Returns whether the first declaration of `name` is one of a type without a sign.
+fn is_unsigned(tokens: &[Token<'_>], name: &str) -> bool {
+    let mut types: Vec<&str> = Vec::new();
+    for token in tokens {
+        let word = token.word();
+        if token.is(';') || token.is('{') || token.is('}') || token.is('(') || token.is(')') {
+            types.clear();
+        } else if word == name && !types.is_empty() {
+            let is = |of: &&str| UNSIGNED.contains(of);
+            return types.iter().any(is) && !types.contains(&"long") && !types.contains(&"*");
+        } else if token.is('*') {
+            types.push("*");
+        } else if !word.is_empty() {
+            types.push(word);
+        }
+    }
+    false
 }
 
 /// Returns the value of a number that is an `int`: decimal or hexadecimal, without suffix.

@@ -33,6 +33,13 @@ fn shifts_into_the_sign_are_doubtful() {
     let source = "uint64_t a = 1 << 31;\nuint64_t b = 1u << 31;\nuint64_t c = 0x3 << 30 | 5;\n\
                   int d = 1 << 30;\nuint32_t e = (uint32_t)(1 << 31);\n// 1 << 31\n";
     assert_eq!(lines(source), [1, 3]);
+    // What becomes a value of 32 bits without a sign has no upper half.
+    let narrow = "static uint32_t a = 1 << 31;\nconst uint32_t b = 5, c = (1 << 31) | b;\n\
+                  for (uint32_t d = 1 << 31; d; d++) {}\nunsigned e;\ne = 1 << 31;\nc |= 1 << 31;\n";
+    assert_eq!(lines(narrow), []);
+    let wide = "unsigned long a = 1 << 31;\nuint32_t b = f(1 << 31);\nmvout(C, 1 << 31, 16, 16);\n\
+                uint32_t *p; uint64_t q;\nq = 1 << 31;\nif (b == 1 << 31) {}\n";
+    assert_eq!(lines(wide), [1, 2, 3, 5, 6]);
 }
 
 #[test]
