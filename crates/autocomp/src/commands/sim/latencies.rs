@@ -10,7 +10,8 @@ use autocomp_trainium_sim::timing::Machine;
 use autocomp_trainium_sim::{Failure, FailureKind};
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::io;
+use std::path::{Component, Path};
 
 /// Name of the table in the folder of a suite.
 pub const TABLE: &str = "latencies.tsv";
@@ -35,18 +36,18 @@ pub fn run(folder: &Path, leaving_out: bool, output: Output) -> Result<u8, CliEr
         CliError::input(format!("{}: {}", table.display(), failure.message)).hint(failure.remedy)
     })?;
     let source = |file: &str| {
-        read_text(&folder.join(file)).map_err(|error| {
+        text_within(folder, file).map_err(|error| {
             Failure::new(
                 FailureKind::Input,
                 "kernel-file",
-                format!("{file}: {error}"),
+                format!("`{file}`: {error}"),
                 "put the kernel into the folder of the table, under the name that it gives",
             )
         })
     };
     // A machine of the user's own lies beside the table.
-    let machine = |name: &str| match read_text(&folder.join(format!("{name}.toml"))) {
-        Ok(text) if !name.contains(['/', '\\']) => Machine::parse(&text),
+    let machine = |name: &str| match text_within(folder, &format!("{name}.toml")) {
+        Ok(text) if !name.contains('/') => Machine::parse(&text),
         _ => Machine::built_in(name),
     };
     let kernels = calibrate(&cases, source, machine, |_| {});
@@ -135,4 +136,19 @@ fn shown(report: &Report) -> String {
         figure(report.pair_order)
     );
     out
+}
+
+/// Reads a file that a row of a table names: in the folder of the table or below it, links
+/// followed.
+fn text_within(folder: &Path, file: &str) -> io::Result<String> {
+    let outside = || io::Error::other("it is no path within the folder of the table");
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if file.is_empty() || !Path::new(file).components().all(is_plain) {
+        return Err(outside());
+    }
+    let path = folder.join(file).canonicalize()?;
+    if !path.starts_with(folder.canonicalize()?) {
+        return Err(outside());
+    }
+    read_text(&path)
 }
