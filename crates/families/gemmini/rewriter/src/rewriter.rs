@@ -1,5 +1,6 @@
 //! Plans and drafts for a kernel: the rewriter's interface.
 
+mod lifts;
 mod script;
 mod turn;
 
@@ -7,7 +8,7 @@ use crate::annotate::{annotate, with_header};
 use crate::chain;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
-use crate::lift::{Chain, Elementwise, Lifted, Reason, lift};
+use crate::lift::{Chain, Elementwise, Reason, lift};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;
 use crate::parse::parse_with;
@@ -21,6 +22,7 @@ use crate::transformations::find;
 use autocomp_core::{
     ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
 };
+use lifts::{Lift, Lifts};
 use script::{Scripted, names, script};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +58,7 @@ pub struct GemminiRewriter {
     limits: HardwareLimits,
     vocabulary: Vocabulary,
     remembered: Mutex<BTreeMap<ContentHash, Finding>>,
+    lifts: Lifts,
 }
 
 /// A place for what is found out about one kernel. The first request does the
@@ -69,7 +72,7 @@ struct Known {
     proposals: Proposals,
     outcome: Option<Outcome>,
     /// What it computes, or why that is not known.
-    lifted: Result<Lifted, Reason>,
+    lifted: Lift,
     /// What it computes element by element, and in matrices, if it is a chain of
     /// small products.
     chain: Option<(Elementwise, Chain)>,
@@ -85,6 +88,7 @@ impl GemminiRewriter {
             vocabulary: Vocabulary::of(&limits),
             limits,
             remembered: Mutex::new(BTreeMap::new()),
+            lifts: Lifts::default(),
         }
     }
 
@@ -179,7 +183,7 @@ impl GemminiRewriter {
         let verdict = lock(&known.verdicts).get(steps).copied();
         verdict.unwrap_or_else(|| {
             let verdict = match self.rescheduled(known, steps) {
-                Some((text, [])) => self.computes_the_same(known, &text),
+                Some((text, [])) => self.computes_the_same(known, &without_old_header(known, text)),
                 _ => self.rewritten(known, steps).is_some_and(|kernel| {
                     may_be_right(&kernel, known.outcome.as_ref(), &self.limits)
                 }),
@@ -199,7 +203,7 @@ impl GemminiRewriter {
         let (first, rest) = steps.split_first()?;
         (first.transformation == RESCHEDULE).then_some(())?;
         let accelerator = &self.limits.accelerator;
-        let text = match (&known.lifted, &known.chain) {
+        let text = match (&*known.lifted, &known.chain) {
             (Ok(lifted), _) => schedule::write(lifted, &first.parameters, accelerator),
             (Err(_), Some((_, chain))) => chain::write(chain, &first.parameters, accelerator),
             _ => None,
@@ -209,14 +213,14 @@ impl GemminiRewriter {
 
     /// Returns whether a text stores the same in every array as a kernel.
     fn computes_the_same(&self, known: &Known, text: &str) -> bool {
-        if let (Err(_), Some((before, _))) = (&known.lifted, &known.chain) {
+        if let (Err(_), Some((before, _))) = (&*known.lifted, &known.chain) {
             let after = Elementwise::of(text, &self.limits.accelerator, &self.vocabulary);
             return after.is_ok_and(|after| before.is_same(&after));
         }
-        let (Ok(now), Ok(before)) = (self.lifted(text), &known.lifted) else {
-            return false;
-        };
-        now.is_same(before)
+        match (&*self.lifted(text), &*known.lifted) {
+            (Ok(now), Ok(before)) => now.is_same(before),
+            _ => false,
+        }
     }
 
     fn rewritten(&self, known: &Known, steps: &[Step]) -> Option<Kernel> {
@@ -229,8 +233,9 @@ impl GemminiRewriter {
         }
     }
 
-    fn lifted(&self, source: &str) -> Result<Lifted, Reason> {
-        lift(source, &self.limits.accelerator, &self.vocabulary)
+    fn lifted(&self, source: &str) -> Lift {
+        let find = || lift(source, &self.limits.accelerator, &self.vocabulary);
+        self.lifts.of(source, find)
     }
 
     fn chain(&self, source: &str) -> Result<(Elementwise, Chain), Reason> {
@@ -257,18 +262,22 @@ impl GemminiRewriter {
     fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
         let kernel = parse_with(source, &self.vocabulary)?;
         // What cannot be followed as it is written may be in its plain form.
-        let lifted = self
-            .lifted(source)
-            .or_else(|why| self.lifted(&print(&kernel)).map_err(|_| why));
+        let mut lifted = self.lifted(source);
+        if lifted.is_err() {
+            let plain = self.lifted(&print(&kernel));
+            if plain.is_ok() {
+                lifted = plain;
+            }
+        }
         let outcome = outcome(&kernel, &self.limits);
         let mut proposals = proposals(&kernel, &self.limits).unwrap_or_default();
-        let chain = match &lifted {
+        let chain = match &*lifted {
             Ok(_) => Err(Reason::at(0, "")),
             Err(_) => self
                 .chain(source)
                 .or_else(|why| self.chain(&print(&kernel)).map_err(|_| why)),
         };
-        match (&lifted, &chain) {
+        match (&*lifted, &chain) {
             (Ok(lifted), _) => reschedules(lifted, &self.limits, &mut proposals),
             (Err(_), Ok((_, chain))) => chains(chain, &self.limits, &mut proposals),
             (Err(why), _) if proposals.families.is_empty() => {
@@ -304,8 +313,8 @@ impl Rewriter for GemminiRewriter {
         }
         let refused = match self.known(source) {
             Ok(known) if known.lifted.is_ok() || known.chain.is_some() => return Vec::new(),
-            Ok(known) => known.lifted.as_ref().err().cloned(),
-            Err(_) => self.lifted(source).err(),
+            Ok(known) => known.lifted.as_ref().as_ref().err().cloned(),
+            Err(_) => self.lifted(source).as_ref().as_ref().err().cloned(),
         };
         // Of a line that both readers stop at, the one that follows calls knows more.
         if let Some(why) = refused
@@ -363,7 +372,7 @@ impl Rewriter for GemminiRewriter {
         let known = self.known(source)?;
         for end in 1..=steps.len() {
             if self.rewritten(&known, &steps[..end]).is_none() {
-                let why = match &known.lifted {
+                let why = match &*known.lifted {
                     Err(why) if steps[end - 1].transformation == RESCHEDULE => {
                         format!(": what the kernel computes is not understood: {why}")
                     }
@@ -480,7 +489,8 @@ impl Rewriter for GemminiRewriter {
 /// Returns a kernel that was written anew without the comment above the
 /// function, which describes the kernel before; the body says what is done.
 fn without_old_header(known: &Known, text: String) -> String {
-    let prefix = known.lifted.as_ref().map(|lifted| lifted.prefix.as_str());
+    let prefix = known.lifted.as_ref().as_ref();
+    let prefix = prefix.map(|lifted| lifted.prefix.as_str());
     let plain = prefix.ok().and_then(|prefix| {
         let body = text.strip_prefix(prefix)?;
         Some(with_header(prefix, &[])? + body)
