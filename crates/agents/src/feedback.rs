@@ -3,7 +3,7 @@
 
 use crate::facts::PromptFacts;
 use crate::prompt::PromptInput;
-use autocomp_core::{Diagnostic, Evaluation, Feedback, Language};
+use autocomp_core::{Diagnostic, Evaluation, Feedback, Language, Severity};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -16,6 +16,8 @@ const LONGEST_LINE: usize = 100;
 const LONGEST_MACRO: usize = 160;
 /// Macros named for one line.
 const MOST_MACROS: usize = 2;
+/// Warnings about a right kernel.
+const MOST_WARNINGS: usize = 4;
 /// Diagnostics passed on to a repair.
 const MOST_DIAGNOSTICS: usize = 12;
 /// Characters of diagnostics passed on to a repair.
@@ -53,6 +55,8 @@ pub(crate) struct FeedbackFacts {
     bottleneck: String,
     counters: Vec<CounterFacts>,
     lines: Vec<LineFacts>,
+    /// What is doubtful about a kernel that is right.
+    warnings: Vec<String>,
 }
 
 impl FeedbackFacts {
@@ -96,15 +100,29 @@ impl FeedbackFacts {
                     macros,
                 }
             });
+        let warned = input.evaluation.map_or(&[][..], |it| &it.diagnostics);
+        let warned = warned.iter().filter(|it| it.severity == Severity::Warning);
         let facts = Self {
+            warnings: warned.take(MOST_WARNINGS).map(warning).collect(),
             bottleneck: feedback.bottleneck.trim().to_owned(),
             counters: counters.collect(),
             lines: lines.collect(),
         };
-        let is_empty =
-            facts.bottleneck.is_empty() && facts.counters.is_empty() && facts.lines.is_empty();
+        let is_empty = facts.bottleneck.is_empty()
+            && facts.counters.is_empty()
+            && facts.lines.is_empty()
+            && facts.warnings.is_empty();
         (!is_empty).then_some(facts)
     }
+}
+
+/// Returns a warning on one line.
+fn warning(found: &Diagnostic) -> String {
+    let place = found.location.as_ref();
+    let place = place.map_or_else(String::new, |place| format!("{place}: "));
+    let remedy = found.remedy.as_ref();
+    let remedy = remedy.map_or_else(String::new, |remedy| format!(" ({remedy})"));
+    format!("{place}{}{remedy}", found.message)
 }
 
 /// Returns what a counter means: by its name, or by the beginning of its name.
