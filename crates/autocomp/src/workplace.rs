@@ -175,12 +175,19 @@ impl Workplace {
     pub fn target_of(&self, problem: &Problem) -> Result<Target, CliError> {
         if let Some(name) = &self.options.target {
             let target = self.target(name)?;
-            if problem.targets.contains(name) {
+            // A variant stands in for the target that it takes files from.
+            let parent = self.catalog.inherited(name)?;
+            let is_meant = |it: &String| it == name || Some(it) == parent.as_ref();
+            if problem.targets.iter().any(is_meant) {
                 return Ok(target);
             }
             return Err(
-                CliError::usage(format!("{} is not for target {name}", problem.name))
-                    .hint(format!("it is for {}", problem.targets.join(", "))),
+                CliError::usage(format!("{} is not for target {name}", problem.name)).hint(
+                    format!(
+                        "it is for {}; also for targets of your own that inherit from one of these",
+                        problem.targets.join(", ")
+                    ),
+                ),
             );
         }
         let [first, others @ ..] = problem.targets.as_slice() else {

@@ -121,6 +121,17 @@ impl Catalog {
         target::load(&self.with_inherited(tree)?, name)
     }
 
+    /// Returns the target that the one called `name` inherits from, if it does.
+    ///
+    /// # Errors
+    /// If there is none of that name, or its description cannot be read.
+    pub fn inherited(&self, name: &str) -> Result<Option<String>, CatalogError> {
+        let tree = self.targets.get(name);
+        let tree = tree
+            .ok_or_else(|| CatalogError::unknown("target", name, self.targets.keys().cloned()))?;
+        Ok(parent(tree)?.map(Spanned::into_inner))
+    }
+
     /// Loads a problem.
     ///
     /// # Errors

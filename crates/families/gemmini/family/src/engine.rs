@@ -1,5 +1,6 @@
 //! The simulated machine that kernels run on.
 
+use crate::agreement;
 use crate::family::machine_config;
 use crate::profile::Removal;
 use crate::stock::Stock;
@@ -37,6 +38,7 @@ impl Engine {
     pub(super) fn new(target: &Target, machine: Option<&str>) -> Result<Self, EvalError> {
         let name = machine.unwrap_or(&target.default_machine);
         let config = machine_config(target, name)?;
+        agreement::check(target, name, &config.accelerator)?;
         Ok(Self {
             accelerator: config.accelerator.clone(),
             config,

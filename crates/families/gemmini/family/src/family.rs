@@ -1,5 +1,6 @@
 //! Gemmini behind the contract of families.
 
+use crate::agreement;
 use crate::evaluator::{Explained, GemminiEvaluator};
 use crate::profile_text::sections;
 use autocomp_c::C;
@@ -33,10 +34,10 @@ impl Family for Gemmini {
     }
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {
-        target
-            .machines
-            .keys()
-            .try_for_each(|name| machine_config(target, name).map(|_| ()))
+        target.machines.keys().try_for_each(|name| {
+            let machine = machine_config(target, name)?;
+            agreement::check(target, name, &machine.accelerator)
+        })
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {

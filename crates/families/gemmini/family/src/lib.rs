@@ -1,6 +1,7 @@
 //! Gemmini as a kind of target: kernels run on the simulator.
 
 mod activities;
+mod agreement;
 mod apart;
 mod attribution;
 mod bottleneck;
