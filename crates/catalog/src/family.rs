@@ -164,7 +164,7 @@ fn parse(tree: &Tree) -> Result<Parsed, CatalogError> {
 /// Whether a file of a problem folder is part of the problem. `.jinja` files
 /// hold macros that the others import.
 fn is_text(path: &str) -> bool {
-    path == "problem.toml"
+    matches!(path, "problem.toml" | "harness.toml")
         || !path.contains('/') && !path.ends_with(".toml") && !path.ends_with(".md")
 }
 

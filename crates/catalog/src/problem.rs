@@ -196,6 +196,9 @@ pub struct Problem {
     pub macros: BTreeMap<String, String>,
     /// Values that kernels get beside the buffers, by the names of their parameters.
     pub arguments: BTreeMap<String, Argument>,
+    /// Names that kernels written for another harness may use, with what they stand for there:
+    /// for kernels that use them without defining them.
+    pub harness: BTreeMap<String, String>,
     /// Source of the reference: plain C with the same signature.
     pub reference: String,
     /// Known kernels, by the stem of their file (`baseline`, `expert`).

@@ -40,6 +40,14 @@ int putchar(int character);
 #define row_align(n) __attribute__((aligned((n) * DIM * sizeof(elem_t))))
 #define row_align_acc(n) __attribute__((aligned((n) * DIM * sizeof(acc_t))))
 
+/* Ends the program for an argument that a function of these headers does not support. What
+   runs it finds `reason`, a constant text, in a0. */
+static inline __attribute__((always_inline, unused)) void gemmini_unsupported(const char *reason) {
+  register const char *text __asm__("a0") = reason;
+  __asm__ volatile("ebreak" ::"r"(text) : "memory");
+  __builtin_unreachable();
+}
+
 /* ---- encoding ---- */
 
 #define GEMMINI_FUNCT_CONFIG 0

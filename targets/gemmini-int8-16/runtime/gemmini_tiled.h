@@ -2,7 +2,8 @@
    manner of the usual library for Gemmini: tiles by rule, issued through the
    hardware loops, the last command a fence. Unused ones cost nothing.
 
-   What these do not support ends in a trap rather than in wrong numbers. */
+   What these do not support ends the program rather than in wrong numbers, with a text
+   that names the argument: what is wrong, and behind a semicolon what to do. */
 #ifndef GEMMINI_TILED_H
 #define GEMMINI_TILED_H
 
@@ -40,7 +41,9 @@ GEMMINI_INTERNAL void gemmini_matmul_cpu(size_t I, size_t J, size_t K, const ele
                                        scale_t B_scale, scale_acc_t D_scale, int act,
                                        acc_scale_t scale, bool transpose_A, bool transpose_B,
                                        bool full_C, bool low_D, bool subtract) {
-  if (act != NO_ACTIVATION && act != RELU) __builtin_trap();
+  if (act != NO_ACTIVATION && act != RELU)
+    gemmini_unsupported("tiled_matmul_auto: activations other than NO_ACTIVATION and RELU are not supported; "
+                        "send the commands yourself: config_st with the activation, behind the products");
   for (size_t i = 0; i < I; i++) {
     for (size_t j = 0; j < J; j++) {
       acc_t sum = 0;
@@ -86,7 +89,9 @@ static inline __attribute__((unused)) void tiled_matmul_auto(size_t dim_I, size_
                        transpose_B, full_C, low_D, false);
     return;
   }
-  if (act != NO_ACTIVATION && act != RELU) __builtin_trap();
+  if (act != NO_ACTIVATION && act != RELU)
+    gemmini_unsupported("tiled_matmul_auto: activations other than NO_ACTIVATION and RELU are not supported; "
+                        "send the commands yourself: config_st with the activation, behind the products");
   const size_t It = gemmini_tiles(dim_I);
   const size_t Jt = gemmini_tiles(dim_J);
   const size_t Kt = gemmini_tiles(dim_K);
@@ -171,10 +176,23 @@ static inline __attribute__((unused)) void tiled_conv_auto(int batch_size, int i
                                     int pool_padding, enum tiled_matmul_type_t tiled_conv_type) {
   (void)pool_size;
   (void)pool_padding;
-  if (input_dilation != 1 || wrot180 || trans_output_1203 || trans_input_3120 || trans_weight_1203 ||
-      trans_weight_0132 || pool_stride != 0 || (act != NO_ACTIVATION && act != RELU)) {
-    __builtin_trap();
-  }
+  if (input_dilation != 1)
+    gemmini_unsupported("tiled_conv_auto: input_dilation other than 1 is not supported; use gemmini_loop_conv_ws");
+  if (wrot180) gemmini_unsupported("tiled_conv_auto: wrot180 is not supported; use gemmini_loop_conv_ws");
+  if (trans_output_1203)
+    gemmini_unsupported("tiled_conv_auto: trans_output_1203 is not supported; use gemmini_loop_conv_ws");
+  if (trans_input_3120)
+    gemmini_unsupported("tiled_conv_auto: trans_input_3120 is not supported; use gemmini_loop_conv_ws");
+  if (trans_weight_1203)
+    gemmini_unsupported("tiled_conv_auto: trans_weight_1203 is not supported; use gemmini_loop_conv_ws");
+  if (trans_weight_0132)
+    gemmini_unsupported("tiled_conv_auto: trans_weight_0132 is not supported; use gemmini_loop_conv_ws");
+  if (pool_stride != 0)
+    gemmini_unsupported("tiled_conv_auto: pooling is not supported, pool_stride must be 0; "
+                        "use gemmini_loop_conv_ws, which pools");
+  if (act != NO_ACTIVATION && act != RELU)
+    gemmini_unsupported("tiled_conv_auto: activations other than NO_ACTIVATION and RELU are not supported; "
+                        "use gemmini_loop_conv_ws");
   const int reach = kernel_dim + (kernel_dilation - 1) * (kernel_dim - 1);
   if (tiled_conv_type == CPU) {
     for (int b = 0; b < batch_size; b++) {
@@ -221,7 +239,8 @@ static inline __attribute__((unused)) void tiled_conv_auto(int batch_size, int i
     } else if (1 < columns) {
       columns--;
     } else {
-      __builtin_trap();
+      gemmini_unsupported("tiled_conv_auto: the window of one output does not fit half of the scratchpad; "
+                          "split the convolution by channels or by rows of the kernel");
     }
   }
   int pixels = ins == in_channels && ins <= DIM && kernel_dilation == 1 ? DIM / ins : 1;

@@ -103,6 +103,7 @@ pub(crate) fn load(
     check_tolerance(source, &file.tolerance)?;
     check_macros(source, &file.macros)?;
     check_arguments(source, &file.arguments, &buffers)?;
+    let harness = harness(tree, texts)?;
     let kernels: BTreeMap<String, String> = texts
         .iter()
         .filter_map(|(path, text)| {
@@ -153,11 +154,31 @@ pub(crate) fn load(
             .into_iter()
             .map(|(name, value)| (name, value.into_inner()))
             .collect(),
+        harness,
         reference,
         kernels,
         content_hash: content.finish(),
         oracle_hash,
     })
+}
+
+/// Reads `harness.toml`, if there is one: names and what they stand for.
+fn harness(
+    tree: &Tree,
+    texts: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, CatalogError> {
+    const FILE: &str = "harness.toml";
+    let Some(text) = texts.get(FILE) else {
+        return Ok(BTreeMap::new());
+    };
+    let path = tree.display(FILE);
+    let source = Source { path: &path, text };
+    let names = source.parse::<BTreeMap<String, Spanned<String>>>()?;
+    check_macros(source, &names)?;
+    let plain = names
+        .into_iter()
+        .map(|(name, value)| (name, value.into_inner()));
+    Ok(plain.collect())
 }
 
 fn axes(

@@ -11,7 +11,8 @@ use crate::profile::Profile;
 use autocomp_c::{C, check, doubts};
 use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Evaluation, Language, Outcome, Seed, TierCost, Unit,
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Language, Outcome, Seed, TierCost,
+    Unit,
 };
 use autocomp_eval::ThreadCount;
 use autocomp_eval::Verdict;
@@ -23,6 +24,8 @@ use autocomp_eval::{TierClock, nanos};
 use autocomp_riscv::Limits;
 use autocomp_toolchain::Toolchain;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
@@ -67,6 +70,8 @@ pub struct GemminiEvaluator {
     builder: Builder,
     header: Option<&'static str>,
     macros: Vec<(String, String)>,
+    /// Remedy for calls of the usual library that there are not.
+    library_calls: Option<String>,
     evaluations: Option<FileStore>,
     answers: FileStore,
     cache_folder: PathBuf,
@@ -135,6 +140,7 @@ impl GemminiEvaluator {
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
+            library_calls: library_calls(target),
             evaluations: settings
                 .use_cache
                 .then(|| FileStore::new(cache_folder, CachePart::Evaluations)),
@@ -335,11 +341,36 @@ impl GemminiEvaluator {
         Ok((verdict, profiled))
     }
 
+    /// Builds a kernel. Names of the problem's harness that it uses and does not define
+    /// are defined for it.
     fn build(&self, source: &str) -> Result<Build, EvalError> {
-        let text = with_declaration(source, &self.problem);
+        let mut names = BTreeSet::new();
+        loop {
+            let mut text = String::new();
+            for name in &names {
+                // Writing to a text cannot fail.
+                let _ = writeln!(text, "#define {name} {}", self.problem.harness[*name]);
+            }
+            if !names.is_empty() {
+                let _ = writeln!(text, "#line 1 \"{KERNEL_FILE}\"");
+            }
+            text += &with_declaration(source, &self.problem);
+            let build = self.build_text(source, &text)?;
+            let known = names.len();
+            if let Build::Failed(found) = &build {
+                names.extend(lacking(found, &self.problem.harness));
+            }
+            if names.len() == known {
+                return Ok(build);
+            }
+        }
+    }
+
+    /// Builds `text`, which is a kernel's `source` and what is added to it.
+    fn build_text(&self, source: &str, text: &str) -> Result<Build, EvalError> {
         let build = self.builder.build(&Source {
             name: KERNEL_FILE,
-            text: &text,
+            text,
             header: self.header,
             macros: &self.macros,
             loops: Loops::Plain,
@@ -366,10 +397,62 @@ impl GemminiEvaluator {
                             .push(format!("at the end of {KERNEL_FILE}"));
                     }
                 }
+                for diagnostic in &mut found {
+                    if diagnostic.remedy.is_none() && is_unknown_library_call(&diagnostic.message) {
+                        diagnostic.remedy = self.library_calls.clone();
+                    }
+                }
                 Build::Failed(found)
             }
         })
     }
+}
+
+/// Returns the names of `harness` that the compiler has not found.
+fn lacking<'h>(found: &[Diagnostic], harness: &'h BTreeMap<String, String>) -> Vec<&'h str> {
+    let undeclared = found.iter().filter(|it| it.message.contains("undeclared"));
+    let quoted = undeclared.filter_map(|it| it.message.split(['\'', '`']).nth(1));
+    let names = quoted.filter_map(|name| harness.get_key_value(name));
+    names.map(|(name, _)| name.as_str()).collect()
+}
+
+/// Beginning of the names of the library's functions for whole operations.
+const LIBRARY_PREFIX: &str = "tiled_";
+
+/// Returns whether a compiler's message is about a function of the usual library that the
+/// target's headers do not have.
+fn is_unknown_library_call(message: &str) -> bool {
+    let is_undeclared = ["undeclared", "implicit declaration"]
+        .iter()
+        .any(|word| message.contains(word));
+    let name = message.split(['\'', '`']).nth(1);
+    is_undeclared && name.is_some_and(|name| name.starts_with(LIBRARY_PREFIX))
+}
+
+/// Returns what there is in place of other functions of the usual library, if the target's
+/// headers have any of it.
+fn library_calls(target: &Target) -> Option<String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut names = BTreeSet::new();
+    for bytes in target.runtime.values() {
+        let text = String::from_utf8_lossy(bytes);
+        for (at, _) in text.match_indices(LIBRARY_PREFIX) {
+            let starts = !text[..at].ends_with(is_part);
+            let end = text[at..]
+                .find(|c| !is_part(c))
+                .map_or(text.len(), |len| at + len);
+            if starts && text[end..].starts_with('(') {
+                names.insert(text[at..end].to_owned());
+            }
+        }
+    }
+    let names: Vec<String> = names.into_iter().collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "of the library's functions there are {}; all else is sent as commands, see the ISA reference",
+            names.join(", ")
+        )
+    })
 }
 
 impl Evaluator for GemminiEvaluator {

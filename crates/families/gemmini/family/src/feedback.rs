@@ -10,7 +10,6 @@ use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_gemmini::timing::{IdleReason, PcCycles};
 use autocomp_gemmini_sim::CallReport;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// Lines reported, dearest first.
 const MAX_LINES: usize = 8;
@@ -55,10 +54,13 @@ pub(super) fn feedback(
     count("accumulator_rows", f64::from(acc_rows));
 
     let cycles = report.cycles.max(1) as f64;
-    let mut text = format!(
-        "The kernel takes {} cycles, {:.1} % of peak.",
-        report.cycles,
-        100.0 * ideal as f64 / cycles
+    let percent = |share: f64, digits: usize| format!("{:.digits$}", 100.0 * share);
+    let mut text = texts().sentence(
+        "cycles",
+        &[
+            ("cycles", &report.cycles),
+            ("percent", &percent(ideal as f64 / cycles, 1)),
+        ],
     );
     let mut lines = Vec::new();
     if let Some(engine) = accelerator.timing() {
@@ -80,18 +82,20 @@ pub(super) fn feedback(
         );
         lines = line_costs(&stats.by_pc(), |pc| kernel.location(program, pc));
     }
-    if 0 < moved {
-        let least = problem.work.bytes.max(1);
-        // Writing to a text cannot fail.
-        let _ = write!(
-            text,
-            " It moves {moved} bytes to and from memory, {:.1} times the least possible {least}, \
-             and uses {spad_used} of {spad_rows} scratchpad rows and {acc_used} of {acc_rows} accumulator rows.",
-            moved as f64 / least as f64,
-        );
-    } else {
-        text += " It does not use the accelerator.";
-    }
+    let name = if 0 < moved { "moved" } else { "nothing_moved" };
+    let least = problem.work.bytes.max(1);
+    text += &texts().sentence(
+        name,
+        &[
+            ("bytes", &moved),
+            ("times", &format!("{:.1}", moved as f64 / least as f64)),
+            ("least", &least),
+            ("spad_used", &spad_used),
+            ("spad_rows", &spad_rows),
+            ("acc_used", &acc_used),
+            ("acc_rows", &acc_rows),
+        ],
+    );
     Feedback {
         bottleneck: text,
         counters,
@@ -132,11 +136,8 @@ pub(super) fn refine(feedback: &mut Feedback, profile: &Profile, kernel: Kernel<
 }
 
 fn describe_time(text: &mut String, busy: u64, idle: &[u64; 9], bank_conflict: u64, cycles: f64) {
-    let _ = write!(
-        text,
-        " The array takes rows in {:.0} % of them.",
-        100.0 * busy as f64 / cycles
-    );
+    let percent = |share: f64| format!("{:.0}", 100.0 * share);
+    *text += &texts().sentence("array", &[("percent", &percent(busy as f64 / cycles))]);
     let mut reasons: Vec<(u64, &str)> = IdleReason::ALL
         .into_iter()
         .zip(idle)
@@ -149,16 +150,8 @@ fn describe_time(text: &mut String, busy: u64, idle: &[u64; 9], bank_conflict: u
         if share < WORTH_NAMING {
             break;
         }
-        let how = if place == 0 {
-            "It stands idle"
-        } else {
-            "For another"
-        };
-        let share = 100.0 * share;
-        let _ = match place {
-            0 => write!(text, " {how} in {share:.0} % because {why}."),
-            _ => write!(text, " {how} {share:.0} %, {why}."),
-        };
+        let name = ["first_reason", "second_reason"][place];
+        *text += &texts().sentence(name, &[("percent", &percent(share)), ("why", why)]);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::OnceLock;
 
 /// Everything that is said.
@@ -10,6 +11,7 @@ pub struct Texts {
     pub causes: BTreeMap<String, CauseText>,
     pub experiments: BTreeMap<String, String>,
     idle: BTreeMap<String, String>,
+    sentences: BTreeMap<String, String>,
 }
 
 /// What is said of one cause.
@@ -53,6 +55,7 @@ struct File {
     cause: Vec<CauseText>,
     experiment: Vec<Experiment>,
     idle: Vec<Idle>,
+    sentence: Vec<Idle>,
 }
 
 #[derive(Deserialize)]
@@ -86,6 +89,15 @@ impl Texts {
     pub(crate) fn idle(&self, name: &str) -> &str {
         self.idle.get(name).map_or("", String::as_str)
     }
+
+    /// Returns a sentence with `values` in place of their names in braces.
+    pub fn sentence(&self, name: &str, values: &[(&str, &dyn Display)]) -> String {
+        let mut text = self.sentences.get(name).cloned().unwrap_or_default();
+        for (name, value) in values {
+            text = text.replace(&format!("{{{name}}}"), &value.to_string());
+        }
+        text
+    }
 }
 
 /// Returns everything that is said.
@@ -100,6 +112,11 @@ pub fn texts() -> &'static Texts {
             causes: causes.map(|it| (it.name.clone(), it)).collect(),
             experiments: experiments.map(|it| (it.name, it.machine)).collect(),
             idle: file.idle.into_iter().map(|it| (it.name, it.text)).collect(),
+            sentences: file
+                .sentence
+                .into_iter()
+                .map(|it| (it.name, it.text))
+                .collect(),
         }
     })
 }

@@ -57,7 +57,11 @@ impl<'source> Reader<'source> {
             let reason = match self.refused.get(name) {
                 Some(why) if why.line != 0 => why.clone(),
                 Some(why) => Reason::at(line, &format!("`{name}`: {}", why.text)),
-                None if name == "__builtin_trap" => Reason::at(line, "it would end in a trap"),
+                None if matches!(name, "__builtin_trap" | "gemmini_unsupported") => {
+                    let said = self.text(node).split('"').nth(1);
+                    let said = said.map(|text| text.split(';').next().unwrap_or(text));
+                    Reason::at(line, said.unwrap_or("it would end in a trap"))
+                }
                 None => self.refuse(node, "a call that is not understood"),
             };
             return Ok((Expression::Refused(reason), Type::WIDE));
