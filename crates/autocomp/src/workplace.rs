@@ -176,7 +176,7 @@ impl Workplace {
         if let Some(name) = &self.options.target {
             let target = self.target(name)?;
             // A variant stands in for the target that it takes files from.
-            let parent = self.catalog.inherited(name)?;
+            let parent = self.catalog.inherited(name).map_err(catalog_error)?;
             let is_meant = |it: &String| it == name || Some(it) == parent.as_ref();
             if problem.targets.iter().any(is_meant) {
                 return Ok(target);

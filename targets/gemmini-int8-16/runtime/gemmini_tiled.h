@@ -176,23 +176,25 @@ static inline __attribute__((unused)) void tiled_conv_auto(int batch_size, int i
                                     int pool_padding, enum tiled_matmul_type_t tiled_conv_type) {
   (void)pool_size;
   (void)pool_padding;
-  if (input_dilation != 1)
-    gemmini_unsupported("tiled_conv_auto: input_dilation other than 1 is not supported; use gemmini_loop_conv_ws");
-  if (wrot180) gemmini_unsupported("tiled_conv_auto: wrot180 is not supported; use gemmini_loop_conv_ws");
-  if (trans_output_1203)
-    gemmini_unsupported("tiled_conv_auto: trans_output_1203 is not supported; use gemmini_loop_conv_ws");
-  if (trans_input_3120)
-    gemmini_unsupported("tiled_conv_auto: trans_input_3120 is not supported; use gemmini_loop_conv_ws");
-  if (trans_weight_1203)
-    gemmini_unsupported("tiled_conv_auto: trans_weight_1203 is not supported; use gemmini_loop_conv_ws");
-  if (trans_weight_0132)
-    gemmini_unsupported("tiled_conv_auto: trans_weight_0132 is not supported; use gemmini_loop_conv_ws");
-  if (pool_stride != 0)
-    gemmini_unsupported("tiled_conv_auto: pooling is not supported, pool_stride must be 0; "
-                        "use gemmini_loop_conv_ws, which pools");
-  if (act != NO_ACTIVATION && act != RELU)
+  if (input_dilation != 1 || wrot180 || trans_output_1203 || trans_input_3120 || trans_weight_1203 ||
+      trans_weight_0132 || pool_stride != 0 || (act != NO_ACTIVATION && act != RELU)) {
+    if (input_dilation != 1)
+      gemmini_unsupported("tiled_conv_auto: input_dilation other than 1 is not supported; use gemmini_loop_conv_ws");
+    if (wrot180) gemmini_unsupported("tiled_conv_auto: wrot180 is not supported; use gemmini_loop_conv_ws");
+    if (trans_output_1203)
+      gemmini_unsupported("tiled_conv_auto: trans_output_1203 is not supported; use gemmini_loop_conv_ws");
+    if (trans_input_3120)
+      gemmini_unsupported("tiled_conv_auto: trans_input_3120 is not supported; use gemmini_loop_conv_ws");
+    if (trans_weight_1203)
+      gemmini_unsupported("tiled_conv_auto: trans_weight_1203 is not supported; use gemmini_loop_conv_ws");
+    if (trans_weight_0132)
+      gemmini_unsupported("tiled_conv_auto: trans_weight_0132 is not supported; use gemmini_loop_conv_ws");
+    if (pool_stride != 0)
+      gemmini_unsupported("tiled_conv_auto: pooling is not supported, pool_stride must be 0; "
+                          "use gemmini_loop_conv_ws, which pools");
     gemmini_unsupported("tiled_conv_auto: activations other than NO_ACTIVATION and RELU are not supported; "
                         "use gemmini_loop_conv_ws");
+  }
   const int reach = kernel_dim + (kernel_dilation - 1) * (kernel_dim - 1);
   if (tiled_conv_type == CPU) {
     for (int b = 0; b < batch_size; b++) {

@@ -8,6 +8,7 @@ use autocomp_core::Unit;
 use autocomp_eval::text;
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// List the targets, or show one
 #[derive(Debug, Args)]
@@ -26,6 +27,10 @@ struct TargetReport {
     language: String,
     machines: Vec<String>,
     default_machine: String,
+    /// What the file of the default machine says, by `section.name`; in the list of targets
+    /// empty.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    parameters: BTreeMap<String, String>,
     /// Multiply-accumulate steps per unit of cost; null where it is measured.
     peak_macs: Option<f64>,
     /// What kernels cost; null where it is measured.
@@ -47,7 +52,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     if let Some(name) = &arguments.target {
         let target = workplace.target(name)?;
-        let report = report(&workplace, name)?;
+        let mut report = report(&workplace, name)?;
+        report.parameters = parameters(target.machine(None).unwrap_or_default());
         output.result(&report, || {
             let mut out = format!("{}: {}\n", report.name, report.description);
             out += &format!(
@@ -69,6 +75,13 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                 .menu
                 .iter()
                 .map(|item| vec![format!("  {}", item.id), item.text.clone()])
+                .collect();
+            out += &text::table(&rows, &[]);
+            out += &format!("\nmachine {}:\n", report.default_machine);
+            let rows: Vec<Vec<String>> = report
+                .parameters
+                .iter()
+                .map(|(name, value)| vec![format!("  {name}"), value.clone()])
                 .collect();
             out += &text::table(&rows, &[]);
             out += &format!("\nproblems:\n  {}\n", report.problems.join("\n  "));
@@ -103,6 +116,30 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     Ok(exit_code::SUCCESS)
 }
 
+/// Returns what a machine's file says, by `section.name`. A file that cannot be read says
+/// nothing here: whoever evaluates on the machine names what is wrong with it.
+fn parameters(text: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let Ok(table) = text.parse::<toml::Table>() else {
+        return found;
+    };
+    let mut open: Vec<(String, toml::Table)> = vec![(String::new(), table)];
+    while let Some((prefix, table)) = open.pop() {
+        for (name, value) in table {
+            match value {
+                toml::Value::Table(inner) => open.push((format!("{prefix}{name}."), inner)),
+                toml::Value::String(text) => {
+                    found.insert(format!("{prefix}{name}"), text);
+                }
+                other => {
+                    found.insert(format!("{prefix}{name}"), other.to_string());
+                }
+            }
+        }
+    }
+    found
+}
+
 fn report(workplace: &Workplace, name: &str) -> Result<TargetReport, CliError> {
     let target = workplace.target(name)?;
     let mut problems = Vec::new();
@@ -123,6 +160,7 @@ fn report(workplace: &Workplace, name: &str) -> Result<TargetReport, CliError> {
         language: target.language,
         machines: target.machines.keys().cloned().collect(),
         default_machine: target.default_machine,
+        parameters: BTreeMap::new(),
         peak_macs: target.roofline.map(|it| it.peak_macs),
         unit: target.roofline.map(|it| it.unit),
         peak_macs_per_cycle: target

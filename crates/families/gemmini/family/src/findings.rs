@@ -31,13 +31,15 @@ impl Kernel<'_> {
         })
     }
 
+    /// Returns a line of the kernel.
+    fn text(&self, line: u32) -> Option<&str> {
+        let line = line.checked_sub(1)? as usize;
+        Some(self.source.lines().nth(line)?.trim())
+    }
+
     /// Returns the text of a line as a note.
     fn line(&self, line: u32) -> Option<String> {
-        let text = self
-            .source
-            .lines()
-            .nth(line.checked_sub(1)? as usize)?
-            .trim();
+        let text = self.text(line)?;
         let text: String = text.chars().take(200).collect();
         (!text.is_empty()).then(|| format!("line {line}: {text}"))
     }
@@ -129,7 +131,8 @@ fn fault_finding(
                 FaultKind::ReadOnly => "write-to-code".into(),
                 _ => format!("out-of-bounds-{direction}"),
             };
-            let place = layout.describe(address, session.buffers());
+            let line = found.location.as_ref().and_then(|it| kernel.text(it.line));
+            let place = layout.describe(address, session.buffers(), line);
             found.message = format!("{} touches {place}", access.text);
         }
         (FaultKind::Trap, Some(address)) if address < 4096 && fault.rule == "unmapped" => {
@@ -178,7 +181,7 @@ pub(super) fn add_other(
 fn named(message: &str, fault: &Fault, session: &Session<'_>, kernel: Kernel<'_>) -> String {
     let mut message = message.to_owned();
     if let (FaultKind::Race, Some(address)) = (fault.kind, fault.address) {
-        let place = session.layout().describe(address, session.buffers());
+        let place = session.layout().describe(address, session.buffers(), None);
         message = message.replacen(&format!("address {address:#x}"), &place, 1);
     }
     let line = |pc: u64| Some(kernel.location(session.program(), pc)?.line);

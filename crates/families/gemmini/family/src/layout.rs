@@ -147,7 +147,7 @@ impl Layout {
     }
 
     /// Says where an address lies, in the kernel's terms.
-    pub(super) fn describe(&self, address: u64, buffers: &[Buffer]) -> String {
+    pub(super) fn describe(&self, address: u64, buffers: &[Buffer], line: Option<&str>) -> String {
         if self.code.contains(&address) {
             return "the program's code".into();
         }
@@ -166,7 +166,20 @@ impl Layout {
             };
             best = Some((past, text));
         }
+        // What a line names is meant, however far from it the address is.
+        let words = || {
+            line.unwrap_or_default()
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+        };
+        let named = |buffer: &Buffer| words().any(|word| word == buffer.name);
+        let is_clear = buffers.iter().filter(|buffer| named(buffer)).count() == 1;
+        if is_clear {
+            best = None;
+        }
         for (buffer, start) in buffers.iter().zip(&self.addresses) {
+            if is_clear && !named(buffer) {
+                continue;
+            }
             let end = start + buffer.bytes() as u64;
             let name = shape(buffer);
             let (distance, text) = if address < *start {

@@ -12,6 +12,15 @@ impl<'source> Reader<'source> {
         let name = node
             .child_by_field_name("function")
             .map_or("", |name| self.text(name));
+        if name == "gemmini_unsupported" {
+            // Its text names the argument, and behind a semicolon what to do.
+            let said = self.text(node).split('"').nth(1).unwrap_or_default();
+            let line = node.start_position().row + 1;
+            let said = said.split(';').next().unwrap_or(said);
+            let said = said.split_once(": ").map_or(said, |(_, argument)| argument);
+            let reason = Reason::at(line, said);
+            return Ok((Expression::Refused(reason), Type::WIDE));
+        }
         let mut arguments = Vec::new();
         for argument in node
             .child_by_field_name("arguments")
@@ -57,11 +66,7 @@ impl<'source> Reader<'source> {
             let reason = match self.refused.get(name) {
                 Some(why) if why.line != 0 => why.clone(),
                 Some(why) => Reason::at(line, &format!("`{name}`: {}", why.text)),
-                None if matches!(name, "__builtin_trap" | "gemmini_unsupported") => {
-                    let said = self.text(node).split('"').nth(1);
-                    let said = said.map(|text| text.split(';').next().unwrap_or(text));
-                    Reason::at(line, said.unwrap_or("it would end in a trap"))
-                }
+                None if name == "__builtin_trap" => Reason::at(line, "it would end in a trap"),
                 None => self.refuse(node, "a call that is not understood"),
             };
             return Ok((Expression::Refused(reason), Type::WIDE));
