@@ -42,7 +42,7 @@ int putchar(int character);
 
 /* Ends the program for an argument that a function of these headers does not support. What
    runs it finds `reason`, a constant text, in a0. */
-static inline __attribute__((always_inline, unused)) void gemmini_unsupported(const char *reason) {
+__attribute__((always_inline, unused)) static inline void gemmini_unsupported(const char *reason) {
   register const char *text __asm__("a0") = reason;
   __asm__ volatile("ebreak" ::"r"(text) : "memory");
   __builtin_unreachable();
@@ -250,14 +250,49 @@ static inline __attribute__((always_inline, unused)) uint64_t gemmini_float_bits
                           (uint64_t)(A_transpose));                                                \
   } while (0)
 
-#define gemmini_loop_conv_ws(                                                                      \
+/* The sizes of a convolution, in the fields that the machine's loop unit reads: an older one
+   knows square images only, and no strides. */
+#ifdef GEMMINI_LOOP_CONV_SQUARE
+#define GEMMINI_LOOP_CONV_SIZES(                                                                   \
     batch_size, in_row_dim, in_col_dim, in_channels, out_channels, out_row_dim, out_col_dim,       \
     pool_out_row_dim, pool_out_col_dim, stride, padding, kernel_dim, kernel_dilation, pool_size,   \
     pool_stride, pool_padding, batches, porows, pocols, pochs, krows, kcols, kchs, lpad, rpad,     \
-    upad, dpad, plpad, prpad, pupad, pdpad, orows, ocols, weights, output, bias, input, no_bias,   \
-    no_pool, downsample, wrot180, input_dilated, activation, trans_output_1203,                    \
-    trans_weight_1203, trans_weight_0132, trans_input_3120, max_pixels_per_row, in_stride,         \
-    weight_stride, out_stride, dw, a_spad_id, b_spad_id)                                           \
+    upad, dpad, plpad, prpad, pupad, pdpad, orows, ocols, in_stride, weight_stride, out_stride)    \
+  do {                                                                                             \
+    if ((in_row_dim) != (in_col_dim) || (out_row_dim) != (out_col_dim) ||                          \
+        (pool_out_row_dim) != (pool_out_col_dim))                                                  \
+      gemmini_unsupported("gemmini_loop_conv_ws: this machine's loop knows square images only; "   \
+                          "in_row_dim and in_col_dim must be the same, and so on");                \
+    if ((in_stride) != (in_channels) || (weight_stride) != (out_channels) ||                       \
+        (out_stride) != (out_channels))                                                            \
+      gemmini_unsupported("gemmini_loop_conv_ws: this machine's loop knows no strides; "           \
+                          "in_stride, weight_stride and out_stride must be the channels");         \
+    GEMMINI_ISSUE(GEMMINI_FUNCT_LOOP_CONV_WS_1,                                                    \
+                  ((uint64_t)(out_channels) << 48) | ((uint64_t)(in_channels) << 32) |             \
+                      ((uint64_t)(in_row_dim) << 16) | (uint64_t)(batch_size),                     \
+                  ((uint64_t)(padding) << 48) | ((uint64_t)(stride) << 32) |                       \
+                      ((uint64_t)(pool_out_row_dim) << 16) | (uint64_t)(out_row_dim));             \
+    GEMMINI_ISSUE(GEMMINI_FUNCT_LOOP_CONV_WS_2,                                                    \
+                  ((uint64_t)(kernel_dim) << 48) | ((uint64_t)(pool_size) << 32) |                 \
+                      ((uint64_t)(pool_stride) << 16) | (uint64_t)(pool_padding),                  \
+                  ((uint64_t)(batches) << 48) | ((uint64_t)(porows) << 32) |                       \
+                      ((uint64_t)(pocols) << 16) | (uint64_t)(pochs));                             \
+    GEMMINI_ISSUE(GEMMINI_FUNCT_LOOP_CONV_WS_3,                                                    \
+                  ((uint64_t)(krows) << 48) | ((uint64_t)(kcols) << 32) |                          \
+                      ((uint64_t)(kchs) << 16) | (uint64_t)(lpad),                                 \
+                  ((uint64_t)(rpad) << 48) | ((uint64_t)(upad) << 32) |                            \
+                      ((uint64_t)(dpad) << 16) | (uint64_t)(plpad));                               \
+    GEMMINI_ISSUE(GEMMINI_FUNCT_LOOP_CONV_WS_4,                                                    \
+                  ((uint64_t)(orows) << 48) | ((uint64_t)(prpad) << 32) |                          \
+                      ((uint64_t)(pupad) << 16) | (uint64_t)(pdpad),                               \
+                  ((uint64_t)(kernel_dilation) << 16) | (uint64_t)(ocols));                        \
+  } while (0)
+#else
+#define GEMMINI_LOOP_CONV_SIZES(                                                                   \
+    batch_size, in_row_dim, in_col_dim, in_channels, out_channels, out_row_dim, out_col_dim,       \
+    pool_out_row_dim, pool_out_col_dim, stride, padding, kernel_dim, kernel_dilation, pool_size,   \
+    pool_stride, pool_padding, batches, porows, pocols, pochs, krows, kcols, kchs, lpad, rpad,     \
+    upad, dpad, plpad, prpad, pupad, pdpad, orows, ocols, in_stride, weight_stride, out_stride)    \
   do {                                                                                             \
     GEMMINI_ISSUE(GEMMINI_FUNCT_LOOP_CONV_WS_1,                                                    \
                   ((uint64_t)(out_channels) << 48) | ((uint64_t)(in_channels) << 32) |             \
@@ -283,6 +318,24 @@ static inline __attribute__((always_inline, unused)) uint64_t gemmini_float_bits
                       (uint64_t)(kernel_dilation),                                                 \
                   ((uint64_t)(in_stride) << 48) | ((uint64_t)(weight_stride) << 32) |              \
                       ((uint64_t)(out_stride) << 16) | (uint64_t)(ocols));                         \
+  } while (0)
+#endif
+
+#define gemmini_loop_conv_ws(                                                                      \
+    batch_size, in_row_dim, in_col_dim, in_channels, out_channels, out_row_dim, out_col_dim,       \
+    pool_out_row_dim, pool_out_col_dim, stride, padding, kernel_dim, kernel_dilation, pool_size,   \
+    pool_stride, pool_padding, batches, porows, pocols, pochs, krows, kcols, kchs, lpad, rpad,     \
+    upad, dpad, plpad, prpad, pupad, pdpad, orows, ocols, weights, output, bias, input, no_bias,   \
+    no_pool, downsample, wrot180, input_dilated, activation, trans_output_1203,                    \
+    trans_weight_1203, trans_weight_0132, trans_input_3120, max_pixels_per_row, in_stride,         \
+    weight_stride, out_stride, dw, a_spad_id, b_spad_id)                                           \
+  do {                                                                                             \
+    GEMMINI_LOOP_CONV_SIZES(                                                                       \
+        batch_size, in_row_dim, in_col_dim, in_channels, out_channels, out_row_dim, out_col_dim,   \
+        pool_out_row_dim, pool_out_col_dim, stride, padding, kernel_dim, kernel_dilation,          \
+        pool_size, pool_stride, pool_padding, batches, porows, pocols, pochs, krows, kcols, kchs,  \
+        lpad, rpad, upad, dpad, plpad, prpad, pupad, pdpad, orows, ocols, in_stride,               \
+        weight_stride, out_stride);                                                                \
     GEMMINI_ISSUE(GEMMINI_FUNCT_LOOP_CONV_WS_5, weights, output);                                  \
     GEMMINI_ISSUE(GEMMINI_FUNCT_LOOP_CONV_WS_6, bias, input);                                      \
     GEMMINI_ISSUE_DMA(GEMMINI_FUNCT_LOOP_CONV_WS,                                                  \

@@ -21,6 +21,7 @@ use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
 use autocomp_eval::{TierClock, nanos};
+use autocomp_gemmini::{GemminiConfig, LoopConvLayout};
 use autocomp_riscv::Limits;
 use autocomp_toolchain::Toolchain;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
@@ -139,6 +140,7 @@ impl GemminiEvaluator {
                 .macros
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone()))
+                .chain(machine_macros(&engine.config.accelerator))
                 .collect(),
             library_calls: library_calls(target),
             evaluations: settings
@@ -406,6 +408,12 @@ impl GemminiEvaluator {
             }
         })
     }
+}
+
+/// Returns what the target's headers must know of the machine.
+fn machine_macros(machine: &GemminiConfig) -> Option<(String, String)> {
+    let is_square = machine.loop_conv_layout == LoopConvLayout::Square;
+    is_square.then(|| ("GEMMINI_LOOP_CONV_SQUARE".to_owned(), "1".to_owned()))
 }
 
 /// Returns the names of `harness` that the compiler has not found.

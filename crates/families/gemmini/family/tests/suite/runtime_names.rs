@@ -8,6 +8,7 @@ use crate::support;
 use autocomp_catalog::Catalog;
 use autocomp_core::Outcome;
 use autocomp_eval::Evaluator;
+use autocomp_gemmini_family::GemminiEvaluator;
 use evaluators::{UNCACHED, evaluator_for};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -88,4 +89,42 @@ fn every_name_works_on_every_instance() {
     for name in NAMES {
         assert!(called.contains(*name), "no kernel calls {name}");
     }
+}
+
+#[test]
+fn a_machine_with_the_older_loop_for_convolutions_is_given_its_fields() {
+    let mut catalog = Catalog::built_in().expect("built-in data");
+    let added = catalog
+        .add_folder(Path::new("tests/data/problems"))
+        .expect("problems of the tests");
+    let mut count = 0;
+    for name in added
+        .problems
+        .iter()
+        .filter(|it| it.starts_with("wrapped-conv-gemmini-int8-16"))
+    {
+        let problem = catalog.problem(name).expect("a problem");
+        let target = catalog.target(&problem.targets[0]).expect("its target");
+        let folder = support::cache_folder();
+        let evaluator = GemminiEvaluator::new(
+            &problem,
+            &target,
+            Some("rtl"),
+            support::toolchain(),
+            &folder,
+            UNCACHED,
+        );
+        let evaluator = evaluator.expect("an evaluator");
+        let evaluation = evaluator
+            .evaluate(&problem.kernels["baseline"])
+            .expect("works");
+        assert_eq!(
+            evaluation.outcome,
+            Outcome::Ok,
+            "{name}: {:#?}",
+            evaluation.diagnostics
+        );
+        count += 1;
+    }
+    assert!(0 < count);
 }

@@ -3,6 +3,8 @@
 
 use super::bench::{ACC, BANK, BASE, Bench, int8, tile};
 use super::instances::fp32_4;
+use crate::driver::noise;
+use autocomp_gemmini::timing::{Recording, Unit};
 use autocomp_gemmini::{Checks, Severity, Warning};
 
 /// The upper half of the accumulator.
@@ -172,4 +174,91 @@ fn an_addition_waits_for_the_row_that_the_accumulator_still_writes() {
         bench.time(|bench| bench.mvin(BASE + 48, ACC + adds, 16, 16))
     };
     assert_eq!(whole(ADDS), whole(0));
+}
+
+/// Commands at random: loads of full width and of bytes, pairs and moves out, in both halves
+/// of the accumulator, adding and overwriting.
+fn mixture(bench: &mut Bench, seed: u64) {
+    let bytes = noise(seed, 4 * 80);
+    for (at, four) in bytes.chunks(4).enumerate() {
+        bench.code = 0x1000 + at as u64 * 0x100;
+        let half = if four[1] & 1 == 0 { ACC } else { UPPER };
+        let adds = if four[1] & 2 == 0 { ADDS } else { 0 };
+        let to = half + adds + u64::from(four[2] % 16) * 16;
+        match four[0] % 8 {
+            0..3 => bench.pair(u64::from(four[3]) * 16, BANK, to),
+            3 | 4 => bench.mvin(BASE + u64::from(four[3]) * 64, to, 16, 16),
+            5 => bench.issue(1, BASE + u64::from(four[3]) * 16, tile(to, 16, 16)),
+            6 => bench.mvout(BASE + 0x8000, to & !ADDS, 16, 16),
+            _ if four[3] % 4 == 0 => {
+                bench.drain();
+            }
+            _ => bench.mvin(BASE, 8192, 16, 16),
+        }
+    }
+    bench.drain();
+}
+
+#[test]
+fn mixtures_whose_additions_end_at_once_are_found_and_others_are_not() {
+    let (mut found_in, mut close_in, mut clean) = (0, 0, 0);
+    for seed in 1..=120 {
+        let mut bench = warned(int8());
+        // Channel 1 takes bytes.
+        bench.issue(
+            0,
+            0x3f80_0000 << 32 | 16 << 16 | 1 << 8 | 1 << 3 | 1 << 2 | 1,
+            64,
+        );
+        let engine = bench.gemmini.timing_mut().unwrap();
+        engine.record(Recording::default(), 1000, true);
+        mixture(&mut bench, seed);
+        let recording = bench
+            .gemmini
+            .timing_mut()
+            .unwrap()
+            .take_recording()
+            .unwrap();
+        let is_found = bench
+            .gemmini
+            .functional()
+            .warnings()
+            .iter()
+            .any(|it| it.rule.starts_with("shared-adders"));
+        // What adds to the accumulator: of a load the cycle of its last write is known, of
+        // an operation that of its last result.
+        let adding = |unit: Unit| {
+            let commands = recording.commands.iter().zip(&recording.rows);
+            commands.filter_map(move |(command, rows)| {
+                let written = rows[0].filter(|rows| rows.adds && command.unit == unit)?;
+                Some((*command, written.first / 512))
+            })
+        };
+        let (mut close, mut overlap) = (false, false);
+        for (load, load_half) in adding(Unit::Load) {
+            for (pair, pair_half) in adding(Unit::Execute) {
+                if load_half == pair_half {
+                    continue;
+                }
+                close |= (load.completed() - 1).abs_diff(pair.completed()) <= 8;
+                overlap |=
+                    load.issued() < pair.completed() + 32 && pair.issued() < load.completed() + 32;
+            }
+        }
+        assert!(
+            is_found || !close,
+            "seed {seed}: additions that end together are not found"
+        );
+        assert!(
+            overlap || !is_found,
+            "seed {seed}: what is found is not under way at once"
+        );
+        found_in += u32::from(is_found);
+        close_in += u32::from(close);
+        clean += u32::from(!is_found);
+    }
+    assert!(
+        20 < close_in && close_in <= found_in && 0 < clean,
+        "{close_in} {found_in} {clean}"
+    );
 }
