@@ -14,6 +14,7 @@ fn track(engine: Engine) -> Track {
         Engine::Vector => (3, "vector engine"),
         Engine::Scalar => (4, "scalar engine"),
         Engine::Gpsimd => (5, "gpsimd engine"),
+        Engine::Sync => (6, "sequencer"),
     };
     Track { place, name }
 }

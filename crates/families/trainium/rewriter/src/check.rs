@@ -73,7 +73,7 @@ pub(super) fn check(
     let evaluation = evaluate(source, entry, &inputs, &options).ok()?;
     let passes = Passes::of(&evaluation);
     let busy = totals(&evaluation.trace, machine, passes);
-    let [_, vector, _, gpsimd, _] = busy;
+    let [_, vector, _, gpsimd, ..] = busy;
     let mut most = busy.iter().copied().fold(0.0, f64::max);
     if machine.exclusions {
         // They take turns at the port that they share.

@@ -61,6 +61,10 @@ pub struct Options {
     pub byte_limit: u64,
     /// Most instructions and transfers.
     pub instruction_limit: usize,
+    /// Most work on data, in units of about a nanosecond of a processor: 1 for each element that an
+    /// instruction reads or writes, up to 100 where it is given to a function, an eighth for each
+    /// product of the matrix engine, 2,500 for each instruction, 18 for each step of Python.
+    pub work_limit: u64,
 }
 
 impl Default for Options {
@@ -72,6 +76,7 @@ impl Default for Options {
             step_limit: 200_000_000,
             byte_limit: 8 << 30,
             instruction_limit: 5_000_000,
+            work_limit: 60_000_000_000,
         }
     }
 }
@@ -87,6 +92,8 @@ pub struct Evaluation {
     pub remarks: Vec<Remark>,
     /// Steps of Python.
     pub steps: u64,
+    /// Work done, in the units of [`Options::work_limit`].
+    pub work: u64,
     /// The dialect that was run.
     pub dialect: Dialect,
     /// Whether the compiler may rewrite the kernel: it may not where the first dialect's kernel is
@@ -94,7 +101,12 @@ pub struct Evaluation {
     pub rewritten: bool,
     /// Elements of the outputs that were never written, or computed from what was not.
     pub unwritten: u64,
+    /// Whether what was done depends on values of the inputs, not on their shapes alone.
+    pub depends_on_data: bool,
 }
+
+/// Work of a step of Python.
+const STEP_WORK: u64 = 18;
 
 /// Bytes of stack that a thread which runs kernels needs.
 pub const STACK: usize = 256 << 20;
@@ -172,7 +184,12 @@ pub fn evaluate_on_this_thread(
         options.byte_limit,
     );
     device.instruction_limit = options.instruction_limit;
-    let mut interpreter = Interpreter::new(module, device, options.step_limit);
+    device.work_limit = options.work_limit;
+    let mut interpreter = Interpreter::new(
+        module,
+        device,
+        options.step_limit.min(options.work_limit / STEP_WORK),
+    );
     let result = drive(&mut interpreter, entry, inputs, options);
     let steps = interpreter.steps();
     interpreter.finish();
@@ -185,7 +202,9 @@ pub fn evaluate_on_this_thread(
         trace: std::mem::take(&mut device.trace),
         remarks: std::mem::take(&mut device.remarks),
         steps,
+        work: device.work.get() + STEP_WORK * steps,
         dialect,
+        depends_on_data: device.depends_on_data,
         rewritten: dialect == Dialect::V1 && !written.is_taken_as_it_is(entry),
         unwritten,
     })

@@ -20,7 +20,7 @@ mod tensor;
 pub mod timing;
 pub mod trace;
 
-pub use api::{Dialect, Remark, interfaces};
+pub use api::{Dialect, Remark, engines_of, interfaces};
 pub use diagnostic::{Failure, FailureKind};
 pub use evaluate::{
     Array, Evaluation, Input, Options, STACK, check_source, evaluate, evaluate_on_this_thread,

@@ -1,12 +1,13 @@
 //! Another engine for an instruction.
 //!
-//! Facts: operations on two tiles run on the vector or the gpsimd engine, copies on vector and
-//! scalar, products and sums with columns or numbers on the scalar engine too, as scale and bias
-//! of an activation; the gpsimd engine does not reach PSUM, and has no `scalar_tensor_tensor`.
+//! Facts: operations on two tiles run on the vector or the gpsimd engine, copies on vector, scalar
+//! and gpsimd, products and sums with columns or numbers on the scalar engine too, as scale and
+//! bias of an activation; the gpsimd engine does not reach PSUM, and of operations with numbers or
+//! columns it has none but reciprocal roots.
 
 use ruff_python_ast::Expr;
 
-use super::super::operation::{Operation, View, argument, only};
+use super::super::operation::{Operation, View};
 use super::super::shapes::Memory;
 use super::super::source::Edits;
 use super::{Change, each_site, negated, replaced_with, with_target};
@@ -114,46 +115,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                     );
                 }
             }
-            _ => {
-                let Expr::Call(call) = expression else { return };
-                let path = view.source.path(&call.func);
-                let two = path.as_deref() == Some("nisa.tensor_scalar");
-                let psum = call
-                    .arguments
-                    .args
-                    .iter()
-                    .chain(call.arguments.keywords.iter().map(|it| &it.value))
-                    .any(in_psum);
-                if two
-                    && !psum
-                    && only(
-                        call,
-                        &[
-                            "data", "op0", "op1", "operand0", "operand1", "reverse0", "reverse1",
-                            "dst",
-                        ],
-                    )
-                {
-                    let text = view.text(expression);
-                    // The target is put back where it was.
-                    let text = match argument(call, usize::MAX, "dst") {
-                        Some(dst) => text.replacen(&format!("dst={}, ", view.text(dst)), "", 1),
-                        None => text.to_owned(),
-                    };
-                    let Some(text) = text.strip_suffix(')') else {
-                        return;
-                    };
-                    let name = path
-                        .as_deref()
-                        .and_then(|it| it.split_once('.'))
-                        .map_or("", |it| it.1);
-                    add(
-                        name,
-                        format!("{text}, engine={nisa}.gpsimd_engine)"),
-                        "gpsimd",
-                    );
-                }
-            }
+            _ => {}
         }
     });
     if 1 < count

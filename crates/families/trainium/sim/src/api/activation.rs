@@ -155,6 +155,7 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
         .first()
         .copied()
         .unwrap_or(1);
+    device.spend(function.work() * request.elements())?;
     let result = device.elementwise(request, |inputs| {
         let mut inputs = inputs.into_iter();
         let mut x = inputs.next().unwrap_or_default();

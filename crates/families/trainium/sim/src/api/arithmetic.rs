@@ -237,6 +237,15 @@ impl Alu {
     }
 
     /// Applies the operation to two rows of values; the left one is overwritten.
+    /// Nanoseconds of a processor for an element, about, beside reading and writing it.
+    pub(crate) const fn work(self) -> u64 {
+        match self {
+            Self::Power | Self::Modulo => 60,
+            Self::Add | Self::Subtract | Self::Multiply | Self::Divide => 1,
+            _ => 4,
+        }
+    }
+
     pub(crate) fn apply_all(self, left: &mut [f32], right: &[f32]) {
         macro_rules! each {
             ($f:expr) => {
@@ -472,6 +481,22 @@ impl Function {
                 }
             }
             Self::Invert => !(x as i64) as f32,
+        }
+    }
+
+    /// Nanoseconds of a processor for an element, about, beside reading and writing it.
+    pub(crate) const fn work(self) -> u64 {
+        match self {
+            Self::Copy
+            | Self::Square
+            | Self::Sqrt
+            | Self::Rsqrt
+            | Self::Reciprocal
+            | Self::Exp
+            | Self::Negative
+            | Self::Abs
+            | Self::Relu => 1,
+            _ => 80,
         }
     }
 

@@ -15,11 +15,12 @@ use crate::tensor::dtype::POISON;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Instruction, Operation};
+use crate::trace::{Choice, Instruction, Operation, mix};
 
 impl Device {
     /// `place[…] = value`.
     pub(crate) fn assign(&mut self, place: View, value: Value) -> Outcome<()> {
+        self.begins(|| 5, [Some(&value)]);
         self.check_scope(&place)?;
         self.check_mutable(&place)?;
         if !place.buffer().on_chip() {
@@ -100,6 +101,10 @@ impl Device {
         if producer.operation == Operation::Matmul && !producer.features.inserted && !psum {
             return Err(product_outside_psum(place));
         }
+        let moved = producer.transfer.is_some();
+        if !moved {
+            super::partitions::check_lanes("assignment", "target", place)?;
+        }
         let fits = match producer.operation {
             Operation::Matmul | Operation::Transpose => psum,
             Operation::Load | Operation::Move => !psum,
@@ -159,6 +164,7 @@ impl Device {
             Some(first) => *first = region,
             None => instruction.writes.push(region),
         }
+        super::results::note_pattern(&mut instruction.meaning, &target);
         instruction.features.accumulate |= accumulate;
         instruction.features.touches_psum |= psum;
         instruction.features.touches_sbuf |= !psum;
@@ -225,8 +231,12 @@ impl Device {
 
     /// Sets every element of a part.
     pub(super) fn fill(&mut self, place: &View, value: f32) -> Outcome<()> {
-        let mut instruction =
-            Instruction::new(Operation::Memset, Choice::VectorOrGpsimd, self.line);
+        self.fill_on(Choice::VectorOrGpsimd, place, value)
+    }
+
+    /// The same on an engine of one's choice.
+    pub(super) fn fill_on(&mut self, choice: Choice, place: &View, value: f32) -> Outcome<()> {
+        let mut instruction = Instruction::new(Operation::Memset, choice, self.line);
         instruction.partitions = place.partitions() as u16;
         instruction.free = place.free() as u32;
         instruction.features.narrow = place.dtype.bytes() <= 2;
@@ -242,9 +252,6 @@ impl Device {
             selection: Selection::All,
             values,
         };
-        if place.buffer() == Buffer::Psum {
-            instruction.choice = Choice::Fixed(crate::trace::Engine::Vector);
-        }
         self.finish_anywhere(instruction, output, place)
     }
 
@@ -267,6 +274,7 @@ impl Device {
         operator: Binary,
         value: Value,
     ) -> Outcome<()> {
+        self.begins(|| mix(1, operator as u64), [None, Some(&value)]);
         self.check_mutable(view)?;
         let place = self.operand_of("augmented assignment", "target", View::clone(view))?;
         if let (Value::Tensor(addend), Binary::Add) = (&value, operator) {
@@ -306,7 +314,7 @@ impl Device {
             self.unset_accumulator(&place, false);
         }
         // A running total is an accumulation: affine loops may carry it.
-        self.accumulating = true;
+        self.accumulating = Some(operator);
         let result = self.combine(
             alu,
             tensor(place.clone()),
@@ -316,7 +324,7 @@ impl Device {
             Some(place),
             false,
         );
-        self.accumulating = false;
+        self.accumulating = None;
         result.map(|_| ())
     }
 
@@ -343,6 +351,7 @@ impl Device {
         left: Value,
         right: Value,
     ) -> Outcome<Value> {
+        self.begins(|| mix(2, operator as u64), [Some(&left), Some(&right)]);
         let alu = Alu::from_operator(operator).ok_or_else(unsupported_operator)?;
         if self.dialect == Dialect::V2 {
             return Err(Failure::unsupported(
@@ -361,6 +370,7 @@ impl Device {
         left: Value,
         right: Value,
     ) -> Outcome<Value> {
+        self.begins(|| mix(3, operator as u64), [Some(&left), Some(&right)]);
         let alu = match operator {
             Comparison::Equal => Alu::Equal,
             Comparison::NotEqual => Alu::NotEqual,
@@ -386,6 +396,7 @@ impl Device {
     }
 
     pub(crate) fn unary_operator(&mut self, operator: Unary, value: Value) -> Outcome<Value> {
+        self.begins(|| mix(4, operator as u64), [Some(&value)]);
         if self.dialect == Dialect::V2 {
             return Err(unsupported_operator());
         }

@@ -45,6 +45,11 @@ impl Bound {
         }
     }
 
+    /// The arguments in the order of the parameters.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = Option<&Value>> {
+        self.values.iter().map(Option::as_ref)
+    }
+
     /// Its list without the arguments, for the next call.
     pub(crate) fn into_emptied(mut self) -> Vec<Option<Value>> {
         self.values.clear();

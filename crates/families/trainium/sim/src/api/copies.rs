@@ -1,7 +1,7 @@
 //! Copies, fills and reciprocals of tiles.
 
 use super::arithmetic::Function;
-use super::elementwise::{GPSIMD, VECTOR};
+use super::elementwise::VECTOR;
 use super::operands::{Elementwise, select, selected_shape, tensor};
 use super::results::{Output, result_type};
 use super::{Bound, Device, Dialect};
@@ -11,7 +11,7 @@ use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Engine, Instruction, Operation};
+use crate::trace::{Choice, Instruction, Operation};
 
 /// `nisa.tensor_copy`, `nl.copy`
 pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
@@ -34,18 +34,7 @@ pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     } else {
         default
     };
-    let choice = device.choice(
-        bound,
-        default,
-        &[Engine::Vector, Engine::Scalar, Engine::Gpsimd],
-    )?;
-    if choice == GPSIMD && psum {
-        return Err(Failure::documented(
-            "err_unsupported_memory",
-            "the gpsimd engine cannot reach PSUM",
-            "copy with the vector or scalar engine",
-        ));
-    }
+    let choice = device.choice(bound, default)?;
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
     let request = Elementwise::of_one(Operation::Copy, choice, source, dtype, mask, destination);
     device.change(request, |_| ()).map(tensor)
@@ -163,11 +152,7 @@ pub(super) fn memset(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let value = bound
         .number("value")?
         .ok_or_else(|| bound.missing("value"))? as f32;
-    let choice = device.choice(
-        bound,
-        Choice::VectorOrGpsimd,
-        &[Engine::Vector, Engine::Gpsimd, Engine::Scalar],
-    )?;
+    let choice = device.choice(bound, Choice::VectorOrGpsimd)?;
     if device.dialect == Dialect::V2 {
         let target = bound.view("dst")?;
         let target = device.operand(bound, "dst", target)?;
@@ -182,10 +167,7 @@ pub(super) fn memset(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
                 "give a whole number, or make the tile a floating-point one",
             ));
         }
-        device.fill(&target, value)?;
-        if let (Some(last), Choice::Fixed(_)) = (device.trace.last_mut(), choice) {
-            last.choice = choice;
-        }
+        device.fill_on(choice, &target, value)?;
         return Ok(tensor(target));
     }
     let shape = bound.sizes("shape")?;

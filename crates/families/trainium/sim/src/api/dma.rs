@@ -62,7 +62,7 @@ impl Device {
         };
         if !source.buffer().on_chip() {
             transfer.hbm_read = (source.elements() * source.dtype.bytes()) as u64;
-            one.fingerprint = fingerprint(source);
+            one.fingerprint = fingerprint(source, transposed);
         }
         if let Some(target) = target.filter(|t| !t.buffer().on_chip()) {
             transfer.hbm_written = (target.elements() * target.dtype.bytes()) as u64;
@@ -109,12 +109,14 @@ impl Device {
     }
 }
 
-fn fingerprint(view: &View) -> u64 {
+/// A fingerprint of what a transfer reads, and whether it turns that around.
+fn fingerprint(view: &View, transposed: u64) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut mix = |value: u64| {
         hash ^= value;
         hash = hash.wrapping_mul(0x0000_0100_0000_01b3).rotate_left(17);
     };
+    mix(transposed);
     mix(u64::from(view.storage.id));
     mix(view.offset as u64);
     for dimension in &view.dimensions {
@@ -351,6 +353,14 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         }
     }
     device.transfer(&mut one, &source, Some(&target_part), rows_of, 0);
+    if accumulate.is_some() {
+        // What is added to is read first.
+        one.reads.push(device.region(&target_part));
+        if let (false, Some(transfer)) = (target_part.buffer().on_chip(), &mut one.transfer) {
+            let bytes = target_part.elements() * target_part.dtype.bytes();
+            Arc::make_mut(transfer).hbm_read += bytes as u64;
+        }
+    }
     if device.functional {
         let rows = if skip { device.rows(&source)? } else { None };
         if let Some(rows) = rows {

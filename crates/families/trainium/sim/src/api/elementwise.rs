@@ -270,6 +270,8 @@ impl Device {
                         "make the shapes equal",
                     ));
                 };
+                let elements = shape.iter().product::<usize>() as u64;
+                self.spend(alu.work() * elements)?;
                 self.elementwise(
                     Elementwise {
                         operation: if column {
@@ -365,6 +367,7 @@ impl Device {
             VECTOR
         };
         let request = Elementwise::of_one(operation, choice, view, dtype, mask, destination);
+        self.spend(alu.work() * request.elements())?;
         self.change(request, |x| alu.apply_scalar(x, number, reversed))
     }
 

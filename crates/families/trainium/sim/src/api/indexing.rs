@@ -58,10 +58,10 @@ pub(super) fn arange(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 }
 
 /// `nl.ds(start, size)`.
-pub(super) fn window(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+pub(super) fn window(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let start = match bound.take("start") {
         // Where a tile lies makes no difference where only shapes are evaluated.
-        Some(Value::Register(register)) => Some(register.value.get().unwrap_or(0)),
+        Some(Value::Register(register)) => Some(device.used(&register).unwrap_or(0)),
         Some(other) => Some(
             other
                 .as_int()

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use super::bound::Bound;
+use super::engines::engines_of;
 use super::{Device, Dialect, table};
 use crate::diagnostic::Outcome;
 use crate::python::value::Value;
+use crate::trace::mix;
 
 /// An interface of NKI.
 pub(crate) struct Api {
@@ -43,6 +45,17 @@ impl Api {
     #[inline]
     pub(crate) fn is_of_host(&self) -> bool {
         matches!(self.module, "np" | "math")
+    }
+
+    /// Whether it is an instruction that an engine runs.
+    pub(crate) fn has_engines(&self) -> bool {
+        self.module == "nisa" && !engines_of(self.name).is_empty()
+    }
+
+    /// A fingerprint of its name.
+    pub(crate) fn identity(&self) -> u64 {
+        let name = self.module.bytes().chain(self.name.bytes());
+        name.fold(0, |hash, byte| mix(hash, byte.into()))
     }
 
     pub(crate) fn full_name(&self) -> String {

@@ -5,6 +5,7 @@ use super::elementwise::{SCALAR, VECTOR};
 use super::operands::{Elementwise, tensor};
 use super::{Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
+use crate::python::tree::Binary;
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
@@ -36,6 +37,7 @@ pub(super) fn unary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         },
     );
     let request = Elementwise::of_one(operation, choice, x, dtype, mask, None);
+    device.spend(function.work() * request.elements())?;
     device
         .change(request, |x| function.apply_all(x))
         .map(tensor)
@@ -241,7 +243,10 @@ pub(super) fn loop_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Val
         destination: None,
     };
     let (mut own, mut total) = (Vec::new(), Vec::new());
-    device.accumulating = true;
+    device.accumulating = Some(match alu {
+        Alu::Add => Binary::Add,
+        _ => Binary::Multiply,
+    });
     let result = device.elementwise(request, |mut inputs| {
         let mut x = inputs.pop().unwrap_or_default();
         own.clone_from(&x);
@@ -251,7 +256,7 @@ pub(super) fn loop_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Val
         total.clone_from(&x);
         x
     });
-    device.accumulating = false;
+    device.accumulating = None;
     let result = result?;
     if *result.storage.selection.borrow() != Selection::Nothing {
         device.loop_totals.insert(key, total);

@@ -60,6 +60,49 @@ fn product(stationary: &[f32], moving: &[f32], k: usize, m: usize, n: usize) -> 
     out
 }
 
+/// Which operands of a product a kernel says to hold ones and zeros only.
+///
+/// The vendor's documents of `nisa.nc_matmul` (SDK 2.21 to 2.33) call `is_stationary_onezero` and
+/// `is_moving_onezero` a hint that the tile holds ones and zeros only, which may double the speed
+/// where the tile is float32 and has no effect elsewhere. They do not say what other data gives, so
+/// the hint is a promise, and a float32 tile that breaks it is refused.
+#[derive(Clone, Copy, Default)]
+pub(super) struct OneZero {
+    pub(super) stationary: bool,
+    pub(super) moving: bool,
+}
+
+impl OneZero {
+    const fn any(self) -> bool {
+        self.stationary || self.moving
+    }
+
+    /// Checks the values of both operands, those of the stationary one first.
+    fn check(self, views: [&View; 2], values: [&[f32]; 2]) -> Outcome<()> {
+        let promises = [("stationary", self.stationary), ("moving", self.moving)];
+        for (((name, promised), view), values) in promises.into_iter().zip(views).zip(values) {
+            if !promised || !view.dtype.is_slow_on_array() {
+                continue;
+            }
+            let other = values.iter().position(|it| *it != 0.0 && *it != 1.0);
+            let Some(at) = other else { continue };
+            let free = view.free().max(1);
+            return Err(Failure::documented(
+                "err_onezero_operand",
+                format!(
+                    "nisa.nc_matmul: is_{name}_onezero=True, but `{name}` of shape {:?} holds {} at [{}, {}]",
+                    view.shape(),
+                    values[at],
+                    at / free,
+                    at % free
+                ),
+                format!("leave is_{name}_onezero away: it is for tiles of ones and zeros only"),
+            ));
+        }
+        Ok(())
+    }
+}
+
 impl Device {
     pub(super) fn matrix_operand(
         &mut self,
@@ -149,7 +192,7 @@ impl Device {
         &mut self,
         stationary: View,
         moving: View,
-        onezero: bool,
+        onezero: OneZero,
         double_row: bool,
         transposing: bool,
         mask: Option<crate::tensor::index::Mask>,
@@ -185,7 +228,9 @@ impl Device {
         let mut instruction = None;
         if selection != Selection::Nothing {
             if self.functional {
+                self.spend((k * depth * m * n / 8) as u64)?;
                 let (a, b) = (self.masked(&stationary)?, self.masked(&moving)?);
+                onezero.check([&stationary, &moving], [&a, &b])?;
                 values = if double_row {
                     let split = |data: &[f32], width: usize, half: usize| -> Vec<f32> {
                         data.chunks(2 * width)
@@ -223,7 +268,7 @@ impl Device {
             one.columns = m as u32;
             self.describe(&mut one, &[stationary, moving], 2);
             one.features.fp32 = slow;
-            one.features.onezero = onezero;
+            one.features.onezero = onezero.any();
             one.features.double_row = double_row;
             let flops = 2 * (k * depth * m * n) as u64;
             self.trace.matrix_flops += flops;
@@ -288,7 +333,10 @@ impl Device {
 pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let destination = device.take_destination(bound)?;
     let (stationary, moving) = (bound.view("stationary")?, bound.view("moving")?);
-    let onezero = bound.flag("is_stationary_onezero")? | bound.flag("is_moving_onezero")?;
+    let onezero = OneZero {
+        stationary: bound.flag("is_stationary_onezero")?,
+        moving: bound.flag("is_moving_onezero")?,
+    };
     let transposing = bound.flag("is_transpose")?;
     let mask = bound.mask()?;
     let accumulate = match bound.take("accumulate") {
@@ -340,11 +388,18 @@ pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value
             "cast both to the same type",
         ));
     }
-    if double_row && stationary.dtype.bytes() != 1 {
+    if double_row && (stationary.dtype.bytes() != 1 || moving.dtype.bytes() != 1) {
         return Err(Failure::documented(
             "err_unsupported_dtype",
             "double-row mode takes eight-bit floats",
-            "use float8 operands",
+            "use float8 operands, both of them",
+        ));
+    }
+    if double_row && device.architecture.generation < 3 {
+        return Err(Failure::documented(
+            "err_unsupported_mode",
+            "this core has no double-row mode; NeuronCore-v3 and later have",
+            "leave perf_mode away",
         ));
     }
     if let Some(target) = destination.as_ref().filter(|it| it.dtype.is_integer()) {
@@ -403,7 +458,7 @@ pub(super) fn matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         .multiply(
             stationary,
             moving,
-            false,
+            OneZero::default(),
             false,
             false,
             mask,

@@ -11,7 +11,7 @@ use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::{Blocks, Buffer, Shared, Storage, poison};
 use crate::tensor::view::{Sizes, View};
-use crate::trace::{Region, Tensor};
+use crate::trace::{Grain, Region, Tensor, common};
 
 /// Largest number of partitions of a tile.
 pub(super) const PARTITIONS: usize = 128;
@@ -177,6 +177,7 @@ impl Device {
                 tile: self.tiles.of(storage.id, 0, storage.tile),
                 partitions: (0, 1),
                 span,
+                grain: Grain::default(),
             };
         }
         let per_partition = match view.dtype == storage.dtype {
@@ -190,15 +191,29 @@ impl Device {
         };
         let mut high = low;
         let mut last = first;
+        // The largest number of elements that all steps are multiples of.
+        let mut every = 0u16;
         for (position, dimension) in view.dimensions.iter().enumerate() {
             let reach = dimension.stride * (dimension.size.max(1) as i64 - 1);
             if position == 0 && dimension.stride.abs() >= per_partition {
                 last = first + reach / per_partition;
             } else {
                 high += reach.max(0);
+                if dimension.size > 1 {
+                    let step = u16::try_from(dimension.stride.unsigned_abs() * width);
+                    every = common(every, step.unwrap_or(1));
+                }
             }
         }
+        let grain = match every {
+            0 => Grain::default(),
+            every => Grain {
+                every,
+                bytes: width as u16,
+            },
+        };
         Region {
+            grain,
             tile: self.tiles.of(storage.id, block as u32, storage.tile),
             partitions: (first as u16, last as u16 + 1),
             span: Region::span(low as u64 * width, (high as u64 + 1) * width),

@@ -230,12 +230,11 @@ impl Device {
             "select" => {
                 let d = dimension(0, "dim")?;
                 let at = match argument(1, "index") {
-                    Some(Value::Register(register)) => Some(register.value.get().unwrap_or(0)),
+                    Some(Value::Register(register)) => Some(self.used(&register).unwrap_or(0)),
                     // Its value is known when the kernel runs.
                     Some(Value::Tensor(tile)) if tile.elements() == 1 => {
                         let index = self.operand_of("select", "index", View::clone(&tile))?;
-                        let index = self.read(&index)?;
-                        Some(index.first().map_or(0, |value| *value as i64))
+                        Some(self.address(&index)?)
                     }
                     Some(other) => other.as_int(),
                     None => None,
@@ -470,11 +469,8 @@ impl Device {
             .ok_or_else(fail)?;
         let scalar = match scalar {
             None | Some(Value::None) => 0,
-            Some(Value::Register(register)) => register.value.get().unwrap_or(0),
-            Some(Value::Tensor(tile)) if tile.elements() == 1 => {
-                let values = self.read_known(&tile, "scalar_offset")?;
-                values.first().map_or(0, |value| *value as i64)
-            }
+            Some(Value::Register(register)) => self.used(&register).unwrap_or(0),
+            Some(Value::Tensor(tile)) if tile.elements() == 1 => self.address(&tile)?,
             Some(other) => other.as_int().ok_or_else(fail)?,
         };
         // Steps along the dimension that the offset counts in.

@@ -13,6 +13,7 @@ mod dma;
 mod dma_sums;
 mod dma_transposes;
 mod elementwise;
+mod engines;
 mod gather;
 mod hazards;
 pub(crate) mod indexing;
@@ -42,10 +43,13 @@ pub(crate) mod transcendental;
 mod transposes;
 mod values;
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 pub(crate) use bound::{Bound, dtype_of, sizes};
+pub use engines::engines_of;
+pub(crate) use engines::no_choice;
 use interfaces::Interfaces;
 pub use interfaces::interfaces;
 pub(crate) use interfaces::{Api, has, similar};
@@ -53,11 +57,15 @@ pub(crate) use memory::{PSUM_BANK, PSUM_BYTES};
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
-use crate::python::value::LoopKind;
+use crate::python::tree::Binary;
+use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Shared;
-use crate::trace::{Instruction, Loop, Region, Tiles, Trace, Transfer};
+use crate::trace::{Instruction, Loop, Region, Tiles, Trace, Transfer, mix};
+
+/// Work of an instruction beside its elements.
+const INSTRUCTION_WORK: u64 = 2500;
 
 /// Dialects of NKI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -182,7 +190,8 @@ pub(crate) struct Device {
     scopes: Vec<u32>,
     next_scope: u32,
     running: Vec<Running>,
-    loop_ids: Keyed<(u32, u32), u32>,
+    /// By the loop around, line, kind and number of iterations.
+    loop_ids: Keyed<(u32, u32, LoopKind, u64), u32>,
     pub(crate) trace: Trace,
     /// Shapes of the latest transfers.
     transfers: Vec<Arc<Transfer>>,
@@ -192,6 +201,9 @@ pub(crate) struct Device {
     /// State of the engines' random numbers.
     random: random::Generator,
     pub(crate) instruction_limit: usize,
+    /// Work on data so far, and the most that is done.
+    pub(crate) work: Cell<u64>,
+    pub(crate) work_limit: u64,
     pub(crate) grid: Grid,
     interfaces: &'static Interfaces,
     /// Accumulators of the scalar engine, one for each partition.
@@ -210,8 +222,17 @@ pub(crate) struct Device {
     reducing: Option<Reducing>,
     /// Running totals of `loop_reduce`, by line.
     loop_totals: Keyed<u32, Vec<f32>>,
-    /// Whether instructions add to what is there, which affine loops may carry.
-    accumulating: bool,
+    /// The operator by which instructions change what is there, which affine loops may carry.
+    accumulating: Option<Binary>,
+    /// Whether what the kernel does depends on values, not on shapes alone.
+    pub(crate) depends_on_data: bool,
+    /// Whether the next instruction waits for the registers that were loaded before.
+    awaits_registers: bool,
+    /// A fingerprint of the running call or operator and its arguments but the contents of tiles,
+    /// and how many instructions it has emitted.
+    call: (u64, u64),
+    /// How many calls had arguments that are like no others.
+    unlikes: u64,
 }
 
 impl Device {
@@ -237,6 +258,8 @@ impl Device {
             account: Rc::new(Account::new(byte_limit)),
             random: random::Generator::default(),
             instruction_limit: 5_000_000,
+            work: Cell::new(0),
+            work_limit: u64::MAX,
             grid: Grid::default(),
             interfaces: Interfaces::of(dialect),
             accumulators: vec![crate::tensor::storage::poison(); 128],
@@ -247,7 +270,11 @@ impl Device {
             remarks: Vec::new(),
             reducing: None,
             loop_totals: Keyed::default(),
-            accumulating: false,
+            accumulating: None,
+            depends_on_data: false,
+            awaits_registers: false,
+            call: (0, 0),
+            unlikes: 0,
         }
     }
 
@@ -278,7 +305,10 @@ impl Device {
     pub(crate) fn open_loop(&mut self, kind: LoopKind, trips: u64, line: u32) {
         let parent = self.running.last().map_or(0, |r| r.id);
         let next = self.trace.loops.len() as u32 + 1;
-        let id = *self.loop_ids.entry((parent, line)).or_insert(next);
+        let id = *self
+            .loop_ids
+            .entry((parent, line, kind, trips))
+            .or_insert(next);
         if id == next {
             self.trace.loops.push(Loop { kind, trips, line });
         }
@@ -328,21 +358,82 @@ impl Device {
             instruction.site = (last.id, last.iteration);
         }
         let mut running = self.running.iter().rev();
-        let ordered = |r: &&Running| matches!(r.kind, LoopKind::Python | LoopKind::Sequential);
+        let ordered = |r: &&Running| {
+            matches!(
+                r.kind,
+                LoopKind::Python | LoopKind::Sequential | LoopKind::Dynamic
+            )
+        };
         if let Some(last) = running.find(ordered) {
             instruction.step = (last.id, last.iteration);
         }
+        self.check_reach(&mut instruction)?;
         instruction.features.ordered = self.ordered > 0;
-        instruction.features.accumulate |= self.accumulating;
         self.check_reach_of_gpsimd(&instruction)?;
+        instruction.features.after_registers = std::mem::take(&mut self.awaits_registers);
+        instruction.features.accumulate |= self.accumulating.is_some();
+        instruction.features.sum |= self.accumulating == Some(Binary::Add);
+        if instruction.site.0 != 0 && instruction.meaning.call == 0 {
+            instruction.meaning.call = mix(self.call.0, self.call.1);
+            self.call.1 += 1;
+        }
         self.check_sum(&instruction)?;
         self.check_hazards(&instruction)?;
+        self.spend(INSTRUCTION_WORK)?;
         let regions = instruction.reads.len() + instruction.writes.len();
         self.account
             .hold((size_of::<Instruction>() + regions * size_of::<Region>()) as u64)?;
         let position = self.trace.instructions.len() as u32;
         Arc::make_mut(&mut self.trace.instructions).push(instruction);
         Ok(position)
+    }
+
+    /// Counts work on data, which an evaluation does so much of.
+    pub(crate) fn spend(&self, work: u64) -> Outcome<()> {
+        let sum = self.work.get().saturating_add(work);
+        self.work.set(sum);
+        if sum <= self.work_limit || !self.functional {
+            return Ok(());
+        }
+        Err(Failure::new(
+            FailureKind::Limit,
+            "work-limit",
+            format!(
+                "the kernel works on more data than an evaluation has time for: {} units of about a nanosecond on all input sets together",
+                self.work_limit
+            ),
+            "do each operation once, on tiles; functions such as tanh take about 50 times an addition here",
+        ))
+    }
+
+    /// Whether the compiler may compare the operations of the running loops.
+    #[inline]
+    pub(crate) fn compares(&self) -> bool {
+        self.dialect == Dialect::V1 && self.running.iter().any(|it| it.kind == LoopKind::Affine)
+    }
+
+    /// Notes what is called, if calls are compared: a name and its arguments, whose values count,
+    /// but not the contents of tiles.
+    #[inline]
+    pub(crate) fn begins<'a>(
+        &mut self,
+        name: impl FnOnce() -> u64,
+        arguments: impl IntoIterator<Item = Option<&'a Value>>,
+    ) {
+        if self.compares() {
+            let mut hash = name();
+            for argument in arguments {
+                let own = argument.map_or(Some(0), Value::identity);
+                hash = mix(hash, own.unwrap_or_else(|| self.unlike()));
+            }
+            self.call = (hash, 0);
+        }
+    }
+
+    /// A fingerprint that no call has.
+    pub(crate) fn unlike(&mut self) -> u64 {
+        self.unlikes += 1;
+        mix(u64::MAX, self.unlikes)
     }
 
     pub(crate) fn remark(&mut self, code: &str, message: impl Into<String>) {

@@ -4,15 +4,15 @@ use std::fmt::Display;
 use std::rc::Rc;
 
 use super::memory::check_tile;
-use super::results::Output;
+use super::results::{Output, note_pattern};
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::{EngineName, Value};
+use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Mask, Selection};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Sizes, View};
-use crate::trace::{Choice, Engine, Instruction, Operation};
+use crate::trace::{Choice, Instruction, Operation};
 
 /// Free dimensions of an access pattern.
 const FREE: usize = 4;
@@ -61,6 +61,11 @@ pub(super) struct Elementwise {
 
 impl Elementwise {
     /// An instruction on all elements of one tile, whose result lies in SBUF unless
+    /// Elements of the result.
+    pub(super) fn elements(&self) -> u64 {
+        self.shape.iter().product::<usize>() as u64
+    }
+
     /// `destination` lies elsewhere.
     pub(super) fn of_one(
         operation: Operation,
@@ -144,6 +149,7 @@ impl Device {
             view.dimensions
                 .push(crate::tensor::view::Dimension { size: 1, stride: 1 });
         }
+        super::partitions::check_lanes(&api, name, &view)?;
         if view.partitions() > super::memory::PARTITIONS {
             return Err(Failure::documented(
                 "err_num_partition_exceed_arch_limit",
@@ -244,6 +250,7 @@ impl Device {
         let selection = select(mask.as_ref(), &shape)?;
         for view in &inputs {
             within(view, mask.as_ref(), &selection, &shape)?;
+            super::partitions::check_lanes(operation.name(), "an operand", view)?;
         }
         let parts: Vec<View> = match &selection {
             Selection::Part(bounds, _) => inputs.iter().map(|v| v.part(bounds)).collect(),
@@ -308,6 +315,7 @@ impl Device {
         features.narrow = true;
         for (position, view) in inputs.iter().enumerate() {
             instruction.reads.push(self.region(view));
+            note_pattern(&mut instruction.meaning, view);
             let psum = view.buffer() == Buffer::Psum;
             features.touches_psum |= psum;
             features.touches_sbuf |= !psum;
@@ -320,41 +328,6 @@ impl Device {
                 features.unit_stride &= stride < 16;
             }
         }
-    }
-
-    /// The engine that an instruction asks for, among those that can run it.
-    #[inline]
-    pub(super) fn choice(
-        &self,
-        bound: &mut Bound,
-        default: Choice,
-        allowed: &[Engine],
-    ) -> Outcome<Choice> {
-        let Some(value) = bound.take("engine") else {
-            return Ok(default);
-        };
-        let engine = match value {
-            Value::Engine(EngineName::Unknown) => return Ok(default),
-            Value::Engine(EngineName::Vector) => Engine::Vector,
-            Value::Engine(EngineName::Scalar) => Engine::Scalar,
-            Value::Engine(EngineName::Gpsimd) => Engine::Gpsimd,
-            Value::Engine(EngineName::Tensor) => Engine::Tensor,
-            Value::Engine(EngineName::Sync) => Engine::Dma,
-            other => return Err(bound.wrong("engine", "an engine of nisa", &other)),
-        };
-        if !allowed.contains(&engine) {
-            let names: Vec<&str> = allowed.iter().map(|e| e.name()).collect();
-            return Err(Failure::documented(
-                "err_unsupported_engine",
-                format!(
-                    "{} does not run on the {} engine",
-                    bound.api.full_name(),
-                    engine.name()
-                ),
-                format!("leave engine= away or use one of: {}", names.join(", ")),
-            ));
-        }
-        Ok(Choice::Fixed(engine))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What goes across partitions: reductions over them, and one of them repeated.
 
+use std::fmt::Display;
+
 use super::elementwise::GPSIMD;
 use super::matrix::MOVING;
 use super::operands::tensor;
@@ -116,6 +118,41 @@ impl Device {
         }
         Ok(tile)
     }
+}
+
+/// Refuses an operand of an engine that is no tile: each partition holds its own elements, at the
+/// same place in all, one partition after the other. Anything else would move data between
+/// partitions, which takes a transfer or a product.
+///
+/// # Errors
+/// A failure that names the operand `name` and its shape.
+pub(super) fn check_lanes(api: impl Display, name: &str, view: &View) -> Outcome<()> {
+    let storage = &view.storage;
+    if !storage.buffer.on_chip() || view.elements() == 0 {
+        return Ok(());
+    }
+    let scaled = storage.partition_elements * storage.dtype.bytes() / view.dtype.bytes();
+    let each = scaled.max(1) as i64;
+    let mut dimensions = view.dimensions.iter();
+    let lanes = dimensions.next();
+    let steps = lanes.is_none_or(|it| it.size <= 1 || it.stride == each);
+    let (mut low, mut high) = (0, view.offset.max(0) % each);
+    for dimension in dimensions {
+        let reach = dimension.stride * (dimension.size.max(1) as i64 - 1);
+        low += reach.min(0);
+        high += reach.max(0);
+    }
+    if steps && high < each && 0 <= view.offset.max(0) % each + low {
+        return Ok(());
+    }
+    Err(Failure::documented(
+        "err_leading_dimension_of_tensor_must_be_partition",
+        format!(
+            "{api}: `{name}` of shape {:?} does not lie in one partition after the other, at the same place in each",
+            view.shape()
+        ),
+        "repeat a partition with nl.broadcast_to of the first dialect or a product with ones; move others by nisa.dma_copy, turn them by nisa.nc_transpose",
+    ))
 }
 
 /// Refuses an operand of an instruction of the second dialect whose first partition the engines

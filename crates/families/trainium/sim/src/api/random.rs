@@ -9,7 +9,7 @@ use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Sizes, View};
-use crate::trace::{Instruction, Operation};
+use crate::trace::{Choice, Instruction, Operation};
 
 /// Words of a generator's state, and bits in each, so that tiles hold them exactly.
 const WORDS: usize = 6;
@@ -51,6 +51,7 @@ impl Device {
         shape: Sizes,
         dtype: Dtype,
         destination: Option<View>,
+        choice: Choice,
         value: impl Fn(u32) -> f32,
     ) -> Outcome<Value> {
         let mut whole = shape.clone();
@@ -65,7 +66,7 @@ impl Device {
             values.extend((0..count as u64).map(|at| value(self.random.bits(at))));
         }
         self.random.drawn = self.random.drawn.wrapping_add(count as u64);
-        let mut instruction = Instruction::new(Operation::Random, VECTOR, self.line);
+        let mut instruction = Instruction::new(Operation::Random, choice, self.line);
         instruction.partitions = whole[0] as u16;
         instruction.free = (count / whole[0].max(1)) as u32;
         self.finish_tile(instruction, shape, dtype, values, destination)
@@ -73,11 +74,22 @@ impl Device {
     }
 }
 
+impl Device {
+    /// Emits the instruction that reads a seed or a state.
+    fn seeded(&mut self, choice: Choice, seeds: &View) -> Outcome<()> {
+        let mut instruction = Instruction::new(Operation::Random, choice, self.line);
+        instruction.partitions = seeds.partitions() as u16;
+        instruction.free = seeds.free() as u32;
+        self.describe(&mut instruction, std::slice::from_ref(seeds), 1);
+        self.emit(instruction).map(drop)
+    }
+}
+
 /// `nl.rand(shape, dtype)`: uniform in `[0, 1)`.
 pub(super) fn rand(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let shape = bound.sizes("shape")?;
     let dtype = bound.dtype("dtype")?.unwrap_or(Dtype::Float32);
-    device.draw(shape.into(), dtype, None, |bits| {
+    device.draw(shape.into(), dtype, None, VECTOR, |bits| {
         (bits >> 8) as f32 / (1u32 << 24) as f32
     })
 }
@@ -85,10 +97,14 @@ pub(super) fn rand(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 /// `nl.random_seed(seed)`
 pub(super) fn random_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let seed = match bound.required("seed")? {
-        Value::Tensor(view) => device
-            .read_known(&view, "seed")?
-            .first()
-            .map_or(0, |value| *value as u64),
+        Value::Tensor(view) => {
+            let view = device.operand(bound, "seed", View::clone(&view))?;
+            device.seeded(VECTOR, &view)?;
+            device
+                .read_known(&view, "seed")?
+                .first()
+                .map_or(0, |value| *value as u64)
+        }
         other => match other.as_int() {
             Some(seed) => seed as u64,
             None => return Err(bound.wrong("seed", "a whole number or a tile of one", &other)),
@@ -114,6 +130,7 @@ pub(super) fn set_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
             "use a tile of shape (1, 1) in uint32",
         ));
     }
+    device.seeded(VECTOR, &seeds)?;
     let seed = device
         .read_known(&seeds, "src_seeds")?
         .first()
@@ -126,10 +143,10 @@ pub(super) fn set_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
 pub(super) fn rng(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
     let target = device.operand(bound, "dst", target)?;
-    bound.take("engine");
+    let choice = device.choice(bound, VECTOR)?;
     let (shape, dtype) = (target.shape(), target.dtype);
     let range = dtype.range();
-    device.draw(shape, dtype, Some(target), |bits| match range {
+    device.draw(shape, dtype, Some(target), choice, |bits| match range {
         // The upper bits, as many as the type has.
         Some((low, high)) => {
             (low + f64::from(bits) / 2f64.powi(32) * (high - low + 1.0)).floor() as f32
@@ -142,11 +159,10 @@ pub(super) fn rng(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 pub(super) fn rand_between(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
     let target = device.operand(bound, "dst", target)?;
-    bound.take("engine");
     let low = bound.number("min")?.unwrap_or(0.0);
     let high = bound.number("max")?.unwrap_or(1.0);
     let (shape, dtype) = (target.shape(), target.dtype);
-    device.draw(shape, dtype, Some(target), |bits| {
+    device.draw(shape, dtype, Some(target), VECTOR, |bits| {
         (low + f64::from(bits) / 2f64.powi(32) * (high - low)) as f32
     })
 }
@@ -155,7 +171,6 @@ pub(super) fn rand_between(device: &mut Device, bound: &mut Bound) -> Outcome<Va
 fn state_tile(device: &mut Device, bound: &mut Bound, name: &str) -> Outcome<View> {
     let view = bound.view(name)?;
     let view = device.operand(bound, name, view)?;
-    bound.take("engine");
     if view.dtype != Dtype::Uint32 || ![WORDS, 4 * WORDS].contains(&view.free()) {
         return Err(Failure::documented(
             "err_annotation_shape_mismatch",
@@ -174,6 +189,7 @@ fn state_tile(device: &mut Device, bound: &mut Bound, name: &str) -> Outcome<Vie
 /// `nisa.rand_get_state(dst)`
 pub(super) fn get_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = state_tile(device, bound, "dst")?;
+    let choice = device.choice(bound, VECTOR)?;
     let Generator { seed, drawn } = device.random;
     let words = move |at: usize| {
         let from = if at.is_multiple_of(2) { seed } else { drawn };
@@ -181,7 +197,7 @@ pub(super) fn get_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value
     };
     let (shape, free) = (target.shape(), target.free());
     let values = (0..target.elements()).map(|at| words(at % free)).collect();
-    let mut instruction = Instruction::new(Operation::Random, VECTOR, device.line);
+    let mut instruction = Instruction::new(Operation::Random, choice, device.line);
     instruction.partitions = target.partitions() as u16;
     instruction.free = free as u32;
     let values = if device.functional {
@@ -197,6 +213,8 @@ pub(super) fn get_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value
 /// `nisa.rand_set_state(src_seeds)`
 pub(super) fn set_state(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let seeds = state_tile(device, bound, "src_seeds")?;
+    let choice = device.choice(bound, VECTOR)?;
+    device.seeded(choice, &seeds)?;
     let values = device.read_known(&seeds, "src_seeds")?;
     let mut generator = Generator::default();
     for (at, word) in values.iter().take(WORDS).enumerate() {

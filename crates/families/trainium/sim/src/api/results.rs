@@ -9,7 +9,7 @@ use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Sizes, View};
-use crate::trace::{Features, Instruction, fingerprint};
+use crate::trace::{Features, Instruction, Meaning, mix};
 
 /// A result on its way to a tile.
 pub(super) struct Output {
@@ -25,6 +25,26 @@ pub(super) struct Output {
 /// The type of a result: the destination's, else the one asked for, else its `own`.
 pub(super) fn result_type(destination: Option<&View>, asked: Option<Dtype>, own: Dtype) -> Dtype {
     destination.map_or(asked.unwrap_or(own), |view| view.dtype)
+}
+
+/// Adds an operand to what an operation is compared by: everything but where it begins.
+pub(super) fn note_pattern(meaning: &mut Meaning, view: &View) {
+    let mut hash = mix(meaning.pattern, view.dtype as u64);
+    let mut free = 0;
+    let mut inner: Option<i64> = None;
+    for (at, dimension) in view.dimensions.iter().enumerate().rev() {
+        if dimension.size == 1 {
+            continue;
+        }
+        hash = mix(hash, dimension.size as u64);
+        hash = mix(hash, dimension.stride as u64);
+        if at > 0 {
+            free += u8::from(inner != Some(dimension.stride));
+            inner = Some(dimension.stride.saturating_mul(dimension.size as i64));
+        }
+    }
+    meaning.pattern = mix(hash, view.dimensions.len() as u64);
+    meaning.dimensions = meaning.dimensions.max(free);
 }
 
 impl Device {
@@ -50,8 +70,10 @@ impl Device {
             Selection::Part(bounds, flags) => (Cow::Owned(place.part(bounds)), flags.as_deref()),
             _ => (Cow::Borrowed(&place), None),
         };
-        if self.functional && instruction.transfer.is_none() {
-            instruction.fingerprint = fingerprint(&output.values);
+        if flags.is_some() {
+            // What such a mask keeps is no box, and not compared.
+            instruction.meaning.call = self.unlike();
+            instruction.fingerprint ^= instruction.meaning.call;
         }
         self.hazards.masked = flags.is_some();
         self.write_owned(&part, output.values, flags)?;
@@ -86,12 +108,14 @@ impl Device {
         let region = self.region(target);
         if let Some(last) = self.trace.last_mut() {
             last.writes.push(region);
+            note_pattern(&mut last.meaning, target);
         }
         Ok(())
     }
 
     pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) {
         instruction.writes.push(self.region(view));
+        note_pattern(&mut instruction.meaning, view);
         let features: &mut Features = &mut instruction.features;
         match view.buffer() {
             Buffer::Psum => features.touches_psum = true,
@@ -105,6 +129,7 @@ impl Device {
     fn destination(&mut self, view: View, shape: &[usize], buffer: Buffer) -> Outcome<View> {
         self.check_scope(&view)?;
         self.check_mutable(&view)?;
+        super::partitions::check_lanes("the result", "dst", &view)?;
         let mut shape: Sizes = shape.iter().copied().collect();
         while shape.len() < 2 {
             shape.push(1);

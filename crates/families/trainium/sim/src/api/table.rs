@@ -146,7 +146,7 @@ const INSTRUCTIONS: &[Api] = &[
     Api { module: "nisa", name: "tensor_tensor_scan", dialects: (true, false), parameters: "data0 data1 initial op0 op1 reverse0 reverse1 * dtype mask", handler: scan::scan },
     Api { module: "nisa", name: "tensor_tensor_scan", dialects: (false, true), parameters: "dst data0 data1 initial op0 op1 reverse0 reverse1 name", handler: scan::scan },
     Api { module: "nisa", name: "scalar_tensor_tensor", dialects: (true, false), parameters: "* data op0 operand0 op1 operand1 reverse0 reverse1 dtype mask engine", handler: tensor_tensor::scalar_tensor_tensor },
-    Api { module: "nisa", name: "scalar_tensor_tensor", dialects: (false, true), parameters: "dst data op0 operand0 op1 operand1 reverse0 reverse1 engine name", handler: tensor_tensor::scalar_tensor_tensor },
+    Api { module: "nisa", name: "scalar_tensor_tensor", dialects: (false, true), parameters: "dst data op0 operand0 op1 operand1 reverse0 reverse1 name", handler: tensor_tensor::scalar_tensor_tensor },
     Api { module: "nisa", name: "tensor_scalar", dialects: (true, false), parameters: "data op0 operand0 reverse0 op1 operand1 reverse1 * dtype mask engine", handler: tensor_tensor::tensor_scalar },
     Api { module: "nisa", name: "tensor_scalar", dialects: (false, true), parameters: "dst data op0 operand0 reverse0 op1 operand1 reverse1 engine name", handler: tensor_tensor::tensor_scalar },
     Api { module: "nisa", name: "tensor_scalar_reduce", dialects: (true, false), parameters: "* data op0 operand0 reduce_op reduce_res reverse0 dtype mask", handler: tensor_tensor::tensor_scalar_reduce },

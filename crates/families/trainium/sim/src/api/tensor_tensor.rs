@@ -11,7 +11,7 @@ use crate::tensor::dtype::Dtype;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Engine, Operation};
+use crate::trace::{Choice, Operation};
 
 /// `nisa.tensor_tensor`
 pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
@@ -38,21 +38,7 @@ pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<V
         ));
     }
     let slow = alu == Alu::Power || integers;
-    let choice = device.choice(
-        bound,
-        if slow { GPSIMD } else { VECTOR },
-        &[Engine::Vector, Engine::Gpsimd],
-    )?;
-    if choice == GPSIMD && (a.buffer() == Buffer::Psum || b.buffer() == Buffer::Psum) {
-        return Err(Failure::documented(
-            "err_unsupported_memory",
-            format!(
-                "{}: the gpsimd engine cannot read PSUM",
-                bound.api.full_name()
-            ),
-            "copy to SBUF first, or use the vector engine",
-        ));
-    }
+    let choice = device.choice(bound, if slow { GPSIMD } else { VECTOR })?;
     let shape = a.shape();
     let dtype = result_type(destination.as_ref(), dtype, a.dtype.promote(b.dtype));
     let request = Elementwise {
@@ -66,6 +52,7 @@ pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<V
         mask,
         destination,
     };
+    device.spend(alu.work() * request.elements())?;
     device
         .elementwise(request, |mut inputs| {
             let b = inputs.pop().unwrap_or_default();
@@ -123,11 +110,8 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
     } else {
         VECTOR
     };
-    let choice = device.choice(
-        bound,
-        default,
-        &[Engine::Vector, Engine::Scalar, Engine::Gpsimd],
-    )?;
+    let choice = device.choice(bound, default)?;
+    check_operators(bound, choice, op0, op1)?;
     if choice == SCALAR && device.dialect == Dialect::V2 && device.architecture.generation < 3 {
         device.remark(
             "scalar-engine-generation",
@@ -168,6 +152,7 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
         mask,
         destination,
     };
+    device.spend((op0.work() + op1.map_or(0, Alu::work)) * request.elements())?;
     device
         .elementwise(request, |inputs| {
             let mut inputs = inputs.into_iter();
@@ -204,6 +189,25 @@ fn operand_of(bound: &mut Bound, name: &str, operator: Alu) -> Outcome<Value> {
     Ok(value)
 }
 
+/// Checks that the engine that `tensor_scalar` asks for has its operators: the scalar engine
+/// multiplies, adds, or multiplies and then adds; the gpsimd engine takes reciprocal roots only.
+fn check_operators(bound: &Bound, choice: Choice, op0: Alu, op1: Option<Alu>) -> Outcome<()> {
+    let message = match (choice, op0, op1) {
+        (GPSIMD, Alu::InverseRoot, _) | (GPSIMD, _, Some(Alu::InverseRoot)) => return Ok(()),
+        (GPSIMD, ..) => "the gpsimd engine runs tensor_scalar for op0=nl.rsqrt only",
+        (SCALAR, Alu::Multiply, None | Some(Alu::Add)) | (SCALAR, Alu::Add, None) => return Ok(()),
+        (SCALAR, ..) => {
+            "the scalar engine runs tensor_scalar for multiply, add, or multiply and then add only"
+        }
+        _ => return Ok(()),
+    };
+    Err(Failure::documented(
+        "err_unsupported_engine",
+        format!("{}: {message}", bound.api.full_name()),
+        "leave engine= away, or use the vector engine",
+    ))
+}
+
 /// The number of `operand0`; a column becomes one of `inputs`.
 fn number_or_input(
     device: &mut Device,
@@ -235,7 +239,7 @@ pub(super) fn scalar_tensor_tensor(device: &mut Device, bound: &mut Bound) -> Ou
     let mask = bound.mask()?;
     let (data, other) = device.pair(bound, ["data", "operand1"], data, other)?;
     let (data, other) = device.not_both_psum(bound, data, other, false)?;
-    let choice = device.choice(bound, VECTOR, &[Engine::Vector, Engine::Gpsimd])?;
+    let choice = device.choice(bound, VECTOR)?;
     let shape = data.shape();
     let dtype = result_type(destination.as_ref(), dtype, data.dtype.promote(other.dtype));
     let partitions = data.partitions();
@@ -252,6 +256,7 @@ pub(super) fn scalar_tensor_tensor(device: &mut Device, bound: &mut Bound) -> Ou
         mask,
         destination,
     };
+    device.spend((op0.work() + op1.work()) * request.elements())?;
     device
         .elementwise(request, |inputs| {
             let mut inputs = inputs.into_iter();

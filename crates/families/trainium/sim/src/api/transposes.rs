@@ -4,7 +4,7 @@ use super::operands::{select, tensor};
 use super::results::Output;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::{EngineName, Value};
+use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
@@ -121,21 +121,17 @@ pub(super) fn nc_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Va
     }
     let (p, f) = (data.partitions(), data.free());
     let small = p <= 32 && f <= 32;
-    let engine = match bound.take("engine") {
-        Some(Value::Engine(EngineName::Vector)) => Engine::Vector,
-        Some(Value::Engine(EngineName::Tensor | EngineName::Unknown)) | None => {
-            let into_sbuf = destination
-                .as_ref()
-                .is_some_and(|d| d.buffer() == Buffer::Sbuf);
-            if into_sbuf && small {
-                Engine::Vector
-            } else {
-                Engine::Tensor
-            }
-        }
-        Some(other) => {
-            return Err(bound.wrong("engine", "nisa.tensor_engine or nisa.vector_engine", &other));
-        }
+    let into_sbuf = destination
+        .as_ref()
+        .is_some_and(|d| d.buffer() == Buffer::Sbuf);
+    let fitting = if into_sbuf && small {
+        Engine::Vector
+    } else {
+        Engine::Tensor
+    };
+    let engine = match device.choice(bound, Choice::Fixed(fitting))? {
+        Choice::Fixed(engine) => engine,
+        _ => fitting,
     };
     // The compiler of the first dialect turns to the matrix engine for what is too large.
     let engine = if engine == Engine::Vector && !small && device.dialect == Dialect::V1 {

@@ -32,6 +32,7 @@ impl Device {
         }
         self.account
             .room((view.elements() as u64).saturating_mul(4 * COPIES))?;
+        self.spend(view.elements() as u64)?;
         let mut out = Vec::with_capacity(view.elements());
         match self.rows(view)? {
             None => self.read_into(view, &mut out)?,
@@ -158,6 +159,7 @@ impl Device {
         if !self.functional {
             return Ok(());
         }
+        self.spend(values.len() as u64)?;
         match self.rows(view)? {
             None => self.write_plain(view, values, flags),
             Some(rows) => {
@@ -192,6 +194,7 @@ impl Device {
             return self.write(view, &values, flags);
         };
         view.storage.written.set(true);
+        self.spend(values.len() as u64)?;
         self.touch(&view.storage, block)?;
         let dtype = view.dtype;
         if dtype != Dtype::Float32 {

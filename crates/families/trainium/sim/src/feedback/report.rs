@@ -75,7 +75,7 @@ pub struct Report {
     pub lower_bound_us: f64,
     /// What sets the lower bound.
     pub lower_bound_by: String,
-    /// Engines, in the order of [`Engine::ALL`].
+    /// Engines, in the order of [`Engine::ALL`]; the sequencer only where it had to do.
     pub engines: Vec<EngineUse>,
     /// The costliest lines, costliest first.
     pub lines: Vec<LineUse>,
@@ -113,9 +113,9 @@ pub struct Report {
 
 pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> Report {
     let total = timeline.latency_ns.max(1.0);
-    let mut active = [0.0f64; 5];
-    let mut counts = [0u64; 5];
-    let mut elements = [0u64; 5];
+    let mut active = [0.0f64; Engine::COUNT];
+    let mut counts = [0u64; Engine::COUNT];
+    let mut elements = [0u64; Engine::COUNT];
     let mut lines: BTreeMap<(u32, Engine, Operation0), (f64, u64)> = BTreeMap::new();
     let (mut read, mut written, mut spilled) = (0u64, 0u64, 0u64);
     let (mut transfers, mut descriptors) = (0u64, 0u64);
@@ -124,7 +124,7 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         let engine = slot.engine;
         let at = engine as usize;
         let busy = match (&instruction.transfer, engine) {
-            (Some(transfer), Engine::Dma) => {
+            (Some(transfer), _) => {
                 read += transfer.hbm_read;
                 written += transfer.hbm_written;
                 if transfer.spill {
@@ -151,7 +151,11 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                     }
                 }
                 let bytes = (transfer.hbm_read + transfer.hbm_written) as f64;
-                bytes / (machine.dma.queues as f64 * machine.dma.bytes_per_ns)
+                if engine == Engine::Dma {
+                    bytes / (machine.dma.queues as f64 * machine.dma.bytes_per_ns)
+                } else {
+                    slot.released - slot.start
+                }
             }
             _ => slot.released - slot.start,
         };
@@ -168,6 +172,7 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
     active[Engine::Dma as usize] = timeline.queue_busy.iter().sum::<f64>() / queues;
     let engines: Vec<EngineUse> = Engine::ALL
         .into_iter()
+        .filter(|engine| *engine != Engine::Sync || 0 < counts[*engine as usize])
         .map(|engine| {
             let at = engine as usize;
             let overhead = match engine {
@@ -180,6 +185,7 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                         / queues
                         / counts[at].max(1) as f64
                 }
+                Engine::Sync => machine.scalar.floor_cycles / machine.scalar.ghz,
             } * counts[at] as f64;
             EngineUse {
                 engine,

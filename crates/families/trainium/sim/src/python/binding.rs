@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::calls::Arguments;
 use super::tree::Argument;
-use crate::api::{Api, Bound, Dialect};
+use crate::api::{Api, Bound, Dialect, no_choice};
 use crate::diagnostic::{Failure, Outcome};
 
 /// Parameters of an interface.
@@ -112,6 +112,9 @@ pub(super) fn bind(api: &'static Api, dialect: Dialect, arguments: Arguments) ->
                 ));
             }
             None if is_ignored(&name) => {}
+            None if &*name == "engine" && api.has_engines() => {
+                return Err(no_choice(api));
+            }
             None => {
                 return Err(Failure::python(
                     "unexpected-argument",

@@ -57,18 +57,20 @@ impl Interpreter {
         }
         let first = positional.first();
         let second = positional.get(1);
-        let integer = |at: usize| match positional.get(at) {
-            Some(Value::Register(register)) if name == "sequential_range" => {
-                crate::api::registers::known(register)
-            }
+        let dynamic = matches!(name, "sequential_range" | "dynamic_range")
+            && positional.iter().any(|it| matches!(it, Value::Register(_)));
+        let mut integer = |at: usize| match positional.get(at) {
+            Some(Value::Register(register)) if dynamic => self.device.known(register),
             Some(value) => value.as_int().ok_or_else(wrong),
             None => Err(wrong()),
         };
         Ok(match name {
-            "range" | "affine_range" | "sequential_range" | "static_range" => {
+            "range" | "affine_range" | "sequential_range" | "static_range" | "dynamic_range" => {
                 let kind = match name {
                     "range" => LoopKind::Python,
                     "affine_range" => LoopKind::Affine,
+                    "dynamic_range" => LoopKind::Dynamic,
+                    "sequential_range" if dynamic => LoopKind::Dynamic,
                     "sequential_range" => LoopKind::Sequential,
                     _ => LoopKind::Static,
                 };

@@ -113,6 +113,8 @@ impl Interpreter {
         };
         self.device.line = line;
         let mut bound = Bound::new(binding.api, Rc::clone(&binding.names), values);
+        self.device
+            .begins(|| binding.api.identity(), bound.arguments());
         if bound.allocates() {
             self.place_blocks(&mut bound, line)?;
         }
@@ -197,6 +199,7 @@ impl Interpreter {
                     return Ok(value);
                 }
                 let mut bound = bind(api, self.device.dialect, arguments)?;
+                self.device.begins(|| api.identity(), bound.arguments());
                 if bound.allocates() {
                     self.place_blocks(&mut bound, line)?;
                 }

@@ -33,7 +33,7 @@ impl Interpreter {
             Value::Range(range, _) => {
                 super::subscripts::range_length(range.0, range.1, range.2) > 0
             }
-            Value::Register(register) => crate::api::registers::known(register)? != 0,
+            Value::Register(register) => self.device.known(register)? != 0,
             Value::Tensor(_) => {
                 return Err(Failure::documented(
                     "err_ambiguous_tensor_truth_value",

@@ -3,14 +3,14 @@
 use super::calls::Arguments;
 use super::interpreter::{Interpreter, type_error};
 use super::value::{LoopKind, Value};
-use crate::api::registers::{computed, known};
+use crate::api::registers::computed;
 use crate::diagnostic::{Failure, Outcome};
 
 impl Interpreter {
     /// A bound of a loop.
-    fn bound_of(&self, value: &Value) -> Outcome<i64> {
+    fn bound_of(&mut self, value: &Value) -> Outcome<i64> {
         match value {
-            Value::Register(register) => known(register),
+            Value::Register(register) => self.device.known(register),
             other => other.as_int().ok_or_else(|| {
                 type_error("bounds of loops are whole numbers, registers or scalars")
             }),
@@ -29,15 +29,17 @@ impl Interpreter {
         })?;
         let (mut at, stop) = (self.bound_of(&lower)?, self.bound_of(&upper)?);
         let trips = super::subscripts::range_length(at, stop, step).max(0);
-        self.device
-            .open_loop(LoopKind::Sequential, trips as u64, line);
+        self.device.open_loop(LoopKind::Dynamic, trips as u64, line);
         let result = loop {
             if at >= stop {
                 break Ok(Value::None);
             }
             // What the body gets is a number of the device, not of Python.
+            if let Err(failure) = self.device.branch(line) {
+                break Err(failure);
+            }
             let arguments = Arguments {
-                positional: vec![computed(Some(at))],
+                positional: vec![computed(Some(at), false)],
                 keywords: Vec::new(),
             };
             let one = self
@@ -63,9 +65,10 @@ impl Interpreter {
                 "allocate the register with nisa.register_alloc() and load the condition into it",
             ));
         };
-        self.device.open_loop(LoopKind::Sequential, 0, line);
+        self.device.open_loop(LoopKind::Dynamic, 0, line);
         let result = loop {
-            match known(&condition) {
+            let known = self.device.known(&condition);
+            match known.and_then(|value| self.device.branch(line).map(|()| value)) {
                 Ok(0) => break Ok(Value::None),
                 Ok(_) => {}
                 Err(failure) => break Err(failure),

@@ -309,8 +309,7 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "MemoryRegion" => Some(Value::Module("MemoryRegion")),
             "affine_range" | "sequential_range" | "static_range" | "dynamic_range" | "mgrid"
             | "device_print" => Some(Value::Builtin(match name {
-                // Bounds are known when the kernel is traced, so the loop is one in order.
-                "dynamic_range" => "sequential_range",
+                "dynamic_range" => "dynamic_range",
                 "affine_range" => "affine_range",
                 "sequential_range" => "sequential_range",
                 "static_range" => "static_range",

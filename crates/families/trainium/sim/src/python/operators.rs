@@ -160,14 +160,19 @@ impl Interpreter {
                 .map(Some)
                 .ok_or_else(|| type_error("scalars are computed with whole numbers")),
         };
-        let (Some(a), Some(b)) = (part(left)?, part(right)?) else {
-            return Ok(computed(None));
+        let from_data = [left, right]
+            .into_iter()
+            .any(|it| matches!(it, Value::Register(register) if register.from_data.get()));
+        let (a, b) = (part(left)?, part(right)?);
+        self.device.sequence(line)?;
+        let (Some(a), Some(b)) = (a, b) else {
+            return Ok(computed(None, from_data));
         };
         let result = self.binary(operator, Value::Int(a), Value::Int(b), line)?;
         let whole = result
             .as_int()
             .ok_or_else(|| type_error("the result of a scalar is a whole number: use //"))?;
-        Ok(computed(Some(whole)))
+        Ok(computed(Some(whole), from_data))
     }
 
     pub(super) fn unary(&mut self, operator: Unary, value: Value) -> Outcome<Value> {

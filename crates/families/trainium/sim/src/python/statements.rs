@@ -324,8 +324,12 @@ impl Interpreter {
                 break;
             }
             self.device.open_scope();
-            let flow = self
-                .store(target, item, frame, line)
+            let counted = match kind {
+                LoopKind::Dynamic => self.device.branch(line),
+                _ => Ok(()),
+            };
+            let flow = counted
+                .and_then(|()| self.store(target, item, frame, line))
                 .and_then(|()| self.block(body, frame));
             self.device.close_scope();
             self.device.next_iteration();

@@ -13,6 +13,7 @@ use crate::tensor::index::{Index, Mask};
 use crate::tensor::place::Allocator;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
+use crate::trace::mix;
 
 /// What kind of loop a range stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +22,8 @@ pub(crate) enum LoopKind {
     Affine,
     Sequential,
     Static,
+    /// Counted by the device while the kernel runs.
+    Dynamic,
 }
 
 /// Engines, as kernels name them.
@@ -62,6 +65,8 @@ pub(crate) struct Register {
     pub(crate) value: Cell<Option<i64>>,
     /// Whether it is a scalar, with which one can compute.
     pub(crate) scalar: bool,
+    /// Whether the number came from memory.
+    pub(crate) from_data: Cell<bool>,
 }
 
 /// Constant array on the host (for `shared_constant`).
@@ -216,6 +221,46 @@ impl Value {
             Self::Float(value) => Some(*value),
             other => other.as_int().map(|value| value as f64),
         }
+    }
+
+    /// A fingerprint that equal arguments of a call share: of a tensor its shape and type, of all
+    /// else the value. `None` for what is never taken for equal.
+    pub(crate) fn identity(&self) -> Option<u64> {
+        let text = |kind: u64, text: &str| text.bytes().fold(kind, |hash, it| mix(hash, it.into()));
+        let all = |kind: u64, items: &[Self]| {
+            let mut items = items.iter();
+            items.try_fold(kind, |hash, it| Some(mix(hash, it.plain()?)))
+        };
+        match self {
+            Self::Tuple(items) => all(1, &items.0),
+            Self::List(items) => all(2, &items.borrow().0),
+            Self::Str(value) => Some(text(3, value)),
+            Self::Builtin(name) => Some(text(4, name)),
+            Self::Api(api) => Some(mix(5, api.identity())),
+            Self::Symbol(name) => Some(text(6, name)),
+            Self::Type(name) => Some(text(7, name)),
+            Self::Tensor(view) => {
+                let sizes = view.dimensions.iter().map(|it| it.size as u64);
+                Some(sizes.fold(mix(8, view.dtype as u64), mix))
+            }
+            // What a mask keeps shows in the operands.
+            Self::Mask(_) => Some(9),
+            other => other.plain(),
+        }
+    }
+
+    /// The same for a single value.
+    fn plain(&self) -> Option<u64> {
+        Some(match self {
+            Self::None => 10,
+            Self::Bool(value) => mix(11, u64::from(*value)),
+            Self::Int(value) | Self::Partition(value) => mix(12, *value as u64),
+            Self::Float(value) => mix(13, value.to_bits()),
+            Self::Dtype(value) | Self::ScalarOf(value) => mix(14, *value as u64),
+            Self::Buffer(value) => mix(15, *value as u64),
+            Self::Engine(value) => mix(16, *value as u64),
+            _ => return None,
+        })
     }
 
     pub(super) fn is_container(&self) -> bool {

@@ -9,8 +9,12 @@ use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Features, Instruction, Long, Operation, Region, Tile};
 
+/// Most instructions between making and reading a result that is kept in the accumulators.
+const REACH: usize = 4096;
+
 /// Results that only one operation of the vector engine reads go to the accumulators if they fit
-/// a bank, which lets that operation stream both operands at once.
+/// a bank and there is room until they are read, which lets that operation stream both operands
+/// at once.
 pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
     let uses = plan.uses();
     if !uses.pairs {
@@ -31,17 +35,31 @@ pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
         let tensor = plan.tensors.get(region.tile.tensor as usize);
         tensor.is_some_and(|it| it.buffer == Buffer::Sbuf && it.bytes * 8 <= machine.psum_bytes)
     };
+    let alone = |region: &&Region| {
+        let at = region.tile.at();
+        let tile = &uses.tiles[at];
+        tile.readers == 1 && tile.writers == 1 && scalar[at] && fits(region)
+    };
+    // Bytes of the accumulators that are taken at each instruction.
+    let mut levels = levels(plan, uses.spans());
     let mut found = Vec::new();
     for (position, instruction) in plan.instructions.iter().enumerate() {
-        let alone = |region: &Region| {
-            let at = region.tile.at();
-            let tile = &uses.tiles[at];
-            tile.readers == 1 && tile.writers == 1 && scalar[at] && fits(region)
-        };
-        if instruction.operation == Operation::TensorTensor
-            && instruction.features.psum_inputs == 0
-            && instruction.reads.iter().any(alone)
+        if instruction.operation != Operation::TensorTensor || instruction.features.psum_inputs > 0
         {
+            continue;
+        }
+        let mut able = instruction.reads.iter().filter(alone);
+        let has_room = able.find_map(|region| {
+            let bytes = plan.tensors.get(region.tile.tensor as usize)?.bytes;
+            let first = uses.tiles[region.tile.at()].first() as usize;
+            let lives = levels.get_mut(first..=position)?;
+            let fits = lives.len() <= REACH
+                && lives
+                    .iter()
+                    .all(|level| level + bytes <= machine.psum_bytes);
+            fits.then(|| lives.iter_mut().for_each(|level| *level += bytes))
+        });
+        if has_room.is_some() {
             found.push(position);
         }
     }
@@ -51,6 +69,24 @@ pub(super) fn operands_in_accumulators(plan: &mut Plan, machine: &Machine) {
             instructions[position].features.psum_inputs = 1;
         }
     }
+}
+
+/// Bytes of the accumulators in each partition that are taken at each instruction.
+fn levels(plan: &Plan, spans: impl Iterator<Item = Span>) -> Vec<u64> {
+    let mut changes = vec![0i64; plan.instructions.len() + 1];
+    for span in spans {
+        let tensor = plan.tensors.get(span.tile.tensor as usize);
+        if let Some(tensor) = tensor.filter(|it| it.buffer == Buffer::Psum) {
+            changes[span.first as usize] += tensor.bytes as i64;
+            changes[span.last as usize + 1] -= tensor.bytes as i64;
+        }
+    }
+    let mut level = 0;
+    let sums = changes.into_iter().map(|change| {
+        level += change;
+        level.max(0) as u64
+    });
+    sums.collect()
 }
 
 /// Where more accumulators live at once than there are, those needed latest move to the on-chip

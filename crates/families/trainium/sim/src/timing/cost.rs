@@ -16,17 +16,13 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         Engine::Scalar => &machine.scalar,
         Engine::Gpsimd => &machine.gpsimd,
         Engine::Dma => return 0.0,
+        Engine::Sync => return sequencer(instruction, machine),
     };
     let sixteen = machine.rates.fast_sixteen_bit && features.narrow;
     let cycles = match (instruction.operation, engine) {
         (Operation::Matmul | Operation::Transpose, _) => {
             let columns = f64::from(instruction.columns);
-            let stream = if instruction.operation == Operation::Transpose && columns > 0.0 {
-                // Streaming the data against an identity, or the identity against the data.
-                n.max(ARRAY.min(columns))
-            } else {
-                n.max(ARRAY.min(columns))
-            };
+            let stream = n.max(ARRAY.min(columns));
             let factor = match (features.fp32, features.onezero) {
                 (true, true) => rates.fp32_factor / 2.0,
                 (true, false) => rates.fp32_factor,
@@ -62,7 +58,6 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         (Operation::ActivationReduce | Operation::TensorScalarReduce, _) => n.max(64.0) + 64.0,
         (Operation::Copy | Operation::TensorScalar, Engine::Vector) if sixteen => n / 2.0,
         (Operation::Memset, _) if features.narrow => n / 2.0,
-        (Operation::MaxEight, _) => n,
         (Operation::TensorTensor, Engine::Gpsimd) => 2.0 * n,
         _ => n,
     };
@@ -83,4 +78,17 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         rates.floor_cycles
     };
     (cycles * rates.slowdown + overhead).max(floor) / rates.ghz
+}
+
+/// Nanoseconds that the sequencer takes for an instruction on registers. It runs one after the
+/// other; a value from or to memory takes the way there and back, which for main memory is the
+/// latency of a transfer.
+fn sequencer(instruction: &Instruction, machine: &Machine) -> f64 {
+    let own = machine.scalar.floor_cycles / machine.scalar.ghz;
+    let way = match (instruction.operation, &instruction.transfer) {
+        (_, Some(_)) => machine.dma.latency_ns,
+        (Operation::RegisterLoad | Operation::RegisterStore, None) => 2.0 * machine.tail_ns,
+        _ => 0.0,
+    };
+    own + way
 }

@@ -116,6 +116,13 @@ impl<'a> Live<'a> {
     }
 }
 
+/// Most parts of tiles that are compared, and most edges, before a trace is taken to be a chain.
+/// The largest published kernels stay below a hundredth of both.
+const COMPARISONS: usize = 2_000_000_000;
+const EDGES: usize = 32_000_000;
+/// How many instructions the first of such a chain waits for.
+const BEFORE_CHAIN: u32 = 256;
+
 /// Loops that are run in order: the loads of an iteration wait for the work of the last one.
 #[derive(Default)]
 struct Rolled {
@@ -146,9 +153,34 @@ impl Rolled {
             Choice::Fixed(Engine::Tensor) => 0,
             Choice::Fixed(Engine::Scalar) => 1,
             Choice::Fixed(Engine::Gpsimd) => 2,
+            Choice::Fixed(Engine::Sync) => return,
             _ => 3,
         };
         self.now[engine] = Some(own);
+    }
+}
+
+/// Registers: the sequencer runs its instructions one after the other, and what depends on a
+/// value from data, or on a branch, waits for it.
+#[derive(Default)]
+struct Sequencer {
+    latest: Option<u32>,
+    barrier: Option<u32>,
+}
+
+impl Sequencer {
+    fn wait(&mut self, instruction: &Instruction, own: u32, before: &mut Vec<(u32, bool)>) {
+        if instruction.features.after_registers {
+            self.barrier = self.latest;
+        }
+        before.extend(self.barrier.map(|latest| (latest, true)));
+        if instruction.choice == Choice::Fixed(Engine::Sync) {
+            before.extend(self.latest.map(|latest| (latest, false)));
+            self.latest = Some(own);
+            if instruction.operation == Operation::Branch {
+                self.barrier = Some(own);
+            }
+        }
     }
 }
 
@@ -163,9 +195,22 @@ pub(super) fn graph(
     let mut open = vec![0; instructions.len()];
     let mut tiles = Live::new(uses);
     let mut rolled = Rolled::default();
+    let mut sequencer = Sequencer::default();
     let mut before: Vec<(u32, bool)> = Vec::new();
+    let mut compared = 0;
+    let mut chain = false;
     for (position, instruction) in instructions.iter().enumerate() {
         let own = position as u32;
+        if COMPARISONS < compared || EDGES < edges.len() {
+            // Kernels that touch few tiles in very many parts would take hours to compare.
+            let since = if chain { 1 } else { BEFORE_CHAIN };
+            chain = true;
+            for index in own.saturating_sub(since)..own {
+                edges.push((index, Waiting::new(own, true)));
+                open[position] += 1;
+            }
+            continue;
+        }
         for region in &instruction.reads {
             let Some(tensor) = tensors.get(region.tile.tensor as usize) else {
                 continue;
@@ -176,6 +221,7 @@ pub(super) fn graph(
             let tile = tiles.of(region.tile);
             let part = region.part();
             for (other, writer) in tile.writes.iter().rev() {
+                compared += 1;
                 if other.overlaps(&part) {
                     before.push((*writer, true));
                     if other.covers(&part) {
@@ -192,6 +238,7 @@ pub(super) fn graph(
             let main = !tensor.buffer.on_chip();
             let tile = tiles.of(region.tile);
             let part = region.part();
+            compared += 2 * (tile.reads.len() + tile.writes.len());
             for (other, reader) in &tile.reads {
                 if *reader != own && other.overlaps(&part) {
                     before.push((*reader, false));
@@ -220,7 +267,9 @@ pub(super) fn graph(
         if rolled_loops {
             rolled.wait(instruction, own, &mut before);
         }
-        before.sort_unstable();
+        sequencer.wait(instruction, own, &mut before);
+        // Of two reasons to wait for one instruction the stronger one counts: its result.
+        before.sort_unstable_by_key(|(index, result)| (*index, !*result));
         before.dedup_by_key(|(index, _)| *index);
         for (index, result) in before.drain(..) {
             if index != own {

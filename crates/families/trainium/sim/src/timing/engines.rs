@@ -27,21 +27,22 @@ impl Ord for Time {
 }
 
 /// The engines, as the state numbers them.
-pub(super) const ENGINES: [Engine; 4] = [
+pub(super) const ENGINES: [Engine; 5] = [
     Engine::Tensor,
     Engine::Vector,
     Engine::Scalar,
     Engine::Gpsimd,
+    Engine::Sync,
 ];
 
 /// The engines and queues while a schedule is made.
 pub(super) struct State<'a> {
     pub(super) machine: &'a Machine,
     pub(super) instructions: &'a Long<Instruction>,
-    pub(super) free: [f64; 4],
-    pub(super) running: [Option<u32>; 4],
-    /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers.
-    pub(super) ready: [Ready; 7],
+    pub(super) free: [f64; 5],
+    pub(super) running: [Option<u32>; 5],
+    /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers, registers.
+    pub(super) ready: [Ready; 8],
     pub(super) issued: Vec<bool>,
     pub(super) oldest: usize,
     pub(super) queues: Vec<f64>,
@@ -68,6 +69,7 @@ impl State<'_> {
             Choice::VectorOrScalar => 4,
             Choice::VectorOrGpsimd => 5,
             Choice::Fixed(Engine::Dma) => 6,
+            Choice::Fixed(Engine::Sync) => 7,
         };
         self.ready[heap].push(which);
     }
@@ -79,7 +81,8 @@ impl State<'_> {
             0 => &[0],
             1 => &[1, 4, 5],
             2 => &[2, 4],
-            _ => &[3, 5],
+            3 => &[3, 5],
+            _ => &[7],
         };
         let mut best: Option<(usize, u32)> = None;
         for heap in heaps {
@@ -89,7 +92,7 @@ impl State<'_> {
             if which as usize >= self.oldest + self.machine.window {
                 continue;
             }
-            if *heap >= 4 {
+            if matches!(heap, 4 | 5) {
                 // The other engine may be done with it sooner.
                 let other = match (*heap, engine) {
                     (4, 1) => 2,

@@ -24,7 +24,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
         let target = instruction.writes.first();
         target.is_some_and(|region| uses.tiles[region.tile.at()].writers == 1)
     };
-    let cacheable = |instruction: &Instruction| -> Option<u64> {
+    let cacheable = |instruction: &Instruction| -> Option<(u64, u64)> {
         let source = instruction.reads.first()?;
         let target = instruction.writes.first()?;
         let tensor = plan.tensors.get(source.tile.tensor as usize)?;
@@ -35,10 +35,10 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
             && !written[source.tile.tensor as usize]
             && !tensor.buffer.on_chip()
             && fresh)
-            .then_some(instruction.fingerprint)
+            .then_some(content(instruction))
     };
     // By source line of the load: distinct tiles and how often they are loaded.
-    let mut sites: BTreeMap<u32, Keyed<u64, (u64, u32)>> = BTreeMap::new();
+    let mut sites: BTreeMap<u32, Keyed<(u64, u64), (u64, u32)>> = BTreeMap::new();
     for instruction in plan.instructions.iter() {
         if let (Some(fingerprint), true) = (cacheable(instruction), alone(instruction)) {
             let target = instruction.writes.first();
@@ -68,7 +68,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
     if chosen.is_empty() {
         return;
     }
-    let mut first: Keyed<(u32, u64), Tile> = Keyed::default();
+    let mut first: Keyed<(u32, (u64, u64)), Tile> = Keyed::default();
     let mut renamed: Vec<Option<Tile>> = plan.table(None);
     let mut cached = 0;
     plan.instructions_mut().retain_mut(|instruction| {
@@ -81,7 +81,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
             && chosen.contains(&instruction.line)
             && let (Some(target), true) = (instruction.writes.first(), alone(instruction))
         {
-            let key = (instruction.line, instruction.fingerprint);
+            let key = (instruction.line, content(instruction));
             if let Some(home) = first.get(&key) {
                 renamed[target.tile.at()] = Some(*home);
                 cached += 1;
@@ -92,4 +92,9 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
         true
     });
     plan.cached_loads += cached;
+}
+
+/// What a load puts into its tile: what it reads, and how that lies there and as which type.
+const fn content(instruction: &Instruction) -> (u64, u64) {
+    (instruction.fingerprint, instruction.meaning.pattern)
 }

@@ -109,8 +109,8 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
     let mut state = State {
         machine,
         instructions: &instructions,
-        free: [0.0; 4],
-        running: [None; 4],
+        free: [0.0; 5],
+        running: [None; 5],
         ready: Default::default(),
         issued: vec![false; count],
         oldest: 0,

@@ -5,7 +5,7 @@ use super::memory::Plan;
 use crate::keyed::Keyed;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Operation, Part, Region, Tile};
+use crate::trace::{Choice, Engine, Instruction, Meaning, Operation, Part, Region, Tile};
 
 /// Whether equal operations of this kind give equal results.
 pub(super) const fn is_plain(operation: Operation) -> bool {
@@ -23,12 +23,13 @@ pub(super) const fn is_plain(operation: Operation) -> bool {
 /// Whether an instruction adds two tiles into an accumulator.
 pub(super) fn adds(instruction: &Instruction) -> bool {
     instruction.operation == Operation::TensorTensor
-        && instruction.features.accumulate
+        && instruction.features.sum
         && instruction.reads.len() == 2
 }
 
-/// What operations have in common that may be one: line, operation, elements, what is read.
-type Name = (u32, Operation, u32, Short<(Tile, (u32, u32)), 3>);
+/// What operations have in common that may be one: line, operation, the call with its numbers,
+/// what is read.
+type Name = (u32, Operation, Meaning, Short<(Tile, Part), 3>);
 
 /// Where an operation has been before.
 struct Seen {
@@ -37,14 +38,13 @@ struct Seen {
     iteration: u32,
     position: usize,
     home: Tile,
-    values: u64,
 }
 
 /// Takes operations of an affine loop out that read what they read in an earlier iteration: they
 /// are done once.
 ///
-/// Numbers among the operands are no part of the trace: operations are equal if they gave equal
-/// values, too. In a run without values those that differ in a number only count as equal.
+/// Operations are equal by name: the same call with the same numbers on the same parts of the same
+/// tiles. What they give on some input does not count.
 pub(super) fn hoist(plan: &mut Plan) {
     let uses = plan.uses();
     if !uses.plain {
@@ -78,7 +78,7 @@ pub(super) fn hoist(plan: &mut Plan) {
             let home = home.tile;
             let reads = instruction.reads.iter();
             let reads: Short<_, 3> = reads
-                .map(|it| (renamed[it.tile.at()].unwrap_or(it.tile), it.span))
+                .map(|it| (renamed[it.tile.at()].unwrap_or(it.tile), it.part()))
                 .collect();
             let fresh = |since: usize| {
                 let mut reads = reads.iter();
@@ -87,14 +87,13 @@ pub(super) fn hoist(plan: &mut Plan) {
             let name = (
                 instruction.line,
                 instruction.operation,
-                instruction.free,
+                instruction.meaning,
                 reads.clone(),
             );
             match seen.get(&name) {
                 Some(before)
                     if before.instance == instance
                         && before.iteration < iteration
-                        && before.values == instruction.fingerprint
                         && fresh(before.position) =>
                 {
                     renamed[home.at()] = Some(before.home);
@@ -107,7 +106,6 @@ pub(super) fn hoist(plan: &mut Plan) {
                         iteration,
                         position,
                         home,
-                        values: instruction.fingerprint,
                     };
                     seen.insert(name, now);
                 }

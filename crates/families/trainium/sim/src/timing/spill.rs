@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::memory::{Plan, peak};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Instruction, Long, Operation, Region, Tile, Transfer};
+use crate::trace::{Choice, Grain, Instruction, Long, Operation, Region, Tile, Transfer};
 
 /// What a tile holds when it is put out.
 #[derive(Clone)]
@@ -182,6 +182,7 @@ pub(super) fn spilled(
         spill: true,
     }));
     let region = Region {
+        grain: Grain::default(),
         tile,
         partitions: (0, partitions),
         span: Region::span(0, bytes),

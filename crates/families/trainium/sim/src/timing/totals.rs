@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 /// Nanoseconds of work for each engine, in the order of [`Engine::ALL`], after the compiler's
 /// passes. What may run on two engines is given to the one with less to do.
 #[must_use]
-pub fn totals(trace: &Trace, machine: &Machine, passes: Passes) -> [f64; 5] {
+pub fn totals(trace: &Trace, machine: &Machine, passes: Passes) -> [f64; Engine::COUNT] {
     let plan = memory::plan(trace, machine, passes);
-    let mut busy = [0.0; 5];
+    let mut busy = [0.0; Engine::COUNT];
     let slot = |engine: Engine| Engine::ALL.iter().position(|it| *it == engine).unwrap_or(0);
     for instruction in plan.instructions.iter() {
         let engines: &[Engine] = match instruction.choice {
@@ -31,6 +31,7 @@ pub fn totals(trace: &Trace, machine: &Machine, passes: Passes) -> [f64; 5] {
             Choice::Fixed(Engine::Vector) => &[Engine::Vector],
             Choice::Fixed(Engine::Scalar) => &[Engine::Scalar],
             Choice::Fixed(Engine::Gpsimd) => &[Engine::Gpsimd],
+            Choice::Fixed(Engine::Sync) => &[Engine::Sync],
             Choice::VectorOrScalar => &[Engine::Vector, Engine::Scalar],
             Choice::VectorOrGpsimd => &[Engine::Vector, Engine::Gpsimd],
         };

@@ -17,6 +17,11 @@ pub(super) struct TileUses {
 }
 
 impl TileUses {
+    /// The first instruction that does either.
+    pub(super) const fn first(&self) -> u32 {
+        self.first
+    }
+
     /// Notes a use of `tile`, which these are of.
     fn by(&mut self, position: u32, tile: Tile) -> &mut Self {
         if self.readers + self.writers == 0 {

@@ -1,5 +1,8 @@
 //! The compiler of the first dialect turns short affine loops of small vector operations into
 //! single instructions with one more dimension in their access pattern.
+//!
+//! So it can where each operand moves by the same step from iteration to iteration, where the
+//! numbers among the operands are the same, and where no iteration needs what an earlier one did.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,13 +10,17 @@ use std::sync::Arc;
 use super::memory::Plan;
 use crate::python::value::LoopKind;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Long, Loop, Tensor};
+use crate::trace::{Choice, Engine, Instruction, Long, Loop, Region, Tensor};
 
 /// Longest loop that is merged.
 const TRIPS: u64 = 128;
+/// Most instructions of an iteration.
+const BODY: usize = 64;
 /// Most elements of a merged instruction in each partition, without and with the accumulators.
 const ELEMENTS: u32 = 2048;
 const ACCUMULATOR_ELEMENTS: u32 = 512;
+/// Most free dimensions of an access pattern, as documented.
+const DIMENSIONS: u8 = 4;
 
 /// Instructions of a loop and what they become.
 struct Widened {
@@ -50,7 +57,7 @@ pub(super) fn merge(plan: &mut Plan, loops: &[Loop]) {
             length: end - at,
             body,
         };
-        let alike = run.trips() >= 2 && run.is_uniform();
+        let alike = run.trips() >= 2 && body <= BODY && run.is_uniform();
         let wide = alike.then(|| run.widened(&plan.tensors));
         if let Some(wide) = wide.flatten() {
             found.push(Widened { run: at..end, wide });
@@ -91,26 +98,28 @@ impl Run<'_> {
         &self.all[self.first + position]
     }
 
-    /// Whether every iteration runs the same vector operations, none of them fed by an earlier
-    /// iteration.
+    /// Whether every iteration runs the same vector operations with the same numbers.
     fn is_uniform(&self) -> bool {
         self.length.is_multiple_of(self.body)
             && (0..self.length).all(|position| {
                 let (instruction, first) = (self.at(position), self.at(position % self.body));
                 let vector = !matches!(
                     instruction.choice,
-                    Choice::Fixed(Engine::Tensor | Engine::Dma | Engine::Gpsimd)
+                    Choice::Fixed(Engine::Tensor | Engine::Dma | Engine::Gpsimd | Engine::Sync)
                 );
                 vector
                     && !instruction.features.accumulate
                     && instruction.operation == first.operation
                     && instruction.line == first.line
+                    && instruction.meaning == first.meaning
                     && instruction.free == first.free
                     && instruction.partitions == first.partitions
+                    && instruction.reads.len() == first.reads.len()
+                    && instruction.writes.len() == first.writes.len()
             })
     }
 
-    /// The widened instructions; none where they are too long to be widened.
+    /// The widened instructions, beside those that cannot be widened; none where nothing is.
     fn widened(&self, tensors: &[Tensor]) -> Option<Vec<Instruction>> {
         let trips = self.trips();
         let psum = |i: &Instruction| {
@@ -137,23 +146,149 @@ impl Run<'_> {
             return None;
         }
         let mut out = Vec::new();
+        let mut any = false;
         let mut first = 0;
         while first < trips {
             let count = together.min(trips - first);
-            for position in 0..self.body {
-                let mut wide = self.at(first * self.body + position).clone();
-                wide.free *= count as u32;
-                for other in 1..count {
-                    let next = self.at((first + other) * self.body + position);
-                    wide.reads.extend_from_slice(&next.reads);
-                    wide.writes.extend_from_slice(&next.writes);
+            let begin = first * self.body;
+            let steps = self.steps(begin, count, tensors);
+            if count > 1 && steps.is_some_and(|steps| self.is_free_of_order(begin, count, &steps)) {
+                any = true;
+                for position in 0..self.body {
+                    let mut wide = self.at(begin + position).clone();
+                    wide.free *= count as u32;
+                    for other in 1..count {
+                        let next = self.at(begin + other * self.body + position);
+                        wide.reads.extend_from_slice(&next.reads);
+                        wide.writes.extend_from_slice(&next.writes);
+                    }
+                    wide.reads.sort_by_key(|r| (r.tile, r.partitions, r.span));
+                    wide.reads.edit(Vec::dedup);
+                    out.push(wide);
                 }
-                wide.reads.sort_by_key(|r| (r.tile, r.partitions, r.span));
-                wide.reads.edit(Vec::dedup);
-                out.push(wide);
+            } else {
+                let apart = begin..begin + count * self.body;
+                out.extend(apart.map(|position| self.at(position).clone()));
             }
             first += count;
         }
-        Some(out)
+        any.then_some(out)
+    }
+
+    /// How far the operands of each instruction of the body move from iteration to iteration, if
+    /// one access pattern with one more dimension covers each.
+    fn steps(&self, begin: usize, count: usize, tensors: &[Tensor]) -> Option<Vec<Vec<Step>>> {
+        let operands = |iteration: usize, position: usize| {
+            let instruction = self.at(begin + iteration * self.body + position);
+            instruction.reads.iter().chain(&instruction.writes)
+        };
+        let mut all = Vec::with_capacity(self.body);
+        for position in 0..self.body {
+            let mut steps: Vec<Step> = Vec::new();
+            for iteration in 1..count {
+                let before = operands(iteration - 1, position);
+                let pairs = before.zip(operands(iteration, position));
+                for (at, (before, next)) in pairs.enumerate() {
+                    let step = Step::between(before, next, tensors)?;
+                    match steps.get(at) {
+                        None => steps.push(step),
+                        Some(first) if *first == step => {}
+                        Some(_) => return None,
+                    }
+                }
+            }
+            let moves = steps.iter().any(|step| *step != Step::default());
+            let most = self.at(begin + position).meaning.dimensions + u8::from(moves);
+            if DIMENSIONS < most {
+                return None;
+            }
+            all.push(steps);
+        }
+        Some(all)
+    }
+
+    /// Whether nothing changes where each instruction runs for all iterations before the next one
+    /// does: no iteration needs what an earlier one does further down in the body.
+    fn is_free_of_order(&self, begin: usize, count: usize, steps: &[Vec<Step>]) -> bool {
+        let touched = |position: usize| {
+            let instruction = self.at(begin + position);
+            let writes = instruction.reads.len();
+            let both = instruction.reads.iter().chain(&instruction.writes);
+            both.enumerate()
+                .map(move |(at, region)| (at, region, writes <= at))
+        };
+        for late in 0..self.body {
+            for early in 0..=late {
+                for (at, region, writes) in touched(late) {
+                    for (other, _, written) in touched(early) {
+                        if !(writes || written) {
+                            continue;
+                        }
+                        // Where both move alike the first iteration stands for all.
+                        let alike = steps[late][at] == steps[early][other];
+                        let firsts = if alike { 1 } else { count - 1 };
+                        for first in 0..firsts {
+                            let from = self.region(begin, first, late, at).unwrap_or(region);
+                            let meets = (first + 1..count).any(|next| {
+                                let to = self.region(begin, next, early, other);
+                                to.is_some_and(|to| from.meets(to))
+                            });
+                            if meets {
+                                return false;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// An operand of an instruction of an iteration.
+    fn region(
+        &self,
+        begin: usize,
+        iteration: usize,
+        position: usize,
+        at: usize,
+    ) -> Option<&Region> {
+        let instruction = self.at(begin + iteration * self.body + position);
+        let reads = instruction.reads.len();
+        match at < reads {
+            true => instruction.reads.get(at),
+            false => instruction.writes.get(at - reads),
+        }
+    }
+}
+
+/// How far an operand moves from one iteration to the next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Step {
+    /// In tensors, where each iteration has its own.
+    tensors: i64,
+    blocks: i64,
+    bytes: i64,
+}
+
+impl Step {
+    /// `None` where no regular step leads from one to the other.
+    fn between(before: &Region, next: &Region, tensors: &[Tensor]) -> Option<Self> {
+        let apart = |a: u32, b: u32| i64::from(b) - i64::from(a);
+        let step = Self {
+            tensors: apart(before.tile.tensor, next.tile.tensor),
+            blocks: apart(before.tile.block, next.tile.block),
+            bytes: apart(before.span.0, next.span.0),
+        };
+        let same = before.partitions == next.partitions && before.length() == next.length();
+        // Tensors of one's own are made by one line, and lie side by side.
+        let own = || {
+            let (a, b) = (
+                tensors.get(before.tile.tensor as usize)?,
+                tensors.get(next.tile.tensor as usize)?,
+            );
+            let alike = a.line == b.line && a.bytes == b.bytes && a.buffer == b.buffer;
+            (alike && step.blocks == 0 && step.bytes == 0).then_some(())
+        };
+        (same && (step.tensors == 0 || own().is_some())).then_some(step)
     }
 }

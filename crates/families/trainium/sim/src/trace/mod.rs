@@ -29,16 +29,21 @@ pub enum Engine {
     Gpsimd,
     /// The DMA queues.
     Dma,
+    /// The sequencer that computes with registers, loads and stores them, and branches.
+    Sync,
 }
 
 impl Engine {
+    /// How many there are.
+    pub const COUNT: usize = 6;
     /// Every engine, in the order of reports.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; Self::COUNT] = [
         Self::Tensor,
         Self::Vector,
         Self::Scalar,
         Self::Gpsimd,
         Self::Dma,
+        Self::Sync,
     ];
 
     /// Name in reports, as the profiler spells it.
@@ -50,6 +55,7 @@ impl Engine {
             Self::Scalar => "scalar",
             Self::Gpsimd => "gpsimd",
             Self::Dma => "dma",
+            Self::Sync => "sync",
         }
     }
 }
@@ -96,6 +102,12 @@ pub(crate) enum Operation {
     Load,
     Store,
     Move,
+    /// A register is set or computed.
+    Register,
+    RegisterLoad,
+    RegisterStore,
+    /// A loop that the device counts, or whose condition it asks for, goes on.
+    Branch,
 }
 
 impl Operation {
@@ -129,6 +141,10 @@ impl Operation {
             Self::Load => "dma load",
             Self::Store => "dma store",
             Self::Move => "dma copy",
+            Self::Register => "register",
+            Self::RegisterLoad => "register_load",
+            Self::RegisterStore => "register_store",
+            Self::Branch => "branch",
         }
     }
 }
@@ -198,6 +214,16 @@ pub(crate) struct Region {
     pub(crate) tile: Tile,
     pub(crate) partitions: (u16, u16),
     pub(crate) span: (u32, u32),
+    /// What of the span is touched, on chip.
+    pub(crate) grain: Grain,
+}
+
+/// Which bytes of a span are touched: `bytes` from its start and then again every `every` bytes, or
+/// fewer; all of them where `every` is 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Grain {
+    pub(crate) every: u16,
+    pub(crate) bytes: u16,
 }
 
 impl Region {
@@ -220,6 +246,23 @@ impl Region {
         self.span.0 == 0 && u64::from(self.span.1) == bytes
     }
 
+    /// Whether both touch a byte, as far as their strides tell.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        if self.tile != other.tile || !self.part().overlaps(&other.part()) {
+            return false;
+        }
+        let every = i64::from(common(self.grain.every, other.grain.every));
+        if every == 0 {
+            return true;
+        }
+        let width = |region: &Self| match region.grain.every {
+            0 => region.length() as i64,
+            _ => i64::from(region.grain.bytes),
+        };
+        let apart = (i64::from(self.span.0) - i64::from(other.span.0)).rem_euclid(every);
+        apart < width(other) || every - apart < width(self)
+    }
+
     /// What it covers of its tile.
     #[inline]
     pub(crate) const fn part(&self) -> Part {
@@ -230,8 +273,17 @@ impl Region {
     }
 }
 
+/// The greatest common divisor.
+pub(crate) const fn common(a: u16, b: u16) -> u16 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
 /// What a region covers of its tile.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     partitions: (u16, u16),
     span: (u32, u32),
@@ -281,8 +333,10 @@ pub(crate) struct Features {
     pub(crate) fp32: bool,
     /// The matrix engine is told that one input holds ones and zeros only.
     pub(crate) onezero: bool,
-    /// The product is added to what the accumulator holds.
+    /// The result changes what its place holds, as `+=` does: affine loops may carry that.
     pub(crate) accumulate: bool,
+    /// The result is the sum of what its place holds and another operand.
+    pub(crate) sum: bool,
     /// Number of inputs in the accumulators.
     pub(crate) psum_inputs: u8,
     /// Whether anything is read from or written to the on-chip memory or the accumulators.
@@ -300,16 +354,27 @@ pub(crate) struct Features {
     pub(crate) dynamic: bool,
     /// Double-row mode of the matrix engine.
     pub(crate) double_row: bool,
+    /// This and what follows waits for the registers that were loaded before.
+    pub(crate) after_registers: bool,
 }
 
-/// Returns a fingerprint of values: equal ones have equal ones, others hardly ever.
-pub(crate) fn fingerprint(values: &[f32]) -> u64 {
-    // Lanes without a chain between them, so that compilers make vector code of it.
-    values.iter().zip(0u64..).fold(1, |sum, (value, place)| {
-        let mixed = u64::from(value.to_bits()) ^ 0x9e37_79b9_7f4a_7c15;
-        let weight = place.wrapping_mul(0xd1b5_4a32_d192_ed03) | 1;
-        sum.wrapping_add(mixed.wrapping_mul(mixed >> 7).wrapping_mul(weight))
-    })
+/// Adds a word to a fingerprint of words in their order.
+#[inline]
+pub(crate) const fn mix(hash: u64, word: u64) -> u64 {
+    let mixed = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ (mixed >> 29)).wrapping_mul(0xd1b5_4a32_d192_ed03)
+}
+
+/// What operations are compared by, names and not values: two with equal ones that read equal
+/// contents give equal results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Meaning {
+    /// A fingerprint of the call: interface and every argument but the contents of tiles.
+    pub(crate) call: u64,
+    /// A fingerprint of sizes, strides and types of the operands, first those that are read.
+    pub(crate) pattern: u64,
+    /// Free dimensions of the operand with most of them, without those that continue others.
+    pub(crate) dimensions: u8,
 }
 
 /// One instruction.
@@ -326,9 +391,9 @@ pub(crate) struct Instruction {
     pub(crate) features: Features,
     pub(crate) reads: Short<Region, 2>,
     pub(crate) writes: Short<Region, 1>,
-    /// Of a transfer, a fingerprint of what it reads from main memory; of others, one of the values
-    /// that they gave, 0 in a run without values. Equal ones have equal fingerprints.
+    /// Of a transfer, a fingerprint of what it reads from main memory and as which type.
     pub(crate) fingerprint: u64,
+    pub(crate) meaning: Meaning,
     /// Many transfers share one shape.
     pub(crate) transfer: Option<Arc<Transfer>>,
     /// Innermost affine loop, its iteration.
@@ -353,6 +418,7 @@ impl Instruction {
             reads: Short::new(),
             writes: Short::new(),
             fingerprint: 0,
+            meaning: Meaning::default(),
             transfer: None,
             site: (0, 0),
             step: (0, 0),

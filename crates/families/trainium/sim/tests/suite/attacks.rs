@@ -51,7 +51,7 @@ fn what_the_device_does_not_do_is_refused() {
         ),
         (
             SECOND,
-            "PRODUCT\nnisa.tensor_scalar(dst=z, data=p, op0=nl.add, operand0=1.0, engine=nisa.gpsimd_engine)",
+            "PRODUCT\nnisa.tensor_scalar(dst=z, data=p, op0=nl.rsqrt, operand0=0.0, engine=nisa.gpsimd_engine)",
             "unsupported-memory",
         ),
         (

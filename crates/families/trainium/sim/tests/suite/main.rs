@@ -6,6 +6,7 @@ mod accepted;
 mod attacks;
 mod bits;
 mod capacity;
+mod costs;
 mod dialect;
 mod exponentials;
 mod fuzz;
