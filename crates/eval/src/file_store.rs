@@ -17,11 +17,13 @@ pub enum CachePart {
     Answers,
     /// Verdicts on kernels.
     Evaluations,
+    /// Kernels that others are timed against, with what they cost.
+    Bases,
 }
 
 impl CachePart {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Builds, Self::Answers, Self::Evaluations];
+    pub const ALL: [Self; 4] = [Self::Builds, Self::Answers, Self::Evaluations, Self::Bases];
 
     /// Returns its folder's name.
     #[must_use]
@@ -30,6 +32,7 @@ impl CachePart {
             Self::Builds => "builds",
             Self::Answers => "answers",
             Self::Evaluations => "evaluations",
+            Self::Bases => "bases",
         }
     }
 
@@ -41,6 +44,7 @@ impl CachePart {
             Self::Builds => 512 << 20,
             Self::Answers => 1 << 30,
             Self::Evaluations => 128 << 20,
+            Self::Bases => 32 << 20,
         }
     }
 }

@@ -159,3 +159,73 @@ fn a_tolerance_is_told_with_what_it_allows_and_what_an_element_is_off_by() {
         )
     );
 }
+
+/// Returns what is said of each element of `got` alone, beside the right one.
+fn verdicts(dtype: DataType, pairs: &[(f64, f64)], tolerance: Tolerance) -> Vec<bool> {
+    let one = |value: f64| {
+        let mut bytes = Vec::new();
+        dtype.push(value, &mut bytes);
+        bytes
+    };
+    let verdict = |(right, got): &(f64, f64)| {
+        let buffer = Buffer {
+            dtype,
+            shape: vec![1],
+            ..buffer()
+        };
+        let poison = vec![0x5a; dtype.bytes()];
+        compare(&buffer, &one(*right), &one(*got), &poison, tolerance, 16).is_none()
+    };
+    pairs.iter().map(verdict).collect()
+}
+
+#[test]
+fn nothing_finite_is_close_to_infinity_in_any_type() {
+    let tolerance = Tolerance::Close {
+        relative: 1e-2,
+        absolute: 1e-3,
+    };
+    let infinite = f64::INFINITY;
+    let pairs = [
+        (infinite, infinite),
+        (infinite, -infinite),
+        (infinite, 0.0),
+        (infinite, 65504.0),
+        (-infinite, -65504.0),
+        (1.0, infinite),
+        (1.0, 1.0078125),
+        (1.0, 1.0625),
+        (1.0, f64::NAN),
+        (f64::NAN, 1.0),
+        (f64::NAN, -f64::NAN),
+        (0.0, -0.0),
+    ];
+    let right = [
+        true, false, false, false, false, false, true, false, false, false, true, true,
+    ];
+    for dtype in [DataType::Float16, DataType::BFloat16, DataType::Float32] {
+        assert_eq!(verdicts(dtype, &pairs, tolerance), right, "{dtype:?}");
+    }
+    let whole = [(100.0, 101.0), (100.0, 102.0), (0.0, 0.0), (0.0, 1.0)];
+    for dtype in [DataType::UInt8, DataType::Int8, DataType::Int32] {
+        let found = verdicts(dtype, &whole, tolerance);
+        assert_eq!(found, [true, false, true, false], "{dtype:?}");
+    }
+}
+
+#[test]
+fn poison_is_right_nowhere() {
+    let buffer = Buffer {
+        dtype: DataType::Float32,
+        shape: vec![1],
+        ..buffer()
+    };
+    let poison = 0x7f81_2345_u32.to_le_bytes();
+    let right = f32::NAN.to_le_bytes();
+    let tolerance = Tolerance::Close {
+        relative: 1e-2,
+        absolute: 1e-3,
+    };
+    let found = compare(&buffer, &right, &poison, &poison, tolerance, 16);
+    assert_eq!(found.expect("a finding").code, "output-not-written");
+}
