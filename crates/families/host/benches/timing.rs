@@ -9,7 +9,7 @@
 use autocomp_catalog::Catalog;
 use autocomp_core::Seed;
 use autocomp_eval::Surroundings;
-use autocomp_host::bench::{HostBench, Settings, Tested};
+use autocomp_host::bench::{HostBench, Right, Settings, Tested};
 use autocomp_host::detection::Processor;
 use autocomp_host::pairs::Effort;
 use autocomp_host::statistics::{Difference, difference, median};
@@ -78,6 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cache_folder,
         effort: Effort::default(),
         command_time: Duration::from_secs(60),
+        evaluation_time: Duration::from_secs(600),
         seed: Seed(1),
         timed_seed: Seed(2),
     };
@@ -105,7 +106,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let program = bench
             .build(&source)?
             .map_err(|found| found[0].message.clone())?;
-        let Tested::Right { call_ns } = bench.test(&program, &source)? else {
+        let Tested::Right(Right { call_ns, .. }) = bench.test(&program, &source)? else {
             return Err("the kernel is not right".into());
         };
         let (mut as_wanted, mut medians, mut widths, mut rounds) = (0, Vec::new(), Vec::new(), 0);

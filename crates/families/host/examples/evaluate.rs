@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         cache_folder,
         effort: Effort::default(),
         command_time: Duration::from_secs(60),
+        evaluation_time: Duration::from_secs(600),
         seed: Seed(1),
         timed_seed: Seed(2),
     };
@@ -51,13 +52,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let built = began.elapsed();
         match bench.test(&program, &source)? {
             Tested::Failed(outcome, found) => println!("{kernel}: {outcome}: {found:#?}"),
-            Tested::Right { call_ns } => {
+            Tested::Right(tested) => {
+                let call_ns = tested.call_ns;
                 println!(
                     "{kernel}: built {built:?}, right after {:?}, {call_ns} ns",
                     began.elapsed()
                 );
                 right.push((kernel.clone(), source.clone(), call_ns));
-                match bench.time(program, &source, call_ns)? {
+                match bench.time(program, &source, tested)? {
                     Timed::Failed(outcome, found) => println!("{kernel}: {outcome}: {found:#?}"),
                     Timed::Cost(timing) => {
                         let macs = bench.problem().work.macs as f64;

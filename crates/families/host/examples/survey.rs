@@ -72,6 +72,7 @@ fn main() -> Result<(), Failure> {
             cache_folder: cache_folder.clone(),
             effort: Effort::default(),
             command_time: Duration::from_secs(60),
+            evaluation_time: Duration::from_secs(600),
             seed: Seed(1),
             timed_seed: Seed(2),
         };
@@ -157,9 +158,9 @@ fn judge(bench: &HostBench, source: &str) -> Result<Timing, String> {
     };
     match bench.test(&program, source).map_err(|error| said(&error))? {
         Tested::Failed(outcome, found) => Err(format!("{outcome}: {}", found.message)),
-        Tested::Right { call_ns } => {
+        Tested::Right(right) => {
             match bench
-                .time(program, source, call_ns)
+                .time(program, source, right)
                 .map_err(|error| said(&error))?
             {
                 Timed::Cost(timing) => Ok(timing),

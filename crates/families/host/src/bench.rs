@@ -4,7 +4,7 @@ mod preparing;
 mod testing;
 mod timing;
 
-pub use testing::Tested;
+pub use testing::{Right, Tested};
 pub use timing::{Timed, Timing};
 
 use crate::building::Builder;
@@ -38,6 +38,8 @@ pub struct Settings {
     pub effort: Effort,
     /// Processor time that one command of a worker may take.
     pub command_time: Duration,
+    /// Processor time that tests and timings of one kernel may take together.
+    pub evaluation_time: Duration,
     /// Seed of test inputs, and of the order of measurements.
     pub seed: Seed,
     /// Seed of the inputs of timed calls. It should be nobody's to know.
@@ -123,6 +125,14 @@ impl HostBench {
             base: Mutex::new(None),
             least_ns: Mutex::new(f64::INFINITY),
         })
+    }
+
+    /// Returns whether all buffers keep their alignment if they end where a page does.
+    fn is_aligned_at_the_end(&self) -> bool {
+        let buffers = &self.problem.buffers;
+        buffers
+            .iter()
+            .all(|it| (it.bytes() as u64).is_multiple_of(it.alignment))
     }
 
     /// Returns the problem.

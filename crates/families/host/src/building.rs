@@ -95,6 +95,27 @@ impl Program {
     pub fn path(&self) -> PathBuf {
         self.folder.path().join("worker")
     }
+
+    /// Returns the bytes of memory that its segments take, static arrays included; nothing
+    /// if the file cannot be read.
+    pub(crate) fn static_bytes(&self) -> Option<u64> {
+        use object::read::elf::{FileHeader, ProgramHeader};
+        let file = fs::File::open(self.path()).ok()?;
+        let mut head = Vec::new();
+        // The headers of segments follow the header of the file.
+        std::io::Read::read_to_end(&mut std::io::Read::take(file, 64 << 10), &mut head).ok()?;
+        let header = object::elf::FileHeader64::<object::Endianness>::parse(&*head).ok()?;
+        let endian = header.endian().ok()?;
+        let segments = header.program_headers(endian, &*head).ok()?;
+        let loaded = segments
+            .iter()
+            .filter(|it| it.p_type(endian) == object::elf::PT_LOAD);
+        Some(
+            loaded
+                .map(|it| it.p_memsz(endian))
+                .fold(0, u64::saturating_add),
+        )
+    }
 }
 
 /// Builds programs of workers for one entry function and one machine.

@@ -1,72 +1,99 @@
 //! One worker, from its start to the comparison of what it left.
 
 use crate::building::Program;
-use crate::cases::{self, Case, SLACK_BYTE};
-use crate::shared_memory::SharedMemory;
+use crate::cases::{self, Case};
+use crate::shared_memory::{Placement, SharedMemory};
+use crate::slack::Pattern;
 use crate::worker::{Death, Spent, Worker, WorkerSettings};
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, comparison};
+use std::time::Duration;
 
-/// What a kernel did that it must not do, in one of its calls.
+/// What a kernel did that it must not do, in one of its calls or before.
 #[derive(Clone, Debug)]
 pub(crate) enum Offence {
     /// It did not come to an end of its own.
-    Died(Death),
+    Died {
+        /// Why.
+        death: Death,
+        /// What lies at the address that was accessed, if something is near.
+        place: Option<String>,
+    },
     /// It gave a wrong result, or wrote beside its buffers.
     Wrong(Box<Diagnostic>),
     /// It left modes of floating point changed.
     ChangedModes,
+    /// Tests and timings of it would take more than one evaluation may.
+    TooSlow {
+        /// Processor time of a call, nanoseconds.
+        call_ns: f64,
+        /// Processor time of one evaluation.
+        allowed: Duration,
+    },
+    /// Its calls on inputs of one kind took times too far apart.
+    Unsteady {
+        /// The shortest, nanoseconds.
+        least_ns: f64,
+        /// The longest.
+        greatest_ns: f64,
+    },
 }
 
-/// A kernel in a worker of its own, and the memory it works on.
+/// A kernel in a worker of its own, and the memory it works on. Nothing that another worker
+/// was given or gave is in there; each set of buffers is empty but while a call is made.
 #[derive(Debug)]
 pub(crate) struct Calls<'p> {
     problem: &'p Problem,
     memory: SharedMemory,
+    worker: Worker,
+    /// How often each set was filled.
+    fillings: Vec<usize>,
 }
 
 impl<'p> Calls<'p> {
-    /// Makes memory for `sets` calls.
-    pub(crate) fn new(problem: &'p Problem, sets: usize, seed: Seed) -> Result<Self, EvalError> {
+    /// Starts `program` in a worker with memory for one set of buffers per placement. The
+    /// inner error is the one of [`Worker::start`].
+    pub(crate) fn start(
+        problem: &'p Problem,
+        program: &Program,
+        sets: &[Placement],
+        settings: WorkerSettings,
+        seed: Seed,
+    ) -> Result<Result<Self, Death>, EvalError> {
+        let n_sets = sets.len();
         let mut memory = SharedMemory::new(&problem.buffers, sets, seed).map_err(|error| {
             EvalError::Environment {
-                message: format!("no memory for the buffers of {sets} calls: {error}"),
+                message: format!("no memory for the buffers of {n_sets} calls: {error}"),
                 remedies: vec!["end other programs".into()],
             }
         })?;
-        for set in 0..sets {
-            for buffer in 0..problem.buffers.len() {
-                memory.fill_slack(set, buffer, SLACK_BYTE);
-            }
-        }
-        Ok(Self { problem, memory })
-    }
-
-    /// Gives the buffers other addresses for the next worker.
-    pub(crate) fn shuffle(&mut self, seed: Seed) {
-        self.memory.shuffle(&self.problem.buffers, seed);
-    }
-
-    /// Starts a worker.
-    pub(crate) fn start(
-        &mut self,
-        program: &Program,
-        settings: WorkerSettings,
-    ) -> Result<Worker, EvalError> {
-        let settings = WorkerSettings {
-            is_library: program.is_library,
-            ..settings
-        };
-        Worker::start(&program.path(), &mut self.memory, settings)
+        let worker = Worker::start(program, &mut memory, settings)?;
+        Ok(worker.map(|worker| Self {
+            problem,
+            memory,
+            worker,
+            fillings: vec![0; n_sets],
+        }))
     }
 
     /// Fills a set with what it holds before a call. Nothing of it is there
     /// for a worker to see until then.
     pub(crate) fn fill(&mut self, set: usize, case: &Case) {
+        self.fillings[set] += 1;
         for (idx, content) in case.before.iter().enumerate() {
+            let pattern = self.pattern(set, idx);
+            self.memory.fill_slack(set, idx, pattern);
             self.memory.buffer_mut(set, idx).copy_from_slice(content);
         }
+    }
+
+    /// Returns what is around a buffer: something else each time that its set is filled.
+    fn pattern(&self, set: usize, buffer: usize) -> Pattern {
+        Pattern::around(
+            &self.problem.buffers[buffer],
+            self.fillings[set].is_multiple_of(2),
+        )
     }
 
     /// Takes sets out of the caches.
@@ -79,17 +106,50 @@ impl<'p> Calls<'p> {
         self.memory.buffer(set, buffer)
     }
 
-    /// Makes the calls on `count` sets from `first` on, which were filled with
-    /// `cases`, and looks at everything they left.
+    /// Empties a set.
+    pub(crate) fn wipe(&mut self, set: usize) {
+        self.memory.wipe(set);
+    }
+
+    /// Returns the number of the worker's process.
+    pub(crate) fn process(&self) -> i32 {
+        self.worker.process()
+    }
+
+    /// Makes one call on each of `sets`, for which the worker has `time` of a processor.
+    pub(crate) fn run(
+        &mut self,
+        sets: std::ops::Range<usize>,
+        time: Duration,
+    ) -> Result<Spent, Offence> {
+        let addresses = |set: usize| {
+            let places = self.memory.places()[set].iter();
+            places.map(|it| it.address + it.inset as u64).collect()
+        };
+        let calls: Vec<Vec<u64>> = sets.map(addresses).collect();
+        self.worker
+            .call(&calls, time)
+            .map_err(|death| Offence::Died {
+                place: match death {
+                    Death::Fault { address, .. } => self.at(address),
+                    _ => None,
+                },
+                death,
+            })
+    }
+
+    /// Makes the calls on the sets from `first` on, which were filled with `cases`, looks at
+    /// everything they left, and empties the sets.
     pub(crate) fn call(
-        &self,
-        worker: &mut Worker,
+        &mut self,
         first: usize,
         cases: &[&Case],
+        time: Duration,
     ) -> Result<Spent, Offence> {
-        let spent = worker.call(first, cases.len()).map_err(Offence::Died)?;
+        let spent = self.run(first..first + cases.len(), time)?;
         for (offset, case) in cases.iter().enumerate() {
             self.check(first + offset, case).map_err(Offence::Wrong)?;
+            self.wipe(first + offset);
         }
         match spent.changed_modes {
             0 => Ok(spent),
@@ -102,10 +162,8 @@ impl<'p> Calls<'p> {
             let got = self.memory.buffer(set, idx);
             match &case.after[idx] {
                 Some(right) => {
-                    if !cases::is_right(buffer, right, got, self.problem.tolerance) {
-                        let before = &case.before[idx];
-                        let mut found =
-                            cases::describe(buffer, right, got, before, self.problem.tolerance);
+                    let (before, tolerance) = (&case.before[idx], self.problem.tolerance);
+                    if let Some(mut found) = cases::compare(buffer, right, got, before, tolerance) {
                         found.notes.insert(0, format!("input set: {}", case.name));
                         return Err(Box::new(found));
                     }
@@ -115,9 +173,9 @@ impl<'p> Calls<'p> {
                 None => continue,
             }
             let [before, behind] = self.memory.slack(set, idx);
-            let changed = |bytes: &[u8]| bytes.iter().filter(|byte| **byte != SLACK_BYTE).count();
+            let pattern = self.pattern(set, idx);
             for (bytes, side) in [(before, "in front of"), (behind, "behind")] {
-                let count = changed(bytes);
+                let count = pattern.changed(bytes);
                 if 0 < count {
                     return Err(Box::new(Diagnostic {
                         stage: Stage::Test,
@@ -135,7 +193,7 @@ impl<'p> Calls<'p> {
     }
 
     /// Returns what lies at an address of the worker, and how far from it.
-    pub(crate) fn at(&self, address: u64) -> Option<String> {
+    fn at(&self, address: u64) -> Option<String> {
         let mut nearest: Option<(u64, String)> = None;
         for of_set in self.memory.places() {
             for (place, buffer) in of_set.iter().zip(&self.problem.buffers) {
@@ -144,7 +202,7 @@ impl<'p> Calls<'p> {
                 let name = &buffer.name;
                 let found = if (start..end).contains(&address) {
                     let element = (address - start) as usize / buffer.dtype.bytes();
-                    (0, cases::place(buffer, element))
+                    (0, comparison::place(buffer, element))
                 } else if end <= address {
                     let by = address - end;
                     (by + 1, format!("{by} bytes behind the end of {name}"))

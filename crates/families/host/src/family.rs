@@ -28,7 +28,9 @@ use std::time::Duration;
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.c";
 /// Processor time that one command of a worker may take.
-const COMMAND_TIME: Duration = Duration::from_secs(60);
+const COMMAND_TIME: Duration = Duration::from_secs(20);
+/// Processor time that tests and timings of one kernel may take together.
+const EVALUATION_TIME: Duration = Duration::from_secs(60);
 /// Share of the floor below which a cost cannot be: peaks are measured too.
 const IMPOSSIBLE: f64 = 0.7;
 
@@ -74,6 +76,7 @@ impl Family for Host {
             cache_folder: surroundings.cache_folder.clone(),
             effort: Effort::default(),
             command_time: COMMAND_TIME,
+            evaluation_time: EVALUATION_TIME,
             seed: opening.settings.seed,
             // Whoever writes a kernel cannot know the inputs that it is timed on.
             timed_seed: unknown_seed(),
@@ -181,12 +184,12 @@ impl HostEvaluator {
             Ok(program) => program,
             Err(found) => return Ok(Verdict::failed(Outcome::BuildFailed, found)),
         };
-        let call_ns = match clock.measure("test", || self.bench.test(&program, source))? {
-            Tested::Right { call_ns } => call_ns,
+        let right = match clock.measure("test", || self.bench.test(&program, source))? {
+            Tested::Right(right) => right,
             Tested::Failed(outcome, found) => return Ok(Verdict::failed(outcome, vec![*found])),
         };
         let counted = self.bench.count(&program);
-        let timed = clock.measure("time", || self.bench.time(program, source, call_ns))?;
+        let timed = clock.measure("time", || self.bench.time(program, source, right))?;
         let timing = match timed {
             Timed::Cost(timing) => timing,
             Timed::Failed(outcome, found) => return Ok(Verdict::failed(outcome, vec![*found])),

@@ -1,20 +1,26 @@
 //! What is said of kernels that do what they must not do.
 
 use crate::building::Program;
-use crate::calls::{Calls, Offence};
+use crate::calls::Offence;
 use crate::worker::Death;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use object::{Object, ObjectSection};
 
+const NO_CALLS: &str = "kernels compute on their buffers and static memory, and ask for nothing: no threads, files, clocks, memory, output";
+
 /// Returns the outcome and the finding for an offence in a call.
-pub(crate) fn verdict(
+pub(crate) fn verdict(offence: Offence, program: &Program, source: &str) -> (Outcome, Diagnostic) {
+    verdict_on(offence, Some(program), source)
+}
+
+/// Returns the same; without the program, no line is named.
+pub(crate) fn verdict_on(
     offence: Offence,
-    calls: &Calls<'_>,
-    program: &Program,
+    program: Option<&Program>,
     source: &str,
 ) -> (Outcome, Diagnostic) {
     let of_death = |outcome, code: &str, message: String, pc, remedy: &str| {
-        let location = line_of(program, pc);
+        let location = program.and_then(|program| line_of(program, pc));
         let notes = location.as_ref().and_then(|at| {
             Some(format!(
                 "line {}: {}",
@@ -33,7 +39,7 @@ pub(crate) fn verdict(
         };
         (outcome, found)
     };
-    let death = match offence {
+    let (death, place) = match offence {
         Offence::Wrong(found) => {
             let outcome = match found.code.as_str() {
                 "out-of-bounds-write" => Outcome::Illegal,
@@ -50,7 +56,34 @@ pub(crate) fn verdict(
                 "put back what you change before you return",
             );
         }
-        Offence::Died(death) => death,
+        Offence::TooSlow { call_ns, allowed } => {
+            return of_death(
+                Outcome::TimedOut,
+                "time-limit",
+                format!(
+                    "a call of the kernel takes {:.1} s of a processor; all tests and timings of one kernel may take {} s",
+                    call_ns / 1e9,
+                    allowed.as_secs()
+                ),
+                None,
+                "make it faster, or the problem smaller",
+            );
+        }
+        Offence::Unsteady {
+            least_ns,
+            greatest_ns,
+        } => {
+            return of_death(
+                Outcome::Illegal,
+                "unsteady-time",
+                format!(
+                    "calls on inputs of one kind took between {least_ns:.0} and {greatest_ns:.0} ns: they do not all do the work"
+                ),
+                None,
+                "do the same work in every call",
+            );
+        }
+        Offence::Died { death, place } => (death, place),
     };
     match death {
         Death::Exited(code) => of_death(
@@ -59,6 +92,27 @@ pub(crate) fn verdict(
             format!("the kernel ended its process (code {code}) instead of returning"),
             None,
             "return from the entry function",
+        ),
+        Death::TooLarge { bytes, most } => of_death(
+            Outcome::Crashed,
+            "static-memory",
+            format!("the kernel has {bytes} bytes of static memory, of which it may have {most}"),
+            None,
+            "make static arrays smaller",
+        ),
+        Death::NotStarted => of_death(
+            Outcome::Crashed,
+            "not-started",
+            "the kernel's program cannot be started, while one that does nothing can".into(),
+            None,
+            "leave sections, alignment and loading of the program to the compiler",
+        ),
+        Death::Killed(libc::SIGSYS) => of_death(
+            Outcome::Illegal,
+            "system-call",
+            "the kernel asked the operating system for something, and was ended for it".into(),
+            None,
+            NO_CALLS,
         ),
         Death::Killed(signal) => of_death(
             Outcome::Crashed,
@@ -97,25 +151,42 @@ pub(crate) fn verdict(
                 name_of(number)
             ),
             Some(pc),
-            "kernels compute on their buffers and static memory, and ask for nothing: no threads, files, clocks, memory, output",
+            NO_CALLS,
         ),
         Death::Fault {
             signal,
             address,
             pc,
             write,
+            no_address,
         } => {
-            let (outcome, code, message, remedy) = fault(signal, address, write, calls);
+            let address = (!no_address).then_some(address);
+            let (outcome, code, message, remedy) = fault(signal, address, write, place);
             of_death(outcome, code, message, Some(pc), remedy)
+        }
+    }
+}
+
+impl Offence {
+    /// Returns whether an access was refused for its alignment, as far as that can be told.
+    pub(crate) fn is_misalignment(&self) -> bool {
+        match self {
+            Self::Died {
+                death: Death::Fault {
+                    signal, no_address, ..
+                },
+                ..
+            } => *signal == libc::SIGBUS || *signal == libc::SIGSEGV && *no_address,
+            _ => false,
         }
     }
 }
 
 fn fault(
     signal: i32,
-    address: u64,
+    address: Option<u64>,
     write: bool,
-    calls: &Calls<'_>,
+    place: Option<String>,
 ) -> (Outcome, &'static str, String, &'static str) {
     match signal {
         libc::SIGILL => (
@@ -132,7 +203,7 @@ fn fault(
         ),
         _ => {
             let did = if write { "writes" } else { "reads" };
-            match calls.at(address) {
+            match place {
                 Some(place) if place.contains("bytes") => (
                     Outcome::Illegal,
                     if write { "out-of-bounds-write" } else { "out-of-bounds-read" },
@@ -148,7 +219,10 @@ fn fault(
                 None => (
                     Outcome::Crashed,
                     "wild-access",
-                    format!("the kernel {did} at address {address:#x}, where it has no memory; clocks and time-stamp counters end here too"),
+                    match address {
+                        Some(address) => format!("the kernel {did} at address {address:#x}, where it has no memory"),
+                        None => "the kernel used an instruction that is not allowed here (clocks, time-stamp counters), an address that is none, or one without the alignment that its instruction needs".into(),
+                    },
                     "use the buffers, static memory and the stack only",
                 ),
             }

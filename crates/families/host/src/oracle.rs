@@ -2,9 +2,11 @@
 //! worker like any kernel.
 
 use crate::building::{Builder, Kind, Program, built};
-use crate::calls::Calls;
+use crate::calls::{Calls, Offence};
 use crate::cases::Case;
-use crate::worker::WorkerSettings;
+use crate::offences;
+use crate::shared_memory::Placement;
+use crate::worker::{Death, WorkerSettings};
 use autocomp_catalog::{InputSet, Problem, Role};
 use autocomp_core::Seed;
 use autocomp_eval::{EvalError, inputs};
@@ -12,10 +14,72 @@ use autocomp_toolchain::Toolchain;
 use std::path::Path;
 use std::time::Duration;
 
-/// Sets of buffers that a worker of the reference gets at once.
-const AT_ONCE: usize = 4;
-/// Processor time that a call of a [`Reference`] may take.
-const REFERENCE_TIME: Duration = Duration::from_secs(60);
+/// Processor time that a call of a reference may take.
+const REFERENCE_TIME: Duration = Duration::from_secs(30);
+
+/// Starts a worker of a reference with memory for one call at a time.
+fn started<'p>(
+    problem: &'p Problem,
+    reference: &Program,
+    settings: WorkerSettings,
+) -> Result<Calls<'p>, EvalError> {
+    let settings = WorkerSettings {
+        command_time: REFERENCE_TIME,
+        ..settings
+    };
+    match Calls::start(
+        problem,
+        reference,
+        &[Placement::AtTheStart],
+        settings,
+        Seed(0),
+    )? {
+        Ok(calls) => Ok(calls),
+        Err(Death::TooLarge { bytes, most }) => Err(EvalError::Input {
+            message: format!(
+                "reference.c of {} has {bytes} bytes of static memory, of which it may have {most}",
+                problem.name
+            ),
+            remedies: vec!["make its static arrays smaller".into()],
+        }),
+        Err(_) => Err(EvalError::Environment {
+            message: format!("reference.c of {} cannot be started here", problem.name),
+            remedies: vec![
+                "make memory free: other programs may have it".into(),
+                "run `autocomp doctor` to see what this machine allows".into(),
+            ],
+        }),
+    }
+}
+
+/// Returns what is said of a reference that did not come back with an answer.
+fn unanswered(problem: &Problem, set: &str, offence: &Offence) -> EvalError {
+    let name = &problem.name;
+    let (what, remedy) = match offence {
+        Offence::Died {
+            death: Death::TimedOut,
+            ..
+        } => (
+            format!(
+                "does not end within {} s of processor time",
+                REFERENCE_TIME.as_secs()
+            ),
+            "correct the bounds of its loops, or make the problem smaller".to_owned(),
+        ),
+        other => {
+            let (_, found) = offences::verdict_on(other.clone(), None, "");
+            let told = found.message.replace("the kernel", "it");
+            (
+                format!("gives no answer: {told}"),
+                "correct reference.c of the problem".to_owned(),
+            )
+        }
+    };
+    EvalError::Input {
+        message: format!("reference.c of {name} {what} on input set `{set}`"),
+        remedies: vec![remedy],
+    }
+}
 
 /// Fills in the right answers of `cases`.
 ///
@@ -28,29 +92,20 @@ pub(crate) fn answer(
     settings: WorkerSettings,
     cases: &mut [Case],
 ) -> Result<(), EvalError> {
-    let Some(sets) = (!cases.is_empty()).then(|| cases.len().min(AT_ONCE)) else {
+    if cases.is_empty() {
         return Ok(());
-    };
-    let input = |what: String| EvalError::Input {
-        message: format!("the reference of {} {what}", problem.name),
-        remedies: vec!["correct reference.c of the problem".into()],
-    };
-    let mut calls = Calls::new(problem, sets, Seed(0))?;
-    let mut worker = calls.start(reference, settings)?;
-    for (idx, case) in cases.iter_mut().enumerate() {
-        let set = idx % sets;
-        calls.fill(set, case);
-        worker.call(set, 1).map_err(|death| {
-            input(format!(
-                "does not return on input set {}: {death:?}",
-                case.name
-            ))
-        })?;
+    }
+    let mut calls = started(problem, reference, settings)?;
+    for case in cases.iter_mut() {
+        calls.fill(0, case);
+        calls
+            .run(0..1, REFERENCE_TIME)
+            .map_err(|offence| unanswered(problem, &case.name, &offence))?;
         for (idx, buffer) in problem.buffers.iter().enumerate() {
             if !buffer.is_written() {
                 continue;
             }
-            let right = calls.content(set, idx).to_vec();
+            let right = calls.content(0, idx).to_vec();
             if buffer.role == Role::Output {
                 let width = buffer.dtype.bytes();
                 let poison = &mut case.before[idx];
@@ -72,8 +127,19 @@ pub(crate) fn answer(
     // A reference that keeps something from call to call is found by its first case.
     if let Some(first) = cases.first() {
         calls.fill(0, first);
-        let again = calls.call(&mut worker, 0, &[first]);
-        again.map_err(|offence| input(format!("contradicts itself: {offence:?}")))?;
+        let again = calls.call(0, &[first], REFERENCE_TIME);
+        again.map_err(|offence| EvalError::Input {
+            message: match offence {
+                Offence::Wrong(found) => format!(
+                    "reference.c of {} contradicts itself: called again on input set `{}`, {}",
+                    problem.name, first.name, found.message
+                ),
+                other => unanswered(problem, &first.name, &other).to_string(),
+            },
+            remedies: vec![
+                "correct reference.c of the problem: it must keep nothing from call to call".into(),
+            ],
+        })?;
     }
     Ok(())
 }
@@ -163,19 +229,11 @@ impl Reference {
             before: content.collect(),
             after: vec![None; buffers.len()],
         };
-        let mut calls = Calls::new(&self.problem, 1, Seed(0))?;
-        let mut worker = calls.start(&self.program, self.settings)?;
+        let mut calls = started(&self.problem, &self.program, self.settings)?;
         calls.fill(0, &filled);
-        // Its answer is not known yet; that nothing is written beside it is looked at.
         calls
-            .call(&mut worker, 0, &[&filled])
-            .map_err(|offence| EvalError::Input {
-                message: format!(
-                    "the reference of {} does not return on input set {}: {offence:?}",
-                    self.problem.name, case.name
-                ),
-                remedies: vec!["correct reference.c of the problem".into()],
-            })?;
+            .run(0..1, REFERENCE_TIME)
+            .map_err(|offence| unanswered(&self.problem, &case.name, &offence))?;
         let written = |idx: usize| calls.content(0, idx).to_vec();
         let kept = buffers.iter().enumerate();
         Ok(kept

@@ -2,14 +2,17 @@
 //!
 //! A round is four measurements in the order A B B A or B A A B, drawn at
 //! random. Each is made in a new worker, so that nothing is left of earlier
-//! ones: one call that brings in code and pages, then a few commands, of which
-//! the fastest counts, because others on the machine can only slow it down. All
-//! calls are on inputs that this worker has not seen, which the parent puts in
-//! place only when the worker waits. All outputs are compared.
+//! ones, with memory of its own: one call that brings in code and pages, on inputs
+//! that are never timed, then a few commands, of which the fastest counts, because
+//! others on the machine can only slow it down. All calls are on inputs that this
+//! worker has not seen, which the parent puts in place only when the worker waits,
+//! and takes away afterwards. All outputs are compared.
 
 use crate::building::Program;
-use crate::calls::{Calls, Offence};
+use crate::calls::Offence;
 use crate::cases::Case;
+use crate::overhead::Overhead;
+use crate::shared_memory::Placement;
 use crate::statistics::{Interval, median, median_interval, round_ratio};
 use crate::worker::WorkerSettings;
 use autocomp_catalog::{Problem, Ranking};
@@ -74,6 +77,11 @@ const COMMANDS: usize = 6;
 const MEASUREMENT_NS: f64 = 1.5e7;
 /// A kernel that takes longer needs no call to warm up.
 const NO_WARM_UP_NS: f64 = 5e7;
+/// How many times as long as the shortest one a measurement of the same kernel may take; a
+/// busy machine makes it a few times as long.
+const STEADY: f64 = 50.0;
+/// What is added to both before: of shorter calls nobody can tell such a ratio, nanoseconds.
+const STEADY_FROM_NS: f64 = 2e3;
 
 /// One of two kernels.
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +110,23 @@ pub struct Paired {
 }
 
 impl Paired {
+    /// Returns what the measurements allow at most, for too few rounds to say more.
+    fn extremes(&self) -> Interval {
+        let (candidate, base) = (range(&self.candidate_ns), range(&self.base_ns));
+        Interval {
+            low: candidate.low / base.high,
+            median: median(&self.ratios),
+            high: candidate.high / base.low,
+        }
+    }
+
     /// Returns the same with the interval of this confidence.
     pub(crate) fn with_confidence(self, confidence: f64) -> Self {
         Self {
-            interval: interval(&self.ratios, confidence),
+            interval: match self.ratios.len() {
+                ..FEWEST_ROUNDS => self.extremes(),
+                _ => interval(&self.ratios, confidence),
+            },
             ..self
         }
     }
@@ -137,12 +158,12 @@ impl From<EvalError> for Failure {
 #[derive(Debug)]
 pub(crate) struct Pairs<'p> {
     problem: &'p Problem,
-    calls: Calls<'p>,
     cases: &'p [Case],
     settings: WorkerSettings,
-    /// Processor time of a command that calls a kernel that does nothing.
-    overhead_ns: f64,
+    overhead: &'p Overhead,
     seed: Seed,
+    /// Processor time of all calls so far, nanoseconds.
+    spent_ns: f64,
 }
 
 impl<'p> Pairs<'p> {
@@ -152,22 +173,22 @@ impl<'p> Pairs<'p> {
         problem: &'p Problem,
         cases: &'p [Case],
         settings: WorkerSettings,
-        overhead_ns: f64,
+        overhead: &'p Overhead,
         seed: Seed,
-    ) -> Result<Self, EvalError> {
-        Ok(Self {
+    ) -> Self {
+        Self {
             problem,
-            calls: Calls::new(problem, cases.len(), seed)?,
             cases,
             settings,
-            overhead_ns,
+            overhead,
             seed,
-        })
+            spent_ns: 0.0,
+        }
     }
 
-    /// Returns the memory, to explain what happened in it.
-    pub(crate) fn calls(&self) -> &Calls<'p> {
-        &self.calls
+    /// Returns the processor time of all calls so far.
+    pub(crate) fn spent(&self) -> Duration {
+        Duration::from_nanos(self.spent_ns as u64)
     }
 
     /// Returns how many commands one measurement of a kernel has that takes
@@ -186,46 +207,54 @@ impl<'p> Pairs<'p> {
         side: Side<'_>,
         (commands, calls): (usize, usize),
     ) -> Result<f64, Failure> {
-        let addresses = Seed(self.seed.next_u64());
-        self.calls.shuffle(addresses);
-        let mut worker = self.calls.start(side.program, self.settings)?;
+        // The first set is for warming up.
+        let sets: Vec<Placement> = (0..=commands * calls)
+            .map(|set| [Placement::AtTheStart, Placement::NearTheEnd][set % 2])
+            .collect();
+        let seed = Seed(self.seed.next_u64());
+        let mut worker = self
+            .overhead
+            .start(self.problem, side.program, &sets, self.settings, seed)?
+            .map_err(Failure::Candidate)?;
+        let time = self.settings.command_time;
         let cases = self.cases;
         if side.call_ns < NO_WARM_UP_NS {
-            self.calls.fill(0, &cases[0]);
-            let warm = self.calls.call(&mut worker, 0, &[&cases[0]]);
-            warm.map_err(Failure::Candidate)?;
+            worker.fill(0, &cases[0]);
+            let warm = worker.call(0, &[&cases[0]], time);
+            self.spent_ns += warm.map_err(Failure::Candidate)?.cpu_ns as f64;
         }
         // Another start for the same reason as other addresses.
         let first = 1 + self.seed.below(cases.len() - commands * calls);
         let mut least = f64::INFINITY;
         for command in 0..commands {
-            let sets = first + command * calls..first + (command + 1) * calls;
-            let timed: Vec<&Case> = cases[sets.clone()].iter().collect();
+            let sets = 1 + command * calls..1 + (command + 1) * calls;
+            let timed: Vec<&Case> = cases[first + command * calls..][..calls].iter().collect();
             for (set, case) in sets.clone().zip(&timed) {
-                self.calls.fill(set, case);
+                worker.fill(set, case);
             }
             if self.problem.ranking == Ranking::Cold {
-                self.calls.flush(sets.clone());
+                worker.flush(sets.clone());
             }
-            let spent = self
-                .calls
-                .call(&mut worker, sets.start, &timed)
+            let spent = worker
+                .call(sets.start, &timed, time)
                 .map_err(Failure::Candidate)?;
-            let own = (spent.cpu_ns as f64 - self.overhead_ns).max(1.0);
-            least = least.min(own / calls as f64);
+            self.spent_ns += spent.cpu_ns as f64;
+            least = least.min(self.overhead.own_ns(spent, calls) / calls as f64);
         }
         Ok(least)
     }
 
     /// Times `candidate` against `base` until the interval is narrow enough or
-    /// the effort is spent.
+    /// the effort is spent. No round is begun that would take the calls beyond `time` of a
+    /// processor, but for the first one.
     pub(crate) fn compare(
         &mut self,
         candidate: Side<'_>,
         base: Side<'_>,
         effort: Effort,
+        time: Duration,
     ) -> Result<Paired, Failure> {
-        let began = Instant::now();
+        let (began, spent_before) = (Instant::now(), self.spent_ns);
         let counts = self.counts(candidate.call_ns.max(base.call_ns));
         let mut paired = Paired {
             ratios: Vec::new(),
@@ -240,6 +269,7 @@ impl<'p> Pairs<'p> {
             calls: counts.1,
         };
         loop {
+            let before_round = self.spent_ns;
             let candidate_outside = self.seed.below(2) == 0;
             let (mut of_candidate, mut of_base) = (Vec::new(), Vec::new());
             for position in 0..4 {
@@ -262,8 +292,16 @@ impl<'p> Pairs<'p> {
                 .push(round_ratio(pair(&of_candidate), pair(&of_base)));
             paired.candidate_ns.extend(of_candidate);
             paired.base_ns.extend(of_base);
+            steady(&paired.candidate_ns).map_err(Failure::Candidate)?;
+            steady(&paired.base_ns).map_err(Failure::Base)?;
             let rounds = paired.ratios.len();
+            let next_ns = 2.0 * self.spent_ns - before_round - spent_before;
+            let is_spent = time.as_nanos() as f64 <= next_ns;
             if rounds < FEWEST_ROUNDS {
+                if is_spent {
+                    paired.interval = paired.extremes();
+                    return Ok(paired);
+                }
                 continue;
             }
             let known = median_interval(&paired.ratios, effort.confidence);
@@ -277,6 +315,7 @@ impl<'p> Pairs<'p> {
             let all = range(&paired.ratios);
             let is_far = effort.far < all.low || all.high < effort.far.recip();
             if out_of_time
+                || is_spent
                 || is_far
                 || effort.most_rounds <= rounds
                 || effort.least_rounds <= rounds && narrow
@@ -284,6 +323,19 @@ impl<'p> Pairs<'p> {
                 return Ok(paired);
             }
         }
+    }
+}
+
+/// Returns an offence if measurements of one kernel are too far apart to be of the same work.
+fn steady(times: &[f64]) -> Result<(), Offence> {
+    let all = range(times);
+    let ratio = (all.high + STEADY_FROM_NS) / (all.low + STEADY_FROM_NS);
+    match STEADY < ratio {
+        true => Err(Offence::Unsteady {
+            least_ns: all.low,
+            greatest_ns: all.high,
+        }),
+        false => Ok(()),
     }
 }
 

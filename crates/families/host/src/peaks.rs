@@ -4,8 +4,9 @@ use crate::building::{Builder, Kind};
 use crate::calls::Calls;
 use crate::cases::Case;
 use crate::machine::Machine;
+use crate::shared_memory::Placement;
 use crate::timing_core::TimingCore;
-use crate::worker::{Worker, WorkerSettings};
+use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, DataType, Problem, Role};
 use autocomp_core::Seed;
 use autocomp_eval::{EvalError, FileStore};
@@ -117,7 +118,17 @@ fn fastest(
     let program = builder
         .build("peak.c", source, Kind::Kernel)?
         .map_err(|found| fault(format!("does not build: {found:?}")))?;
-    let mut calls = Calls::new(&problem, 1, Seed(0))?;
+    let started = Calls::start(
+        &problem,
+        &program,
+        &[Placement::AtTheStart],
+        settings,
+        Seed(0),
+    )?;
+    let mut calls = started.map_err(|death| EvalError::Environment {
+        message: format!("cannot run a kernel on this machine: {death:?}"),
+        remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
+    })?;
     let bytes = elements as usize * 4;
     // Halves keep all sums finite.
     let halves: Vec<u8> = 0.5_f32.to_le_bytes().repeat(elements as usize);
@@ -127,11 +138,10 @@ fn fastest(
         after: vec![None, None],
     };
     calls.fill(0, &case);
-    let mut worker: Worker = calls.start(&program, settings)?;
     let mut least = f64::INFINITY;
     for _ in 0..CALLS {
-        let spent = worker
-            .call(0, 1)
+        let spent = calls
+            .run(0..1, settings.command_time)
             .map_err(|death| fault(format!("fails: {death:?}")))?;
         least = least.min(spent.cpu_ns as f64);
     }

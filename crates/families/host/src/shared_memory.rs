@@ -1,9 +1,12 @@
 //! The memory that a worker and its parent share, and where buffers lie in it.
 //!
-//! Every buffer has pages of its own. In the worker nothing is mapped between
-//! them, so that an access beyond a buffer's pages ends in a fault; what is
-//! left of its pages is filled with a pattern and looked at afterwards.
+//! Each worker has its own, which is empty when it starts. Every buffer has pages
+//! of its own. In the worker nothing is mapped between them, so that an access
+//! beyond a buffer's pages ends in a fault; what is left of its pages is filled
+//! with a pattern and looked at afterwards. The buffers of one call lie next to
+//! each other, those of another call anywhere in terabytes.
 
+use crate::slack::Pattern;
 use autocomp_catalog::Buffer;
 use autocomp_core::Seed;
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -12,12 +15,27 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::null_mut;
 
-/// Where buffers begin in a worker: far from its program and its stack.
-const FIRST_ADDRESS: u64 = 0x1000_0000_0000;
+/// Where buffers may lie in a worker: far from its program and its stack. The range is
+/// divided into parts, and each set of buffers gets one of them.
+const ADDRESSES: std::ops::Range<u64> = 0x1000_0000_0000..0x6000_0000_0000;
+/// Size of a part: more than the buffers of any set take.
+const PART: u64 = 16 << 30;
 /// Least unmapped bytes between two buffers.
 const LEAST_GAP: u64 = 64 << 10;
 /// What the setup of a worker may take, bytes.
 pub(crate) const SETUP_BYTES: usize = 1 << 20;
+
+/// Where the buffers of a set lie in their pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// They begin where their pages do.
+    AtTheStart,
+    /// They end as near to the end of their pages as their alignment allows.
+    NearTheEnd,
+    /// They end where their pages do, whatever their alignment: the first byte behind them
+    /// faults.
+    AtTheEnd,
+}
 
 /// One buffer of one set.
 #[derive(Clone, Debug)]
@@ -51,34 +69,41 @@ pub(crate) struct SharedMemory {
 unsafe impl Send for SharedMemory {}
 
 impl SharedMemory {
-    /// Makes room for `sets` times the buffers of a problem. `seed` shuffles
-    /// their addresses; in every second set buffers end where their pages do.
+    /// Makes room for the buffers of a problem, once for each placement; `seed` draws their
+    /// addresses.
     ///
     /// # Errors
     /// If the system has not as much memory.
-    pub(crate) fn new(buffers: &[Buffer], sets: usize, seed: Seed) -> io::Result<Self> {
+    pub(crate) fn new(buffers: &[Buffer], sets: &[Placement], mut seed: Seed) -> io::Result<Self> {
         let page = rustix::param::page_size();
         let mut offset = SETUP_BYTES;
-        let mut places = Vec::with_capacity(sets);
-        for set in 0..sets {
+        let mut places = Vec::with_capacity(sets.len());
+        let mut parts = Vec::with_capacity(sets.len());
+        for placement in sets {
             let mut of_set = Vec::with_capacity(buffers.len());
+            let mut address = free_part(&mut parts, &mut seed);
             for buffer in buffers {
                 let bytes = buffer.bytes();
                 let region_bytes = bytes.next_multiple_of(page);
                 let slack = region_bytes - bytes;
-                let inset = match set % 2 {
-                    0 => 0,
-                    _ => slack - slack % buffer.alignment as usize,
+                let inset = match placement {
+                    Placement::AtTheStart => 0,
+                    Placement::NearTheEnd => slack - slack % buffer.alignment as usize,
+                    Placement::AtTheEnd => slack,
                 };
+                address += LEAST_GAP + seed.below(64) as u64 * page as u64;
+                // Alignments beyond a page are those of the address.
+                address = address.next_multiple_of(buffer.alignment.max(page as u64));
                 of_set.push(Place {
                     region: offset,
                     region_bytes,
                     inset,
                     bytes,
-                    address: 0,
+                    address,
                     writable: buffer.is_written(),
                 });
                 offset += region_bytes;
+                address += region_bytes as u64;
             }
             places.push(of_set);
         }
@@ -95,30 +120,13 @@ impl SharedMemory {
                 0,
             )?
         };
-        let mut memory = Self {
+        Ok(Self {
             file,
             start: start.cast(),
             bytes: offset,
             page,
             places,
-        };
-        memory.shuffle(buffers, seed);
-        Ok(memory)
-    }
-
-    /// Gives all buffers other addresses for the next worker, in the same order.
-    pub(crate) fn shuffle(&mut self, buffers: &[Buffer], mut seed: Seed) {
-        let page = self.page as u64;
-        let mut address = FIRST_ADDRESS + seed.below(1 << 20) as u64 * page;
-        for of_set in &mut self.places {
-            for (place, buffer) in of_set.iter_mut().zip(buffers) {
-                address += LEAST_GAP + seed.below(64) as u64 * page;
-                // Alignments beyond a page are those of the address.
-                address = address.next_multiple_of(buffer.alignment.max(page));
-                place.address = address;
-                address += place.region_bytes as u64;
-            }
-        }
+        })
     }
 
     pub(crate) fn file(&self) -> BorrowedFd<'_> {
@@ -166,12 +174,18 @@ impl SharedMemory {
     }
 
     /// Fills what the pages of a buffer hold before and behind it.
-    pub(crate) fn fill_slack(&mut self, set: usize, buffer: usize, byte: u8) {
+    pub(crate) fn fill_slack(&mut self, set: usize, buffer: usize, pattern: Pattern) {
         let place = self.places[set][buffer].clone();
         let end = place.inset + place.bytes;
-        self.range_mut(place.region, place.inset).fill(byte);
-        self.range_mut(place.region + end, place.region_bytes - end)
-            .fill(byte);
+        pattern.fill(self.range_mut(place.region, place.inset));
+        pattern.fill(self.range_mut(place.region + end, place.region_bytes - end));
+    }
+
+    /// Overwrites the pages of a set's buffers with zeros.
+    pub(crate) fn wipe(&mut self, set: usize) {
+        for place in self.places[set].clone() {
+            self.range_mut(place.region, place.region_bytes).fill(0);
+        }
     }
 
     /// Takes the buffers of `sets` out of all caches, where the processor has
@@ -192,6 +206,20 @@ impl SharedMemory {
         assert!(start + bytes <= self.bytes, "places lie in the memory");
         // SAFETY: as in `range`, and `self` is borrowed to be changed.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(start), bytes) }
+    }
+}
+
+/// Draws the beginning of a part of the address space that is not among `taken`, and adds it.
+fn free_part(taken: &mut Vec<u64>, seed: &mut Seed) -> u64 {
+    let n_parts = (ADDRESSES.end - ADDRESSES.start) / PART;
+    loop {
+        let part = seed.below(n_parts as usize) as u64;
+        if !taken.contains(&part) {
+            taken.push(part);
+            // Anywhere in its first half, so that its place says nothing of the next one's.
+            let within = seed.below(((PART / 2) >> 21) as usize) as u64;
+            return ADDRESSES.start + part * PART + (within << 21);
+        }
     }
 }
 

@@ -10,15 +10,15 @@
 mod confinement;
 mod process;
 
+use crate::building::Program;
 use crate::shared_memory::SharedMemory;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::{Exit, Session};
-use confinement::{filter, policy, write_setup};
+use confinement::{OWN_BYTES, filter, policy, write_setup};
 use process::{Identity, cpu_clock, field};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What a worker says: that it is ready.
@@ -67,6 +67,16 @@ pub(crate) struct Spent {
 /// Why a worker cannot go on; the kernel's doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Death {
+    /// Its static memory is more than a worker may have.
+    TooLarge {
+        /// Static memory, bytes.
+        bytes: u64,
+        /// What it may be.
+        most: u64,
+    },
+    /// It ended before it was ready, so that no code of a kernel has run: the program cannot
+    /// be loaded, or the machine has no room for it.
+    NotStarted,
     /// It ended by itself instead of returning.
     Exited(i32),
     /// A signal killed it before it could say why.
@@ -81,6 +91,8 @@ pub(crate) enum Death {
         pc: u64,
         /// Whether it wrote.
         write: bool,
+        /// Whether the processor told no address: that was misaligned or impossible.
+        no_address: bool,
     },
     /// It asked the operating system for something that kernels do not get.
     SystemCall {
@@ -120,18 +132,37 @@ struct Answer {
 }
 
 const ANSWER_BYTES: usize = 40;
+/// Pointers that a kernel gets at most.
+const MOST_ARGUMENTS: usize = 8;
+/// What is written for a call: whether another one follows at once, and its pointers.
+const CALL_WORDS: usize = 1 + MOST_ARGUMENTS;
+/// Of the memory that a worker may have, what is not left to static memory, bytes: program
+/// and stack.
+const NOT_STATIC: u64 = 64 << 20;
 
 impl Worker {
     /// Starts `program` on the buffers in `memory`.
     ///
+    /// Inside it returns [`Death::TooLarge`] or [`Death::NotStarted`] of a program that did
+    /// not come as far as to wait for a call. Size and form of the program can cause that, and
+    /// so can the machine: a program that starts under the same conditions tells which.
+    ///
     /// # Errors
     /// [`EvalError::Environment`] if the machine does not allow to run workers.
-    /// A kernel cannot cause that: none of its code has run.
     pub(crate) fn start(
-        program: &Path,
+        program: &Program,
         memory: &mut SharedMemory,
         settings: WorkerSettings,
-    ) -> Result<Self, EvalError> {
+    ) -> Result<Result<Self, Death>, EvalError> {
+        let most = OWN_BYTES - NOT_STATIC;
+        if let Some(bytes) = program.static_bytes().filter(|bytes| most < *bytes) {
+            return Ok(Err(Death::TooLarge { bytes, most }));
+        }
+        let settings = WorkerSettings {
+            is_library: program.is_library,
+            ..settings
+        };
+        let program = &*program.path();
         let failed = |what: String| EvalError::Environment {
             message: format!("cannot run a kernel on this machine: {what}"),
             remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
@@ -165,8 +196,11 @@ impl Worker {
         if let Some(core) = settings.core {
             let mut cores = rustix::thread::CpuSet::new();
             cores.set(core);
-            rustix::thread::sched_setaffinity(Some(pid), &cores)
-                .map_err(|error| io("it cannot stay on one core", &error))?;
+            match rustix::thread::sched_setaffinity(Some(pid), &cores) {
+                // It has ended by now, which is found below.
+                Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+                Err(error) => return Err(io("it cannot stay on one core", &error)),
+            }
         }
         let clock = cpu_clock(pid).map_err(|error| io("no clock of its processor time", &error))?;
         let mut worker = Self {
@@ -179,13 +213,13 @@ impl Worker {
         };
         match worker.answer(READY_TIME) {
             Ok(answer) if answer.kind == READY => {}
-            Ok(answer) => return Err(failed(format!("the worker says {answer:x?}"))),
-            Err(death) => return Err(failed(format!("the worker was not ready: {death:?}"))),
+            _ => return Ok(Err(Death::NotStarted)),
         }
-        worker.identity = worker
-            .asleep()
-            .map_err(|death| failed(format!("the worker did not wait: {death:?}")))?;
-        Ok(worker)
+        match worker.asleep() {
+            Ok(identity) => worker.identity = identity,
+            Err(_) => return Ok(Err(Death::NotStarted)),
+        }
+        Ok(Ok(worker))
     }
 
     /// Returns the number of its process.
@@ -193,24 +227,30 @@ impl Worker {
         self.session.pid().as_raw_nonzero().get()
     }
 
-    /// Calls the kernel on `count` sets of buffers, from `first` on.
+    /// Calls the kernel once for each of `calls`, which are the addresses of its buffers.
+    /// The worker reads those of one call when it has made the one before.
     ///
     /// # Errors
     /// What the kernel did instead; the worker is then of no use any more.
-    pub(crate) fn call(&mut self, first: usize, count: usize) -> Result<Spent, Death> {
-        let mut command = [0; 16];
-        command[..8].copy_from_slice(&(first as u64).to_ne_bytes());
-        command[8..].copy_from_slice(&(count as u64).to_ne_bytes());
+    pub(crate) fn call(&mut self, calls: &[Vec<u64>], time: Duration) -> Result<Spent, Death> {
+        let mut command = Vec::with_capacity(calls.len() * CALL_WORDS * 8);
+        for (idx, arguments) in calls.iter().enumerate() {
+            let mut words = [0; CALL_WORDS];
+            words[0] = u64::from(idx + 1 < calls.len());
+            words[1..=arguments.len()].copy_from_slice(arguments);
+            command.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
+        }
         let before = self.cpu_ns();
         let started = Instant::now();
         let sent = match &self.commands {
-            Some(commands) => rustix::io::write(commands, &command).is_ok(),
+            // One write, which a pipe takes as a whole up to 64 KiB.
+            Some(commands) => rustix::io::write(commands, &command) == Ok(command.len()),
             None => false,
         };
         if !sent {
             return Err(self.death());
         }
-        let answer = self.answer(self.settings.command_time)?;
+        let answer = self.answer(time.min(self.settings.command_time))?;
         let wall_ns = started.elapsed().as_nanos() as u64;
         match answer.kind {
             DONE => {}
@@ -225,7 +265,8 @@ impl Worker {
                     signal: answer.detail as i32,
                     address: answer.address,
                     pc: answer.pc,
-                    write: answer.access != 0,
+                    write: answer.access & 1 != 0,
+                    no_address: answer.access & 2 != 0,
                 });
             }
             _ => return Err(Death::WorksAfterReturn),

@@ -2,10 +2,9 @@
 
 use super::HostBench;
 use crate::building::{Kind, built};
-use crate::calls::Calls;
 use crate::cases::Case;
 use crate::oracle;
-use crate::statistics::median;
+use crate::overhead::Overhead;
 use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, Problem};
@@ -17,8 +16,6 @@ use std::sync::{OnceLock, PoisonError};
 const TIMED_BYTES: usize = 48 << 20;
 /// Most calls of one measurement.
 const MOST_CALLS: usize = 64;
-/// Calls of a kernel that does nothing, from which the cost of a command is taken.
-const OVERHEAD_CALLS: usize = 31;
 
 /// What all kernels have in common and takes time to find out.
 #[derive(Debug)]
@@ -27,7 +24,7 @@ pub(super) struct Prepared {
     pub(super) timed: Vec<Case>,
     /// Others, on which a kernel is timed again that seems to be the best one.
     fresh: OnceLock<Vec<Case>>,
-    pub(super) overhead_ns: f64,
+    pub(super) overhead: Overhead,
 }
 
 impl HostBench {
@@ -75,7 +72,7 @@ impl HostBench {
             tests,
             timed,
             fresh: OnceLock::new(),
-            overhead_ns: self.overhead()?,
+            overhead: self.overhead()?,
         })
     }
 
@@ -104,25 +101,16 @@ impl HostBench {
         self.prepared().map(|_| ())
     }
 
-    /// Returns what a command costs whose calls do nothing.
-    fn overhead(&self) -> Result<f64, EvalError> {
+    /// Returns what running a kernel costs that does nothing.
+    fn overhead(&self) -> Result<Overhead, EvalError> {
         let source = format!("{} {{}}\n", self.problem.signature);
         let program = built(&self.builder, "empty.c", &source, Kind::Kernel)?;
         let core = TimingCore::take(&self.settings.cache_folder)?;
-        let mut calls = Calls::new(&self.problem, 1, self.settings.seed)?;
         let settings = WorkerSettings {
             core: core.core(),
             ..self.worker
         };
-        let mut worker = calls.start(&program, settings)?;
-        let mut times = Vec::new();
-        for _ in 0..OVERHEAD_CALLS {
-            let spent = worker.call(0, 1).map_err(|death| {
-                EvalError::Fault(format!("a kernel that does nothing fails: {death:?}"))
-            })?;
-            times.push(spent.cpu_ns as f64);
-        }
-        Ok(median(&times))
+        Overhead::of(program, &self.problem, settings)
     }
 }
 

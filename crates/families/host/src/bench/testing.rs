@@ -1,15 +1,19 @@
 //! Whether a kernel is right.
 
 use super::HostBench;
+use super::preparing::Prepared;
 use crate::building::{Kind, Program};
-use crate::calls::Calls;
+use crate::calls::{Calls, Offence};
+use crate::cases::Case;
 use crate::counters::{Counters, availability};
 use crate::library;
 use crate::offences;
+use crate::shared_memory::Placement;
 use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::EvalError;
+use std::time::Duration;
 
 /// A kernel that takes longer is tested on each input set only once, nanoseconds.
 const TEST_ONCE_NS: f64 = 1e8;
@@ -17,13 +21,19 @@ const TEST_ONCE_NS: f64 = 1e8;
 /// What tests found.
 #[derive(Debug)]
 pub enum Tested {
-    /// All outputs are right; roughly what a call takes, nanoseconds.
-    Right {
-        /// Processor time of the fastest call.
-        call_ns: f64,
-    },
+    /// All outputs are right.
+    Right(Right),
     /// Something is wrong.
     Failed(Outcome, Box<Diagnostic>),
+}
+
+/// A kernel that passed all tests.
+#[derive(Clone, Copy, Debug)]
+pub struct Right {
+    /// Processor time of its fastest call, nanoseconds.
+    pub call_ns: f64,
+    /// Processor time of all tests.
+    pub spent: Duration,
 }
 
 impl HostBench {
@@ -58,39 +68,35 @@ impl HostBench {
         }))
     }
 
-    /// Tests a kernel on every input set, in one worker: in order, and again
-    /// in the opposite order, which shows what is kept between calls.
+    /// Tests a kernel: once where buffers end at the end of their pages, so that a read
+    /// beyond them is told with its line; then in another worker on every input set, in order
+    /// and again in the opposite order, which shows what is kept between calls.
     ///
     /// # Errors
     /// [`EvalError`] if the machine does not allow to run kernels.
     pub fn test(&self, program: &Program, source: &str) -> Result<Tested, EvalError> {
         let prepared = self.prepared()?;
-        let tests = &prepared.tests;
-        let mut calls = Calls::new(&self.problem, tests.len(), self.settings.seed)?;
-        let mut worker = calls.start(program, self.worker)?;
-        let mut call_ns = f64::INFINITY;
-        let forward: Vec<usize> = (0..tests.len()).collect();
-        let backward: Vec<usize> = forward.iter().rev().copied().collect();
-        for (pass, order) in [forward, backward].into_iter().enumerate() {
-            for set in order {
-                let case = &tests[set];
-                calls.fill(set, case);
-                match calls.call(&mut worker, set, &[case]) {
-                    Ok(spent) => {
-                        let own = spent.cpu_ns as f64 - prepared.overhead_ns;
-                        call_ns = call_ns.min(own.max(1.0));
-                    }
-                    Err(offence) => {
-                        let (outcome, found) = offences::verdict(offence, &calls, program, source);
-                        return Ok(Tested::Failed(outcome, Box::new(found)));
-                    }
-                }
+        let mut testing = Testing {
+            bench: self,
+            prepared,
+            program,
+            call_ns: f64::INFINITY,
+            spent: Duration::ZERO,
+        };
+        let tested = match testing.at_the_end_of_pages()? {
+            Ok(()) => testing.on_all_sets()?,
+            failed => failed,
+        };
+        Ok(match tested {
+            Ok(()) => Tested::Right(Right {
+                call_ns: testing.call_ns,
+                spent: testing.spent,
+            }),
+            Err(offence) => {
+                let (outcome, found) = offences::verdict(offence, program, source);
+                Tested::Failed(outcome, Box::new(found))
             }
-            if pass == 0 && TEST_ONCE_NS < call_ns {
-                break;
-            }
-        }
-        Ok(Tested::Right { call_ns })
+        })
     }
 
     /// Counts events in the processor during one call of a kernel that is right.
@@ -102,21 +108,103 @@ impl HostBench {
         let said = |error: EvalError| error.to_string();
         let prepared = self.prepared().map_err(said)?;
         let core = TimingCore::take(&self.settings.cache_folder).map_err(said)?;
-        let mut calls = Calls::new(&self.problem, 2, self.settings.seed).map_err(said)?;
         let settings = WorkerSettings {
             core: core.core(),
             ..self.worker
         };
-        let mut worker = calls.start(program, settings).map_err(said)?;
-        let counters = Counters::of(worker.process())?;
+        let sets = [Placement::AtTheStart, Placement::NearTheEnd];
+        let seed = self.settings.seed;
+        let started = Calls::start(&self.problem, program, &sets, settings, seed).map_err(said)?;
+        let mut calls = started.map_err(|death| format!("no worker starts: {death:?}"))?;
+        let counters = Counters::of(calls.process())?;
         for (set, is_counted) in [(0, false), (1, true)] {
             let case = &prepared.timed[set % prepared.timed.len()];
             calls.fill(set, case);
             counters.run(is_counted);
-            let called = calls.call(&mut worker, set, &[case]);
+            let called = calls.call(set, &[case], settings.command_time);
             counters.run(false);
             called.map_err(|offence| format!("the counted call went wrong: {offence:?}"))?;
         }
         Ok(counters.read())
+    }
+}
+
+/// The tests of one kernel.
+struct Testing<'b> {
+    bench: &'b HostBench,
+    prepared: &'b Prepared,
+    program: &'b Program,
+    /// Processor time of the fastest call so far, nanoseconds.
+    call_ns: f64,
+    /// Processor time of all calls so far.
+    spent: Duration,
+}
+
+impl Testing<'_> {
+    fn on_all_sets(&mut self) -> Result<Result<(), Offence>, EvalError> {
+        let bench = self.bench;
+        let tests = &self.prepared.tests;
+        let sets: Vec<Placement> = (0..tests.len())
+            .map(|set| [Placement::AtTheStart, Placement::NearTheEnd][set % 2])
+            .collect();
+        let overhead = &self.prepared.overhead;
+        let seed = bench.settings.seed;
+        let started = overhead.start(&bench.problem, self.program, &sets, bench.worker, seed)?;
+        let mut calls = match started {
+            Ok(calls) => calls,
+            Err(offence) => return Ok(Err(offence)),
+        };
+        let forward: Vec<usize> = (0..tests.len()).collect();
+        let backward: Vec<usize> = forward.iter().rev().copied().collect();
+        for (pass, order) in [forward, backward].into_iter().enumerate() {
+            for set in order {
+                if let Err(offence) = self.call(&mut calls, set, &tests[set]) {
+                    return Ok(Err(offence));
+                }
+            }
+            if pass == 0 && TEST_ONCE_NS < self.call_ns {
+                break;
+            }
+        }
+        Ok(Ok(()))
+    }
+
+    /// Makes one call whose buffers end where their pages do. Those of an odd size are not
+    /// aligned there: a kernel that needs what the problem promises of alignment cannot be
+    /// tested like that.
+    fn at_the_end_of_pages(&mut self) -> Result<Result<(), Offence>, EvalError> {
+        let bench = self.bench;
+        let Some(case) = self.prepared.tests.first() else {
+            return Ok(Ok(()));
+        };
+        let overhead = &self.prepared.overhead;
+        let sets = [Placement::AtTheEnd];
+        let seed = bench.settings.seed.derive("end of pages");
+        let started = overhead.start(&bench.problem, self.program, &sets, bench.worker, seed)?;
+        let mut calls = match started {
+            Ok(calls) => calls,
+            Err(offence) => return Ok(Err(offence)),
+        };
+        Ok(match self.call(&mut calls, 0, case) {
+            Err(offence) if offence.is_misalignment() && !bench.is_aligned_at_the_end() => Ok(()),
+            called => called,
+        })
+    }
+
+    fn call(&mut self, calls: &mut Calls<'_>, set: usize, case: &Case) -> Result<(), Offence> {
+        let allowed = self.bench.settings.evaluation_time;
+        let left = allowed.saturating_sub(self.spent);
+        calls.fill(set, case);
+        let spent = calls.call(set, &[case], left)?;
+        let own_ns = self.prepared.overhead.own_ns(spent, 1);
+        self.call_ns = self.call_ns.min(own_ns);
+        self.spent += Duration::from_nanos(spent.cpu_ns);
+        match self.spent < allowed {
+            true => Ok(()),
+            false => Err(Offence::TooSlow {
+                call_ns: self.call_ns,
+                allowed,
+            }),
+        }
     }
 }

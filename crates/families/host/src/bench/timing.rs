@@ -1,9 +1,10 @@
 //! What a right kernel costs, compared with one that others are compared with, too.
 
 use super::preparing::Prepared;
-use super::{HostBench, Tested};
+use super::{HostBench, Right, Tested};
 use crate::base::SharedBase;
 use crate::building::{Kind, Program, built};
+use crate::calls::Offence;
 use crate::cases::Case;
 use crate::offences;
 use crate::pairs::{Effort, Failure, Paired, Pairs, Side};
@@ -26,6 +27,8 @@ const NOISE_EFFORT: Effort = Effort {
     confirmation: 1,
     far: f64::INFINITY,
 };
+/// Calls that timing makes of each of two kernels at least.
+const LEAST_MEASUREMENTS: f64 = 2.0;
 /// A kernel that takes less than this share of the base is the next base.
 const NEW_BASE: f64 = 0.7;
 /// Least difference that is told apart from none, as a share.
@@ -76,12 +79,20 @@ impl HostBench {
     /// # Errors
     /// [`EvalError`] if the machine does not allow to time kernels, or the
     /// problem's own kernel is not right.
-    pub fn time(&self, program: Program, source: &str, call_ns: f64) -> Result<Timed, EvalError> {
+    pub fn time(&self, program: Program, source: &str, right: Right) -> Result<Timed, EvalError> {
         let prepared = self.prepared()?;
+        let call_ns = right.call_ns;
+        let allowed = self.settings.evaluation_time;
+        let left = allowed.saturating_sub(right.spent);
+        if left.as_nanos() as f64 <= LEAST_MEASUREMENTS * call_ns {
+            let too_slow = Offence::TooSlow { call_ns, allowed };
+            let (outcome, found) = offences::verdict(too_slow, &program, source);
+            return Ok(Timed::Failed(outcome, Box::new(found)));
+        }
         let mut base = self.base();
         let core = TimingCore::take(&self.settings.cache_folder)?;
-        let mut pairs = self.pairs(&core, prepared, &prepared.timed)?;
-        let itself = self.find_base(&mut base, &mut pairs, (source, call_ns))?;
+        let mut pairs = self.pairs(&core, prepared, &prepared.timed);
+        let itself = self.find_base(&mut base, &mut pairs, (source, right))?;
         let Some(known) = base.as_ref() else {
             return Err(EvalError::Fault(
                 "there is no kernel to time against".into(),
@@ -108,20 +119,24 @@ impl HostBench {
         let mut compared = match itself.filter(|_| is_base) {
             // It was timed against itself just now.
             Some(paired) => Ok(paired.with_confidence(effort.confidence)),
-            None => pairs.compare(candidate, other, first_effort),
+            None => pairs.compare(candidate, other, first_effort, left),
         };
         if let Ok(paired) = &compared
             && !is_first
             && !is_base
             && known.shared.call_ns * paired.interval.median < *least_ns
         {
-            pairs = self.pairs(&core, prepared, self.fresh(prepared)?)?;
-            compared = pairs.compare(candidate, other, effort.confirming());
+            let left = left.saturating_sub(pairs.spent());
+            // Slow kernels are timed on few inputs, and not twice.
+            if LEAST_MEASUREMENTS * (call_ns + other.call_ns) < left.as_nanos() as f64 {
+                pairs = self.pairs(&core, prepared, self.fresh(prepared)?);
+                compared = pairs.compare(candidate, other, effort.confirming(), left);
+            }
         }
         let paired = match compared {
             Ok(paired) => paired,
             Err(Failure::Candidate(offence)) => {
-                let (outcome, found) = offences::verdict(offence, pairs.calls(), &program, source);
+                let (outcome, found) = offences::verdict(offence, &program, source);
                 return Ok(Timed::Failed(outcome, Box::new(found)));
             }
             Err(Failure::Base(offence)) => {
@@ -161,6 +176,7 @@ impl HostBench {
                 call_ns: timing.call_ns,
                 baseline_ns,
                 noise,
+                timed_at: SharedBase::now(),
             };
             shared.write(&self.settings.cache_folder, &self.base_key);
             *base = Some(Base { shared, program });
@@ -180,9 +196,9 @@ impl HostBench {
     ) -> Result<Paired, EvalError> {
         let prepared = self.prepared()?;
         let core = TimingCore::take(&self.settings.cache_folder)?;
-        let mut pairs = self.pairs(&core, prepared, &prepared.timed)?;
+        let mut pairs = self.pairs(&core, prepared, &prepared.timed);
         let side = |(program, call_ns)| Side { program, call_ns };
-        let compared = pairs.compare(side(candidate), side(base), effort);
+        let compared = pairs.compare(side(candidate), side(base), effort, Duration::MAX);
         compared.map_err(|failure| match failure {
             Failure::Environment(error) => error,
             Failure::Candidate(offence) | Failure::Base(offence) => EvalError::Fault(format!(
@@ -196,7 +212,7 @@ impl HostBench {
         core: &TimingCore,
         prepared: &'b Prepared,
         cases: &'b [Case],
-    ) -> Result<Pairs<'b>, EvalError> {
+    ) -> Pairs<'b> {
         let settings = WorkerSettings {
             core: core.core(),
             ..self.worker
@@ -205,7 +221,7 @@ impl HostBench {
             &self.problem,
             cases,
             settings,
-            prepared.overhead_ns,
+            &prepared.overhead,
             core.seed(),
         )
     }
@@ -222,7 +238,7 @@ impl HostBench {
         &self,
         base: &mut Option<Base>,
         pairs: &mut Pairs<'_>,
-        tested: (&str, f64),
+        tested: (&str, Right),
     ) -> Result<Option<Paired>, EvalError> {
         let folder = &self.settings.cache_folder;
         let shared = SharedBase::read(folder, &self.base_key);
@@ -248,7 +264,7 @@ impl HostBench {
     fn first_base(
         &self,
         pairs: &mut Pairs<'_>,
-        tested: (&str, f64),
+        tested: (&str, Right),
     ) -> Result<(Base, Paired), EvalError> {
         let name = &self.problem.name;
         let wrong = |what: &str| EvalError::Input {
@@ -263,26 +279,28 @@ impl HostBench {
                 remedies: vec!["add baseline.c to the problem".into()],
             })?;
         let program = built(&self.builder, "baseline.c", source, Kind::Kernel)?;
-        let call_ns = if tested.0 == source {
+        let right = if tested.0 == source {
             tested.1
         } else {
             match self.test(&program, source)? {
-                Tested::Right { call_ns } => call_ns,
+                Tested::Right(right) => right,
                 Tested::Failed(_, found) => return Err(wrong(&found.message)),
             }
         };
         let side = Side {
             program: &program,
-            call_ns,
+            call_ns: right.call_ns,
         };
-        let itself = pairs
-            .compare(side, side, NOISE_EFFORT)
-            .map_err(|failure| match failure {
-                Failure::Environment(error) => error,
-                Failure::Candidate(offence) | Failure::Base(offence) => {
-                    wrong(&format!("{offence:?}"))
-                }
-            })?;
+        let left = self.settings.evaluation_time.saturating_sub(right.spent);
+        let itself =
+            pairs
+                .compare(side, side, NOISE_EFFORT, left)
+                .map_err(|failure| match failure {
+                    Failure::Environment(error) => error,
+                    Failure::Candidate(offence) | Failure::Base(offence) => {
+                        wrong(&format!("{offence:?}"))
+                    }
+                })?;
         let times: Vec<f64> = [itself.candidate_ns.as_slice(), &itself.base_ns].concat();
         let call_ns = median(&times);
         let base = Base {
@@ -291,6 +309,7 @@ impl HostBench {
                 call_ns,
                 baseline_ns: call_ns,
                 noise: itself.interval.half_width(),
+                timed_at: SharedBase::now(),
             },
             program,
         };

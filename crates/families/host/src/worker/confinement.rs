@@ -16,7 +16,7 @@ const MAGIC: u64 = 0x616d_6f74_756f_6361;
 /// Flag of a setup: the kernel uses the state of matrix tiles.
 const TILE_STATE: u64 = 1;
 /// Address space of a worker beyond its buffers, bytes: program, stack, static data.
-const OWN_BYTES: u64 = 1 << 30;
+pub(super) const OWN_BYTES: u64 = 1 << 30;
 
 pub(super) fn policy(
     program: &Path,
@@ -102,20 +102,17 @@ pub(super) fn write_setup(
     filter: &BpfProgram,
     tile_state: bool,
 ) -> Result<(), &'static str> {
-    let places = memory.places();
-    let n_arguments = places.first().map_or(0, Vec::len);
+    let places = memory.places().to_vec();
     let n_places = places.iter().flatten().count();
     let page = memory.page();
-    let words = 7 + 4 * n_places + n_places + filter.len();
+    let words = 5 + 4 * n_places + filter.len();
     let bytes = (words * 8).next_multiple_of(page);
-    if SETUP_BYTES < bytes || 16384 < n_places {
+    if SETUP_BYTES < bytes {
         return Err("too many sets of buffers for one worker");
     }
     let mut setup: Vec<u64> = vec![
         MAGIC,
         bytes as u64,
-        n_places as u64,
-        n_arguments as u64,
         n_places as u64,
         filter.len() as u64,
         if tile_state { TILE_STATE } else { 0 },
@@ -127,9 +124,6 @@ pub(super) fn write_setup(
             place.region_bytes as u64,
             u64::from(place.writable),
         ]);
-    }
-    for place in places.iter().flatten() {
-        setup.push(place.address + place.inset as u64);
     }
     let mut text: Vec<u8> = setup.iter().flat_map(|word| word.to_ne_bytes()).collect();
     for instruction in filter {

@@ -1,4 +1,4 @@
-// illegal works-after-return
+// illegal system-call
 // x86-64: says that the call is over, on every descriptor that might be the one,
 // and goes on computing.
 void solution(float x[3000], float y[3000]) {

@@ -129,7 +129,7 @@ fn spellings_stay_right() {
             }
         };
         match bench.test(&program, &made).expect("a machine") {
-            Tested::Right { .. } => {}
+            Tested::Right(_) => {}
             wrong @ Tested::Failed(..) => failures.push(format!("{name}: {wrong:?}\n{made}")),
         }
     }

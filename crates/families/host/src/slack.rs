@@ -1,0 +1,47 @@
+//! What the rest of a buffer's pages holds: values that show if a kernel reads them, and
+//! whose change shows if it writes there.
+
+use autocomp_catalog::{Buffer, DataType};
+
+/// The elements that fill the space around a buffer, repeated from its beginning on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern([u8; 8]);
+
+impl Pattern {
+    /// Returns the pattern around `buffer` in a call of an even or odd number: what one of
+    /// them hides the other shows. Numbers that are none stay in every sum and vanish in a
+    /// maximum; infinite ones stay in a maximum and in a minimum.
+    pub(crate) fn around(buffer: &Buffer, is_odd: bool) -> Self {
+        let word = match (buffer.dtype, is_odd) {
+            // Signalling: the highest bit of the fraction is clear.
+            (DataType::Float32, false) => 0xffa5_a7a7_7fa5_a7a7,
+            (DataType::Float32, true) => 0xff80_0000_7f80_0000,
+            (DataType::Float16, false) => 0xfda7_7da7_fda7_7da7,
+            (DataType::Float16, true) => 0xfc00_7c00_fc00_7c00,
+            (DataType::BFloat16, false) => 0xffa7_7fa7_ffa7_7fa7,
+            (DataType::BFloat16, true) => 0xff80_7f80_ff80_7f80,
+            (DataType::Int32, false) => 0x7fa7_a7a7_7fa7_a7a7,
+            (DataType::Int32, true) => 0x8058_5858_8058_5858,
+            (DataType::Int8, false) => 0x7e7e_7e7e_7e7e_7e7e,
+            (DataType::Int8, true) => 0x8282_8282_8282_8282,
+            (DataType::UInt8, false) => 0xfefe_fefe_fefe_fefe,
+            (DataType::UInt8, true) => 0x0101_0101_0101_0101,
+        };
+        Self(u64::to_le_bytes(word))
+    }
+
+    /// Fills `bytes`.
+    pub(crate) fn fill(self, bytes: &mut [u8]) {
+        for (idx, byte) in bytes.iter_mut().enumerate() {
+            *byte = self.0[idx % 8];
+        }
+    }
+
+    /// Returns how many of `bytes` are not as they were filled.
+    pub(crate) fn changed(self, bytes: &[u8]) -> usize {
+        let bytes = bytes.iter().enumerate();
+        bytes
+            .filter(|(idx, byte)| **byte != self.0[idx % 8])
+            .count()
+    }
+}
