@@ -33,6 +33,7 @@ pub(crate) struct NeuronBench {
     path: Option<OsString>,
     engine: String,
     evaluations: Evaluations,
+    identity: ContentHash,
 }
 
 impl NeuronBench {
@@ -65,20 +66,23 @@ impl NeuronBench {
             surroundings: opening.surroundings,
             progress: &mut *opening.progress,
         })?;
-        let mut hasher = ContentHasher::new("neuron evaluation");
-        hasher.update(&simulated.key("").0);
-        hasher.update(text.as_bytes());
+        let hash = |code: ContentHash| {
+            let mut hasher = ContentHasher::new("neuron evaluation");
+            hasher.update(&code.0);
+            hasher.update(text.as_bytes());
+            hasher.finish()
+        };
+        let (base, identity) = (hash(simulated.key("")), hash(simulated.identity()));
         let place = settings.host.as_deref().unwrap_or("this computer");
         Ok(Self {
             engine: format!("neuron {} machine={machine} on {place}", target.name),
             simulated,
             path,
             // A device may be out of sorts for a while: only what it measured is remembered.
-            evaluations: Evaluations::new(
-                use_cache.then_some(&*folder),
-                hasher.finish(),
-                |outcome| outcome == Outcome::Ok,
-            ),
+            evaluations: Evaluations::new(use_cache.then_some(&*folder), base, |outcome| {
+                outcome == Outcome::Ok
+            }),
+            identity,
             settings,
         })
     }
@@ -399,6 +403,10 @@ impl Evaluator for NeuronBench {
         self.evaluations.key(source)
     }
 
+    fn identity(&self) -> ContentHash {
+        self.identity
+    }
+
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         self.evaluations.get(source, |clock| {
             let judged = self.judge(source, clock)?;
@@ -408,6 +416,10 @@ impl Evaluator for NeuronBench {
 }
 
 impl Bench for NeuronBench {
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        self.simulated.doubts()
+    }
+
     fn compiler(&self) -> &str {
         self.simulated.compiler()
     }

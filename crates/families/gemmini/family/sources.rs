@@ -1,0 +1,23 @@
+/// The family's own code, from this crate's folder: a run goes on only with the same.
+const FAMILY: &[&str] = &[
+    "../accelerator/src",
+    "../sim/src",
+    "../../../riscv/src",
+    "src",
+    "data",
+];
+
+/// What else decides results: cached ones are those of the same code, here too. References
+/// of integers are run as kernels of the computer at hand are.
+const SHARED: &[&str] = &[
+    "../../../catalog/src",
+    "../../../eval/src",
+    "../../../languages/c/src",
+    "../../../sandbox/src",
+    "../../../toolchain/src",
+    "../../host/src",
+    "../../host/runtime",
+];
+
+/// What of that decides no result: it proposes kernels.
+const WITHOUT: &[&str] = &["../../host/src/rewriter"];
