@@ -7,11 +7,14 @@ use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::{Problem, Target};
-use autocomp_core::Seed;
+use autocomp_core::{ContentHasher, Seed};
 use autocomp_eval::isolation::{IsolatedEvaluator, Isolation, IsolationLimits, serve};
-use autocomp_eval::{Bench as Measuring, EvalError, Evaluator, EvaluatorSettings, Opening};
+use autocomp_eval::{
+    Bench as Measuring, CachePart, EvalError, Evaluator, EvaluatorSettings, FileStore, Opening,
+};
 use serde::{Deserialize, Serialize};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::{env, io};
@@ -93,6 +96,29 @@ pub fn evaluate_for_parent() -> io::Result<()> {
 }
 
 impl Bench {
+    /// Says what makes the tests of the problem doubtful. What was found is kept in the
+    /// cache folder, since right answers are needed for it.
+    pub fn tell_doubts(&self, cache_folder: &Path, output: Output) -> Result<(), CliError> {
+        let store = FileStore::new(cache_folder, CachePart::Answers);
+        let mut hasher = ContentHasher::new("autocomp doubts");
+        hasher.update(&self.direct.key("").0);
+        let key = hasher.finish();
+        let known = store.get(&key);
+        let known = known.and_then(|bytes| serde_json::from_slice::<Vec<String>>(&bytes).ok());
+        let doubts = match known {
+            Some(doubts) => doubts,
+            None => {
+                let doubts = self.direct.doubts().map_err(|error| eval_error(&error))?;
+                store.put(&key, &serde_json::to_vec(&doubts).unwrap_or_default());
+                doubts
+            }
+        };
+        for doubt in doubts {
+            output.message(format!("warning: {doubt}"));
+        }
+        Ok(())
+    }
+
     /// Opens the evaluator of `problem`, on the target's default machine unless
     /// another is named. Finds or installs the compiler.
     pub fn open(

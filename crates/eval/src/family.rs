@@ -216,6 +216,15 @@ pub trait Bench: Evaluator {
     /// Returns the cost that no right kernel can be below.
     fn floor(&self) -> Cost;
 
+    /// Returns what whoever wrote the problem should know of its tests, one sentence each.
+    /// The first time it takes as long as computing right answers does.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed, or the reference is broken.
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        Ok(Vec::new())
+    }
+
     /// Evaluates a kernel and says where its cost goes.
     ///
     /// # Errors

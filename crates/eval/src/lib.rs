@@ -12,6 +12,7 @@
 
 pub mod cache;
 pub mod comparison;
+pub mod doubts;
 mod evaluator;
 mod family;
 mod file_store;

@@ -81,6 +81,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         settings,
         output,
     )?;
+    bench.tell_doubts(&workplace.cache_folder, output)?;
     let begun = Instant::now();
     let mut evaluation = bench
         .evaluator

@@ -30,11 +30,8 @@ pub fn compare(
     let wrong: Vec<usize> = (0..buffer.elements())
         .filter(|idx| {
             let at = idx * width..(idx + 1) * width;
-            let (bits, left) = (&got[at.clone()], &poison[at.clone()]);
-            let right = buffer.dtype.value(&expected[at.clone()]);
-            let value = buffer.dtype.value(bits);
-            let are_none = right.is_nan() && value.is_nan() && bits != left;
-            expected[at] != *bits && !are_none && !is_close(right, value, tolerance)
+            let (right, got) = (&expected[at.clone()], &got[at.clone()]);
+            !is_right(buffer.dtype, right, got, &poison[at], tolerance)
         })
         .collect();
     let first = *wrong.first()?;
@@ -159,6 +156,37 @@ fn short(value: f64) -> String {
         }
         value => format!("{value:.2e}"),
     }
+}
+
+/// Returns whether [`compare`] finds nothing, and stops at the first wrong element.
+#[must_use]
+pub fn are_right(
+    buffer: &Buffer,
+    expected: &[u8],
+    got: &[u8],
+    poison: &[u8],
+    tolerance: Tolerance,
+) -> bool {
+    let width = buffer.dtype.bytes();
+    expected
+        .chunks_exact(width)
+        .zip(got.chunks_exact(width))
+        .zip(poison.chunks_exact(width))
+        .all(|((right, got), poison)| is_right(buffer.dtype, right, got, poison, tolerance))
+}
+
+fn is_right(
+    dtype: DataType,
+    right: &[u8],
+    got: &[u8],
+    poison: &[u8],
+    tolerance: Tolerance,
+) -> bool {
+    if right == got {
+        return true;
+    }
+    let (right, value) = (dtype.value(right), dtype.value(got));
+    right.is_nan() && value.is_nan() && got != poison || is_close(right, value, tolerance)
 }
 
 /// Returns a few wrong elements spread over all of them, without the first.

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod comparisons;
+mod doubts;
 mod file_stores;
 mod inputs;
 mod text;

@@ -16,16 +16,25 @@ use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, DataType, Problem, Target};
 use autocomp_core::{ContentHash, ContentHasher, Cost, Seed};
+use autocomp_eval::doubts::WorkField;
 use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_toolchain::Toolchain;
 use preparing::Prepared;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use timing::Base;
 
-/// Hash of everything in this crate that decides results.
+/// Share of what the multiply-accumulate steps take at the measured peak that is certain.
+const CERTAIN_COMPUTE: f64 = 0.85;
+/// Share of what the bytes take at the measured peak that is certain: a first cache moves
+/// about three times as much as a second one.
+const CERTAIN_TRAFFIC: f64 = 0.25;
+
+/// Hash of all code that decides results.
 const SOURCES: &str = env!("AUTOCOMP_HOST_HASH");
+/// Hash of what of it is the family's own.
+const IDENTITY: &str = env!("AUTOCOMP_HOST_IDENTITY");
 
 /// What a bench is opened with.
 #[derive(Clone, Debug)]
@@ -56,8 +65,11 @@ pub struct HostBench {
     settings: Settings,
     worker: WorkerSettings,
     pub(crate) engine: String,
-    pub(crate) peaks: Peaks,
+    peaks: Mutex<Peaks>,
+    /// What decides peaks, but for the problem's size.
+    peaks_key: String,
     base_key: ContentHash,
+    identity: ContentHash,
     prepared: OnceLock<Prepared>,
     preparing: Mutex<()>,
     base: Mutex<Option<Base>>,
@@ -95,17 +107,21 @@ impl HostBench {
             command_time: settings.command_time,
         };
         let features = processor.features.join(" ");
-        let key = [SOURCES, &builder.key(), &processor.model, &features].join("\n");
+        let of_code = |code: &str| [code, &builder.key(), &processor.model, &features].join("\n");
+        let key = of_code(SOURCES);
         let peaks = {
             let core = TimingCore::take(&settings.cache_folder)?;
             let store = FileStore::new(&settings.cache_folder, CachePart::Answers);
             Peaks::of(&problem, &machine, &builder, worker, &core, (&store, &key))?
         };
-        let mut hasher = ContentHasher::new("host evaluation");
-        hasher.update(&problem.oracle_hash.0);
-        hasher.update(key.as_bytes());
-        hasher.update(&settings.seed.0.to_le_bytes());
-        let base_key = hasher.finish();
+        let hash = |key: &str| {
+            let mut hasher = ContentHasher::new("host evaluation");
+            hasher.update(&problem.oracle_hash.0);
+            hasher.update(key.as_bytes());
+            hasher.update(&settings.seed.0.to_le_bytes());
+            hasher.finish()
+        };
+        let (base_key, identity) = (hash(&key), hash(&of_code(IDENTITY)));
         let model = match processor.model.as_str() {
             "" => "unnamed processor",
             model => model,
@@ -118,8 +134,10 @@ impl HostBench {
             builder,
             settings,
             worker,
-            peaks,
+            peaks: Mutex::new(peaks),
+            peaks_key: key,
             base_key,
+            identity,
             prepared: OnceLock::new(),
             preparing: Mutex::new(()),
             base: Mutex::new(None),
@@ -150,12 +168,30 @@ impl HostBench {
     /// Returns what this machine can do.
     #[must_use]
     pub fn peaks(&self) -> Peaks {
-        self.peaks
+        *self.peaks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Measures peaks anew and keeps the greater ones: others may have had the processor when
+    /// they were measured first.
+    pub(crate) fn raise_peaks(&self) -> Result<(), EvalError> {
+        let core = TimingCore::take(&self.settings.cache_folder)?;
+        let (problem, machine) = (&self.problem, &self.machine);
+        let anew = Peaks::measured(problem, machine, &self.builder, self.worker, &core)?;
+        let mut peaks = self.peaks.lock().unwrap_or_else(PoisonError::into_inner);
+        *peaks = peaks.greatest(anew);
+        let store = FileStore::new(&self.settings.cache_folder, CachePart::Answers);
+        peaks.keep(problem, (&store, &self.peaks_key));
+        Ok(())
     }
 
     /// Returns the hash of everything but the kernel that decides results.
     pub(crate) fn base_key(&self) -> ContentHash {
         self.base_key
+    }
+
+    /// Returns the identity of what evaluates.
+    pub(crate) fn identity(&self) -> ContentHash {
+        self.identity
     }
 
     /// Returns the multiply-accumulate steps per nanosecond that a core does
@@ -182,16 +218,45 @@ impl HostBench {
             // Two of them, as 16-bit numbers.
             2.0
         };
-        self.peaks.float_macs_per_ns * factor
+        self.peaks().float_macs_per_ns * factor
     }
 
-    /// Returns the cost that no right kernel can be below, as far as the
-    /// measured peaks are the machine's.
+    /// Returns what a kernel would cost that computes and moves at the measured peaks: what
+    /// percentages of peak refer to.
+    #[must_use]
+    pub fn cost_at_peak(&self) -> Cost {
+        let (compute, traffic) = self.at_peak();
+        Cost::nanoseconds(compute.max(traffic).max(1.0) as u64, 0)
+    }
+
+    /// Returns the cost that no right kernel can be below: peaks are measured, too, and
+    /// nearer caches move more than the copy whose peak was measured.
     #[must_use]
     pub fn floor_cost(&self) -> Cost {
+        let (compute, traffic) = self.at_peak();
+        let floor = (compute * CERTAIN_COMPUTE).max(traffic * CERTAIN_TRAFFIC);
+        Cost::nanoseconds(floor.max(1.0) as u64, 0)
+    }
+
+    /// Returns the fields of `work` that say more than a right kernel of this cost can have
+    /// done.
+    pub(crate) fn refuted(&self, call_ns: f64) -> Vec<WorkField> {
+        let (compute, traffic) = self.at_peak();
+        let bounds = [
+            (WorkField::Macs, compute * CERTAIN_COMPUTE),
+            (WorkField::Bytes, traffic * CERTAIN_TRAFFIC),
+        ];
+        let refuted = bounds.iter().filter(|(_, bound)| call_ns < bound.floor());
+        refuted.map(|(field, _)| *field).collect()
+    }
+
+    /// Returns what the multiply-accumulate steps and the bytes take at the measured peaks,
+    /// nanoseconds.
+    fn at_peak(&self) -> (f64, f64) {
         let work = self.problem.work;
-        let compute = work.macs as f64 / self.peak_macs_per_ns();
-        let traffic = work.bytes as f64 / self.peaks.bytes_per_ns;
-        Cost::nanoseconds(compute.max(traffic).max(1.0) as u64, 0)
+        (
+            work.macs as f64 / self.peak_macs_per_ns(),
+            work.bytes as f64 / self.peaks().bytes_per_ns,
+        )
     }
 }

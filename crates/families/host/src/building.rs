@@ -12,7 +12,7 @@ use autocomp_eval::cache::remove_older;
 use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{Family, Toolchain};
-use diagnostics::diagnostics;
+use diagnostics::{WHAT_THERE_IS, diagnostics};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,6 +28,15 @@ const RUNTIME: [(&str, &str); 3] = [
     ("runner.c", include_str!("../runtime/runner.c")),
     ("math.c", include_str!("../runtime/math.c")),
 ];
+
+/// Headers of a C library: what there is of it.
+const HEADERS: [(&str, &str); 3] = [
+    ("math.h", include_str!("../runtime/c/math.h")),
+    ("string.h", include_str!("../runtime/c/string.h")),
+    ("stdlib.h", include_str!("../runtime/c/stdlib.h")),
+];
+/// Their folder, in that of the runtime.
+const HEADER_FOLDER: &str = "c";
 
 /// Flags of all sources: free-standing C without hidden calls, code that
 /// depends on nothing but the source.
@@ -173,6 +182,11 @@ impl Builder {
             write(&fresh, HEADER)?;
             fs::rename(&fresh, &header).map_err(|error| unusable(&header, &error))?;
         }
+        let headers = runtime.path().join(HEADER_FOLDER);
+        fs::create_dir(&headers).map_err(|error| unusable(&headers, &error))?;
+        for (name, text) in HEADERS {
+            write(&headers.join(name), text)?;
+        }
         let mut all = vec![format!("--target={architecture}-unknown-linux-gnu")];
         all.extend(flags.iter().cloned());
         Ok(Self {
@@ -235,7 +249,8 @@ impl Builder {
     /// Returns everything that decides what a source becomes: compiler, flags, runtime.
     #[must_use]
     pub fn key(&self) -> String {
-        let runtime: Vec<&str> = RUNTIME.iter().map(|(_, text)| *text).collect();
+        let texts = RUNTIME.iter().chain(&HEADERS);
+        let runtime: Vec<&str> = texts.map(|(_, text)| *text).collect();
         format!(
             "{}\n{}\n{}\n{HEADER}{}",
             self.toolchain.name,
@@ -325,7 +340,10 @@ impl Builder {
         let mut args: Vec<OsString> = first.to_vec();
         args.extend(self.flags.iter().map(OsString::from));
         args.extend(COMMON.iter().map(OsString::from));
-        args.extend(["-isystem".into(), self.toolchain.headers().into()]);
+        let headers = self.runtime.path().join(HEADER_FOLDER);
+        for folder in [&*headers, self.toolchain.headers()] {
+            args.extend(["-isystem".into(), folder.into()]);
+        }
         args.extend(extra.iter().map(OsString::from));
         if !extra.contains(&"-S") {
             args.push("-c".into());
@@ -415,9 +433,16 @@ pub(crate) fn built(
     kind: Kind,
 ) -> Result<Program, EvalError> {
     builder.build(name, source, kind)?.map_err(|found| {
-        let said: Vec<&str> = found.iter().map(|found| found.message.as_str()).collect();
+        let at = |found: &Diagnostic| match &found.location {
+            Some(place) => format!("line {}: {}", place.line, found.message),
+            None => found.message.clone(),
+        };
+        let said: Vec<String> = found.iter().map(at).collect();
         let said = said.join("; ");
         let mut remedies = vec![format!("correct {name} of the problem")];
+        if said.contains("file not found") || said.contains("undeclared function") {
+            remedies.push(WHAT_THERE_IS.into());
+        }
         if said.contains("unknown type name") {
             remedies.push(
                 "in C, elements of `float16` and `bfloat16` are `uint16_t`, which holds their bits"

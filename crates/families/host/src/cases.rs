@@ -2,7 +2,7 @@
 
 use autocomp_catalog::{Buffer, DataType, InputSet, Problem, Tolerance};
 use autocomp_core::{Diagnostic, Seed};
-use autocomp_eval::comparison;
+use autocomp_eval::{comparison, inputs};
 
 /// The content of every buffer before and after a right call.
 #[derive(Clone, Debug)]
@@ -30,6 +30,20 @@ impl Case {
             name: set.name.clone(),
             before,
             after: vec![None; problem.buffers.len()],
+        }
+    }
+}
+
+impl Case {
+    /// Returns the same in the form that families share.
+    pub(crate) fn neutral(self, problem: &Problem) -> inputs::Case {
+        let before = problem.buffers.iter().zip(self.before);
+        inputs::Case {
+            name: self.name,
+            before: before
+                .map(|(buffer, content)| buffer.is_read().then_some(content))
+                .collect(),
+            after: self.after,
         }
     }
 }

@@ -15,6 +15,7 @@ use autocomp_core::{
     ContentHash, ContentHasher, Cost, Evaluation, Language, Measurement, Outcome, Ratio, Rewriter,
     Seed, Unit,
 };
+use autocomp_eval::doubts::{self, Refutation};
 use autocomp_eval::profile::{Profile, Profiled, Section};
 use autocomp_eval::{
     Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount, TierClock,
@@ -31,8 +32,6 @@ const KERNEL_FILE: &str = "kernel.c";
 const COMMAND_TIME: Duration = Duration::from_secs(20);
 /// Processor time that tests and timings of one kernel may take together.
 const EVALUATION_TIME: Duration = Duration::from_secs(60);
-/// Share of the floor below which a cost cannot be: peaks are measured too.
-const IMPOSSIBLE: f64 = 0.7;
 
 /// The family of the processors that autocomp itself runs on.
 #[derive(Debug)]
@@ -194,7 +193,7 @@ impl HostEvaluator {
             Timed::Cost(timing) => timing,
             Timed::Failed(outcome, found) => return Ok(Verdict::failed(outcome, vec![*found])),
         };
-        let measurement = self.measurement(problem, &timing)?;
+        let measurement = self.measurement(source, &timing)?;
         let analyst = self.analyst.as_deref();
         let found = feedback::look(&self.bench, source, timing.call_ns, analyst, &counted)?;
         Ok(Verdict {
@@ -205,24 +204,29 @@ impl HostEvaluator {
         })
     }
 
-    fn measurement(&self, problem: &Problem, timing: &Timing) -> Result<Measurement, EvalError> {
+    fn measurement(&self, source: &str, timing: &Timing) -> Result<Measurement, EvalError> {
+        if !self.bench.refuted(timing.call_ns).is_empty() {
+            self.bench.raise_peaks()?;
+        }
         let floor = self.bench.floor_cost();
         let cost = Cost::nanoseconds(timing.call_ns.max(1.0) as u64, timing.spread_ppm);
-        // Only multiplications that are left out can make that: traffic may
-        // come from nearer caches than where the peak was measured.
-        let least = problem.work.macs as f64 / self.bench.peak_macs_per_ns();
-        if timing.call_ns < IMPOSSIBLE * least {
-            return Err(EvalError::Fault(format!(
-                "a right kernel for {} takes {cost}, which the measured peak of {:.1} steps per ns does not allow: `work.macs` is more than has to be done, or the timing is wrong",
-                problem.name,
-                self.bench.peak_macs_per_ns(),
-            )));
+        let fields = self.bench.refuted(timing.call_ns);
+        if !fields.is_empty() {
+            let refutation = Refutation {
+                problem: self.bench.problem(),
+                fields: &fields,
+                floor,
+                cost,
+                did: String::new(),
+                kernel: self.key(source).short(),
+            };
+            return Err(refutation.error());
         }
         let interval = timing.to_baseline;
         Ok(Measurement {
             cost,
             floor,
-            percent_of_peak: floor.percent_of(cost),
+            percent_of_peak: self.bench.cost_at_peak().percent_of(cost),
             samples: timing
                 .paired
                 .candidate_ns
@@ -256,6 +260,10 @@ impl Evaluator for HostEvaluator {
         hasher.update(&self.bench.base_key().0);
         hasher.update(source.as_bytes());
         hasher.finish()
+    }
+
+    fn identity(&self) -> ContentHash {
+        self.bench.identity()
     }
 
     fn normal_form(&self, source: &str) -> Option<String> {
@@ -298,6 +306,13 @@ impl Bench for HostEvaluator {
 
     fn floor(&self) -> Cost {
         self.bench.floor_cost()
+    }
+
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        let problem = self.bench.problem();
+        let mut found = doubts::trivial_outputs(problem, &self.bench.known_answers()?);
+        found.extend(doubts::too_little_work(problem));
+        Ok(found)
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

@@ -43,7 +43,20 @@ impl Machine {
     /// # Errors
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
-        toml::from_str(text).map_err(|error| error.to_string())
+        let machine: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let optional = machine.optional.iter().flat_map(|it| &it.flags);
+        let mut flags = machine.flags.iter().chain(optional);
+        // Others name files and programs to the compiler.
+        let chooses = |flag: &str| {
+            flag.starts_with("-m") && !flag.starts_with("-mllvm") && !flag.contains(['/', ' '])
+        };
+        let wrong = flags.find(|flag| !chooses(flag));
+        match wrong {
+            Some(flag) => Err(format!(
+                "`flags` may only choose instructions (`-march=…`, `-mtune=…`, `-m…`), not `{flag}`"
+            )),
+            None => Ok(machine),
+        }
     }
 
     /// Returns which features this computer, which has `features`, lacks.

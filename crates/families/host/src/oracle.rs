@@ -249,13 +249,6 @@ impl Reference {
         let mut cases = [Case::draw(&self.problem, set, seed)];
         answer(&self.problem, &self.program, self.settings, &mut cases)?;
         let [case] = cases;
-        let before = self.problem.buffers.iter().zip(case.before);
-        Ok(inputs::Case {
-            name: case.name,
-            before: before
-                .map(|(buffer, content)| buffer.is_read().then_some(content))
-                .collect(),
-            after: case.after,
-        })
+        Ok(case.neutral(&self.problem))
     }
 }

@@ -8,7 +8,7 @@ use crate::shared_memory::Placement;
 use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, DataType, Problem, Role};
-use autocomp_core::Seed;
+use autocomp_core::{ContentHash, Seed};
 use autocomp_eval::{EvalError, FileStore};
 use serde::{Deserialize, Serialize};
 
@@ -43,32 +43,64 @@ impl Peaks {
         core: &TimingCore,
         (store, key): (&FileStore, &str),
     ) -> Result<Self, EvalError> {
-        let bytes = problem
-            .work
-            .bytes
-            .clamp(COPIED.0, COPIED.1)
-            .next_power_of_two();
-        let key = autocomp_core::ContentHash::of(format!("{key} {bytes}").as_bytes());
-        let known = store.get(&key);
+        let known = store.get(&size_key(problem, key));
         if let Some(peaks) = known.and_then(|bytes| serde_json::from_slice(&bytes).ok()) {
             return Ok(peaks);
         }
+        let peaks = Self::measured(problem, machine, builder, worker, core)?;
+        peaks.keep(problem, (store, key));
+        Ok(peaks)
+    }
+
+    /// Measures the peaks.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow it.
+    pub(crate) fn measured(
+        problem: &Problem,
+        machine: &Machine,
+        builder: &Builder,
+        worker: WorkerSettings,
+        core: &TimingCore,
+    ) -> Result<Self, EvalError> {
         let settings = WorkerSettings {
             core: core.core(),
             ..worker
         };
+        let bytes = copied_bytes(problem);
         let float = multiplications(&problem.entry, machine.lanes);
         let macs = (SUMS as u64 * STEPS * u64::from(machine.lanes)) as f64;
         let copy = copying(&problem.entry, bytes / 8);
-        let peaks = Self {
+        Ok(Self {
             float_macs_per_ns: macs / fastest(problem, &float, 64, builder, settings)?,
             bytes_per_ns: bytes as f64 / fastest(problem, &copy, bytes / 8, builder, settings)?,
-        };
-        if let Ok(bytes) = serde_json::to_vec(&peaks) {
-            store.put(&key, &bytes);
-        }
-        Ok(peaks)
+        })
     }
+
+    /// Keeps the peaks in `store` for the next process.
+    pub(crate) fn keep(&self, problem: &Problem, (store, key): (&FileStore, &str)) {
+        if let Ok(bytes) = serde_json::to_vec(self) {
+            store.put(&size_key(problem, key), &bytes);
+        }
+    }
+
+    /// Returns the greater ones of both.
+    pub(crate) fn greatest(self, other: Self) -> Self {
+        Self {
+            float_macs_per_ns: self.float_macs_per_ns.max(other.float_macs_per_ns),
+            bytes_per_ns: self.bytes_per_ns.max(other.bytes_per_ns),
+        }
+    }
+}
+
+/// Returns how much is copied to measure the peak for a problem.
+fn copied_bytes(problem: &Problem) -> u64 {
+    let bytes = problem.work.bytes.clamp(COPIED.0, COPIED.1);
+    bytes.next_power_of_two()
+}
+
+fn size_key(problem: &Problem, key: &str) -> ContentHash {
+    ContentHash::of(format!("{key} {}", copied_bytes(problem)).as_bytes())
 }
 
 fn multiplications(entry: &str, lanes: u32) -> String {

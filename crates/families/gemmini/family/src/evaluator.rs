@@ -211,6 +211,11 @@ impl GemminiEvaluator {
         }
     }
 
+    /// Returns the problem and its input sets with right answers.
+    pub(super) fn known(&self) -> Result<(&Problem, &[Case]), EvalError> {
+        Ok((&self.problem, self.known_cases()?))
+    }
+
     pub(super) fn known_cases(&self) -> Result<&[Case], EvalError> {
         if let Some(cases) = self.cases.get() {
             return Ok(cases);

@@ -7,7 +7,7 @@ use autocomp_c::C;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use autocomp_eval::profile::{Profile, Profiled};
-use autocomp_eval::{Bench, EvalError, Family, Opening, read_machine};
+use autocomp_eval::{Bench, EvalError, Family, Opening, doubts, read_machine};
 use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
 use autocomp_gemmini_sim::MachineConfig;
 use std::path::Path;
@@ -92,6 +92,13 @@ pub fn machine_config(target: &Target, name: &str) -> Result<MachineConfig, Eval
 }
 
 impl Bench for GemminiEvaluator {
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        let (problem, cases) = self.known()?;
+        let mut found = doubts::trivial_outputs(problem, cases);
+        found.extend(doubts::too_little_work(problem));
+        Ok(found)
+    }
+
     fn compiler(&self) -> &str {
         &self.toolchain().name
     }

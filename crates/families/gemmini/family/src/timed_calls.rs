@@ -23,6 +23,7 @@ use crate::profile::Profile;
 use autocomp_catalog::Ranking;
 use autocomp_core::{Cost, Diagnostic, Feedback, Measurement, Outcome, Stage};
 use autocomp_eval::Verdict;
+use autocomp_eval::doubts::{Refutation, WorkField};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{EvalError, Evaluator};
@@ -410,34 +411,33 @@ impl<'a> Trial<'a> {
         let moved = count("bytes_read") + count("bytes_written");
         let floor = evaluator.ideal;
         let kernel = evaluator.key(self.kernel.source).short();
-        let mut asked = Vec::new();
+        let mut fields = Vec::new();
         if cycles as f64 * evaluator.roofline.peak_macs < work.macs as f64
             && multiplied < work.macs as f64
         {
-            asked.push(format!("`work.macs` is {}", work.macs));
+            fields.push(WorkField::Macs);
         }
         if (cycles as f64 * evaluator.roofline.bytes) < work.bytes as f64
             && moved < work.bytes as f64
         {
-            asked.push(format!("`work.bytes` is {}", work.bytes));
+            fields.push(WorkField::Bytes);
         }
-        if asked.is_empty() {
+        if fields.is_empty() {
             return EvalError::Fault(format!(
                 "{cycles} cycles are below the physical floor of {floor} cycles for {problem}; \
                  `roofline` of the target says less than the machine can do, or the simulator is wrong (kernel {kernel})",
             ));
         }
-        EvalError::Input {
-            message: format!(
-                "problem {problem} asks for more than has to be done: {}, which takes at least {floor} cycles, \
-                 but a kernel is right in {cycles} with {multiplied} multiply-accumulate steps of the array \
-                 and {moved} bytes moved (kernel {kernel})",
-                asked.join(" and "),
+        Refutation {
+            problem: &evaluator.problem,
+            fields: &fields,
+            floor: Cost::cycles(floor),
+            cost: Cost::cycles(cycles),
+            did: format!(
+                " with {multiplied} multiply-accumulate steps of the array and {moved} bytes moved"
             ),
-            remedies: vec![
-                "correct `work` in problem.toml of the problem: the least that any kernel has to do".into(),
-                "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
-            ],
+            kernel,
         }
+        .error()
     }
 }

@@ -1,7 +1,7 @@
 //! What all kernels of a problem have in common and takes time to find out.
 
 use super::HostBench;
-use crate::building::{Kind, built};
+use crate::building::{Kind, Program, built};
 use crate::cases::Case;
 use crate::oracle;
 use crate::overhead::Overhead;
@@ -9,7 +9,7 @@ use crate::timing_core::TimingCore;
 use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::Seed;
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, inputs};
 use std::sync::{OnceLock, PoisonError};
 
 /// Bytes that the buffers of all timed calls may take together.
@@ -48,26 +48,9 @@ impl HostBench {
 
     fn make_ready(&self) -> Result<Prepared, EvalError> {
         let (problem, settings) = (&self.problem, &self.settings);
-        let reference = built(
-            &self.builder,
-            "reference.c",
-            &problem.reference,
-            Kind::Reference,
-        )?;
-        let seed_of = |fresh| {
-            if fresh {
-                settings.timed_seed
-            } else {
-                settings.seed
-            }
-        };
-        let sets = problem.input_sets.iter();
-        let mut tests: Vec<Case> = sets
-            .map(|set| Case::draw(problem, set, seed_of(set.fresh)))
-            .collect();
-        oracle::answer(problem, &reference, self.worker, &mut tests)?;
+        let tests = self.tests()?;
         let mut timed = timed_cases(problem, settings.timed_seed);
-        oracle::answer(problem, &reference, self.worker, &mut timed)?;
+        oracle::answer(problem, &self.reference()?, self.worker, &mut timed)?;
         Ok(Prepared {
             tests,
             timed,
@@ -82,23 +65,45 @@ impl HostBench {
         if let Some(fresh) = prepared.fresh.get() {
             return Ok(fresh);
         }
-        let reference = built(
-            &self.builder,
-            "reference.c",
-            &self.problem.reference,
-            Kind::Reference,
-        )?;
         let mut fresh = timed_cases(&self.problem, self.settings.timed_seed.derive("fresh"));
-        oracle::answer(&self.problem, &reference, self.worker, &mut fresh)?;
+        oracle::answer(&self.problem, &self.reference()?, self.worker, &mut fresh)?;
         Ok(prepared.fresh.get_or_init(|| fresh))
     }
 
-    /// Computes right answers, unless that was done.
+    /// Returns the input sets of tests with their right answers.
     ///
     /// # Errors
     /// [`EvalError::Input`] if the reference is broken.
-    pub fn make_answers(&self) -> Result<(), EvalError> {
-        self.prepared().map(|_| ())
+    pub(crate) fn known_answers(&self) -> Result<Vec<inputs::Case>, EvalError> {
+        let tests = match self.prepared.get() {
+            Some(prepared) => prepared.tests.clone(),
+            None => self.tests()?,
+        };
+        let cases = tests.into_iter().map(|case| case.neutral(&self.problem));
+        Ok(cases.collect())
+    }
+
+    /// Draws the input sets of tests and computes their right answers.
+    fn tests(&self) -> Result<Vec<Case>, EvalError> {
+        let (problem, settings) = (&self.problem, &self.settings);
+        let seed_of = |fresh| {
+            if fresh {
+                settings.timed_seed
+            } else {
+                settings.seed
+            }
+        };
+        let sets = problem.input_sets.iter();
+        let mut tests: Vec<Case> = sets
+            .map(|set| Case::draw(problem, set, seed_of(set.fresh)))
+            .collect();
+        oracle::answer(problem, &self.reference()?, self.worker, &mut tests)?;
+        Ok(tests)
+    }
+
+    fn reference(&self) -> Result<Program, EvalError> {
+        let source = &self.problem.reference;
+        built(&self.builder, "reference.c", source, Kind::Reference)
     }
 
     /// Returns what running a kernel costs that does nothing.

@@ -3,6 +3,9 @@
 use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
 use autocomp_sandbox::SandboxReport;
 
+/// What is told to whoever wants more of a C library than there is.
+pub(super) const WHAT_THERE_IS: &str = "there is no C library but: memcpy, memmove, memset, memcmp; exp, log, tanh, erf, sqrt, fabs, fmax, fmin, each with f, too; in math.h floor, ceil, trunc, rint, copysign, isnan, isinf; in stdlib.h abs; the headers string.h, stdint.h, stddef.h, stdbool.h, float.h, limits.h and those of the processor's intrinsics";
+
 /// Diagnostics kept of one build.
 const MOST_DIAGNOSTICS: usize = 10;
 
@@ -38,7 +41,10 @@ fn compiler_error(line: &str, name: &str, text: &str) -> Option<Diagnostic> {
         line: row.parse().ok()?,
         column: column.parse().ok(),
     };
-    let mut found = error("compile-error", message.to_owned(), None, None);
+    let is_of_library =
+        message.contains("file not found") || message.contains("undeclared function");
+    let remedy = is_of_library.then_some(WHAT_THERE_IS);
+    let mut found = error("compile-error", message.to_owned(), None, remedy);
     let source = text.lines().nth(location.line.saturating_sub(1) as usize);
     found
         .notes
@@ -50,10 +56,7 @@ fn compiler_error(line: &str, name: &str, text: &str) -> Option<Diagnostic> {
 fn linker_error(line: &str) -> Option<Diagnostic> {
     let (_, message) = line.split_once("error: ")?;
     let (code, remedy) = match message.split_once("undefined symbol: ") {
-        Some(_) => (
-            "undefined-symbol",
-            "define it, or do without: there is no C library but memcpy, memset, memmove, memcmp and a few functions of math.h",
-        ),
+        Some(_) => ("undefined-symbol", WHAT_THERE_IS),
         None => (
             "link-error",
             "kernels define one function that is called, and others under names of their own",

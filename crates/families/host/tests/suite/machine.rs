@@ -51,6 +51,25 @@ fn what_cannot_run_here_is_refused_with_the_target_that_fits() {
 }
 
 #[test]
+fn flags_choose_instructions_and_nothing_else() {
+    for flag in [
+        "-fplugin=evil.so",
+        "-save-temps",
+        "-include",
+        "evil.h",
+        "-B/tmp",
+        "@file",
+        "-mllvm -load=/tmp/evil.so",
+        "-o",
+    ] {
+        let text = TEXT.replacen("flags = [", &format!("flags = [\"{flag}\", "), 1);
+        assert_ne!(text, TEXT);
+        let error = Machine::parse(&text).expect_err(flag);
+        assert!(error.contains("`flags`") && error.contains(flag), "{error}");
+    }
+}
+
+#[test]
 fn what_is_not_known_is_refused() {
     let error = Machine::parse(&format!("speed = 3\n{TEXT}")).expect_err("a typing error");
     assert!(error.contains("speed"), "{error}");

@@ -10,7 +10,9 @@ mod library;
 mod machine;
 mod macros;
 mod problems;
+mod references;
 mod schedules;
+mod sources;
 mod statistics;
 #[path = "../support/mod.rs"]
 mod support;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use autocomp_catalog::{Buffer, DataType, Problem, Tolerance};
+use autocomp_catalog::{Buffer, DataType, Problem, Roofline, Tolerance, Work};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
     Measurement, Outcome, Seed, Severity, SourceLocation, Stage, Unit,
 };
+use autocomp_eval::doubts::{self, Refutation, WorkField};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{
@@ -27,6 +28,8 @@ use autocomp_trainium_sim::{
 
 /// Hash of everything in this crate and the simulator that decides results.
 const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
+/// Hash of what of them is the family's own.
+const IDENTITY: &str = env!("AUTOCOMP_TRAINIUM_IDENTITY");
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.py";
 /// Most bytes of tensors that a kernel may hold in the simulator.
@@ -43,9 +46,11 @@ pub(crate) struct TrainiumBench {
     machine: Machine,
     engine: String,
     floor: Cost,
+    roofline: Roofline,
     seed: Seed,
     reference: Reference,
     evaluations: Evaluations,
+    identity: ContentHash,
     /// The cases that are the same for all kernels; computed once and shared.
     cases: Mutex<Option<Vec<Arc<Case>>>>,
     threads: ThreadCount,
@@ -79,32 +84,34 @@ impl TrainiumBench {
         let folder = &opening.surroundings.cache_folder;
         let toolchain = autocomp_toolchain::find_toolchain(opening.surroundings, opening.progress)?;
         let reference = Reference::new(problem, toolchain, folder)?;
-        let mut hasher = ContentHasher::new("trainium evaluation");
-        hasher.update(&problem.oracle_hash.0);
-        hasher.update(SOURCES.as_bytes());
-        hasher.update(reference.builder().key().as_bytes());
-        hasher.update(
-            target
-                .machine(Some(opening.machine))
-                .unwrap_or_default()
-                .as_bytes(),
-        );
-        hasher.update(&roofline.peak_macs.to_le_bytes());
-        hasher.update(&roofline.bytes.to_le_bytes());
-        hasher.update(&opening.settings.seed.0.to_le_bytes());
+        let text = target.machine(Some(opening.machine)).unwrap_or_default();
+        let hash = |code: &str| {
+            let mut hasher = ContentHasher::new("trainium evaluation");
+            hasher.update(&problem.oracle_hash.0);
+            hasher.update(code.as_bytes());
+            hasher.update(reference.builder().key().as_bytes());
+            hasher.update(text.as_bytes());
+            hasher.update(&roofline.peak_macs.to_le_bytes());
+            hasher.update(&roofline.bytes.to_le_bytes());
+            hasher.update(&opening.settings.seed.0.to_le_bytes());
+            hasher.finish()
+        };
+        let (base, identity) = (hash(SOURCES), hash(IDENTITY));
         Ok(Self {
             problem: problem.clone(),
             engine: format!("nki {} machine={}", target.name, opening.machine),
             floor: roofline.floor(&problem.work),
+            roofline,
             machine,
             seed: opening.settings.seed,
             reference,
             // A fault is the program's, which may be mended.
             evaluations: Evaluations::new(
                 opening.settings.use_cache.then_some(folder.as_path()),
-                hasher.finish(),
+                base,
                 |outcome| outcome != Outcome::Fault,
             ),
+            identity,
             cases: Mutex::new(None),
             threads: ThreadCount::new(opening.settings.threads),
         })
@@ -191,10 +198,22 @@ impl TrainiumBench {
         })?;
         timed.remarks = remarks;
         if timed.latency_ns < self.floor.value {
-            return Err(EvalError::Fault(format!(
-                "a right kernel for {} takes {} ns, below the floor of {}: `work` is more than has to be done, or the timing is wrong",
-                self.problem.name, timed.latency_ns, self.floor
-            )));
+            let work = self.problem.work;
+            let macs = Work { bytes: 0, ..work };
+            let bytes = Work { macs: 0, ..work };
+            let refuted = [(WorkField::Macs, macs), (WorkField::Bytes, bytes)];
+            let refuted = refuted
+                .iter()
+                .filter(|(_, of_one)| timed.latency_ns < self.roofline.floor(of_one).value);
+            let refutation = Refutation {
+                problem: &self.problem,
+                fields: &refuted.map(|(field, _)| *field).collect::<Vec<_>>(),
+                floor: self.floor,
+                cost: Cost::nanoseconds(timed.latency_ns, 0),
+                did: String::new(),
+                kernel: self.key(source).short(),
+            };
+            return Err(refutation.error());
         }
         Ok(Ok(timed))
     }
@@ -400,6 +419,10 @@ impl Evaluator for TrainiumBench {
         self.evaluations.key(source)
     }
 
+    fn identity(&self) -> ContentHash {
+        self.identity
+    }
+
     fn normal_form(&self, source: &str) -> Option<String> {
         super::PythonNki.normal_form(source)
     }
@@ -413,6 +436,14 @@ impl Evaluator for TrainiumBench {
 }
 
 impl Bench for TrainiumBench {
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        let cases = self.fixed_cases()?;
+        let cases: Vec<Case> = cases.iter().map(|case| (**case).clone()).collect();
+        let mut found = doubts::trivial_outputs(&self.problem, &cases);
+        found.extend(doubts::too_little_work(&self.problem));
+        Ok(found)
+    }
+
     fn compiler(&self) -> &str {
         self.reference.builder().compiler()
     }

@@ -32,7 +32,7 @@ pub(in super::super) fn open_bench_on(
     let problem = settings.problem.as_deref().unwrap_or_default();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let workers = settings.workers.unwrap_or(processors).max(1);
-    Bench::open(
+    let bench = Bench::open(
         workplace,
         problem,
         machine,
@@ -45,7 +45,9 @@ pub(in super::super) fn open_bench_on(
             ..evaluator_settings(true)
         },
         output,
-    )
+    )?;
+    bench.tell_doubts(&workplace.cache_folder, output)?;
+    Ok(bench)
 }
 
 pub(super) fn run_options(settings: &Settings) -> RunOptions {

@@ -1,0 +1,182 @@
+//! What makes the tests of a problem doubtful, found when it is opened: a reference and
+//! tolerances are believed, so whoever wrote them should hear what they let pass.
+
+use crate::comparison::are_right;
+use crate::evaluator::EvalError;
+use crate::inputs::Case;
+use autocomp_catalog::{Buffer, Problem, Role};
+use autocomp_core::Cost;
+
+/// Returns a sentence for each trivial output that would be right on all of `cases`, whose
+/// right answers are known: a kernel that computes nothing would pass.
+#[must_use]
+pub fn trivial_outputs(problem: &Problem, cases: &[Case]) -> Vec<String> {
+    let mut candidates = vec![
+        Trivial::Constant(0.0),
+        Trivial::Constant(1.0),
+        Trivial::Mean,
+        Trivial::Untouched,
+    ];
+    let inputs = problem.buffers.iter().enumerate();
+    candidates.extend(
+        inputs
+            .filter(|(_, buffer)| buffer.is_read())
+            .map(|(idx, _)| Trivial::Copy(idx)),
+    );
+    let right = candidates.into_iter().filter(|candidate| {
+        !cases.is_empty() && cases.iter().all(|case| candidate.is_right(problem, case))
+    });
+    let mut found: Vec<String> = right
+        .map(|candidate| {
+            format!(
+                "{} would be right on all input sets of {}: a kernel that does not compute passes its tests",
+                candidate.name(problem),
+                problem.name
+            )
+        })
+        .collect();
+    // A constant that is right is near its own mean.
+    if 1 < found.len() {
+        found.retain(|text| !text.starts_with("one number everywhere"));
+    }
+    found
+}
+
+/// An output that takes no computation.
+enum Trivial {
+    Constant(f64),
+    /// The mean of the right answers, everywhere.
+    Mean,
+    /// What a buffer that is read and written held before.
+    Untouched,
+    /// The first elements of a buffer that is read.
+    Copy(usize),
+}
+
+impl Trivial {
+    fn name(&self, problem: &Problem) -> String {
+        match self {
+            Self::Constant(value) => format!("an output that is {value} everywhere"),
+            Self::Mean => "one number everywhere, the mean of the right ones,".to_owned(),
+            Self::Untouched => "leaving the output as it is".to_owned(),
+            Self::Copy(idx) => format!("a copy of {}", problem.buffers[*idx].name),
+        }
+    }
+
+    fn is_right(&self, problem: &Problem, case: &Case) -> bool {
+        let mut written = problem.buffers.iter().zip(&case.after).enumerate();
+        written.all(|(idx, (buffer, right))| {
+            let Some(right) = right.as_ref().filter(|_| buffer.is_written()) else {
+                return true;
+            };
+            let Some(output) = self.output(problem, case, idx, right) else {
+                return false;
+            };
+            // No element is poison, so that a number that is none may be right.
+            let poison: Vec<u8> = output.iter().map(|byte| byte ^ 0xff).collect();
+            are_right(buffer, right, &output, &poison, problem.tolerance)
+        })
+    }
+
+    fn output(&self, problem: &Problem, case: &Case, idx: usize, right: &[u8]) -> Option<Vec<u8>> {
+        let buffer = &problem.buffers[idx];
+        match self {
+            Self::Constant(value) => Some(repeated(buffer, *value)),
+            Self::Mean => {
+                let width = buffer.dtype.bytes();
+                let values = right.chunks_exact(width).map(|it| buffer.dtype.value(it));
+                Some(repeated(
+                    buffer,
+                    values.sum::<f64>() / buffer.elements() as f64,
+                ))
+            }
+            Self::Untouched => (buffer.role == Role::Inout)
+                .then(|| case.before[idx].clone())
+                .flatten(),
+            Self::Copy(from) => {
+                let content = case.before[*from].as_ref()?;
+                let is_alike = problem.buffers[*from].dtype == buffer.dtype && idx != *from;
+                Some(content.get(..buffer.bytes()).filter(|_| is_alike)?.to_vec())
+            }
+        }
+    }
+}
+
+fn repeated(buffer: &Buffer, value: f64) -> Vec<u8> {
+    let mut element = Vec::new();
+    buffer.dtype.push(value, &mut element);
+    element.repeat(buffer.elements())
+}
+
+/// Returns a sentence if `work` says that less is moved than the buffers have: then
+/// percentages of peak and floors are too low for every kernel.
+#[must_use]
+pub fn too_little_work(problem: &Problem) -> Option<String> {
+    let least: u64 = problem.buffers.iter().map(Buffer::least_bytes).sum();
+    let bytes = problem.work.bytes;
+    (bytes < least).then(|| {
+        format!(
+            "`work.bytes` in problem.toml of {} is {bytes}, but each buffer once is {least}: floor and percentage of peak are too low",
+            problem.name
+        )
+    })
+}
+
+/// A right kernel that costs less than `work` of its problem allows.
+#[derive(Clone, Debug)]
+pub struct Refutation<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Fields of `work` that are refuted.
+    pub fields: &'a [WorkField],
+    /// What they ask for costs at least so much.
+    pub floor: Cost,
+    /// What the kernel costs.
+    pub cost: Cost,
+    /// What it did, if that was counted: ` with … steps`.
+    pub did: String,
+    /// The kernel, by the beginning of its key.
+    pub kernel: String,
+}
+
+/// A field of `work` in `problem.toml`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkField {
+    /// Multiply-accumulate steps.
+    Macs,
+    /// Bytes moved.
+    Bytes,
+}
+
+impl Refutation<'_> {
+    /// Returns the error that ends an evaluation: the file of the problem is unusable.
+    #[must_use]
+    pub fn error(&self) -> EvalError {
+        let work = self.problem.work;
+        let asked: Vec<String> = self
+            .fields
+            .iter()
+            .map(|field| match field {
+                WorkField::Macs => format!("`work.macs` is {}", work.macs),
+                WorkField::Bytes => format!("`work.bytes` is {}", work.bytes),
+            })
+            .collect();
+        EvalError::Input {
+            message: format!(
+                "problem {} asks for more than has to be done: {}, which takes at least {} {}, \
+                 but a kernel is right in {}{} (kernel {})",
+                self.problem.name,
+                asked.join(" and "),
+                self.floor.value,
+                self.floor.unit,
+                self.cost.value,
+                self.did,
+                self.kernel,
+            ),
+            remedies: vec![
+                "correct `work` in problem.toml of the problem: the least that any kernel has to do; a multiplication with its addition is one step".into(),
+                "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
+            ],
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Which tests of a problem let pass what computes nothing.
+
+use autocomp_catalog::{Buffer, Catalog, DataType, Problem, Role, Tolerance};
+use autocomp_eval::doubts::{too_little_work, trivial_outputs};
+use autocomp_eval::inputs::Case;
+
+fn buffer(name: &str, role: Role) -> Buffer {
+    Buffer {
+        name: name.into(),
+        dtype: DataType::Float32,
+        shape: vec![4],
+        role,
+        alignment: 64,
+        used: None,
+    }
+}
+
+/// Returns a problem of two buffers that is otherwise any one.
+fn problem(tolerance: Tolerance, output: Role) -> Problem {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let name = catalog
+        .problem_names()
+        .next()
+        .expect("a problem")
+        .to_owned();
+    Problem {
+        name: "own/problem".into(),
+        buffers: vec![buffer("x", Role::Input), buffer("y", output)],
+        tolerance,
+        ..catalog.problem(&name).expect("the problem")
+    }
+}
+
+fn bytes(values: [f32; 4]) -> Vec<u8> {
+    values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect()
+}
+
+fn case(before: [f32; 4], after: [f32; 4]) -> Case {
+    Case {
+        name: "set".into(),
+        before: vec![Some(bytes(before)), Some(bytes(before))],
+        after: vec![None, Some(bytes(after))],
+    }
+}
+
+#[test]
+fn what_computes_nothing_and_is_right_is_told() {
+    let close = |absolute| Tolerance::Close {
+        relative: 1e-5,
+        absolute,
+    };
+    let (x, small) = ([0.5, -0.25, 3.0, 9.0], [2e-5, 1e-5, 1.5e-5, 1e-5]);
+    let (near, nan) = ([7.0, 7.0, 7.1, 6.9], [f32::NAN; 4]);
+    let told = |tolerance, output, cases: &[Case]| {
+        trivial_outputs(&problem(tolerance, output), cases)
+            .iter()
+            .map(|text| text.split(" would").next().unwrap_or_default().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let zeros = "an output that is 0 everywhere";
+    assert_eq!(told(close(1e-2), Role::Output, &[case(x, small)]), [zeros]);
+    assert!(told(close(1e-9), Role::Output, &[case(x, small)]).is_empty());
+    // One set that tells is enough.
+    let both = [case(x, small), case(x, near)];
+    assert!(told(close(1e-2), Role::Output, &both).is_empty());
+    let mean = "one number everywhere, the mean of the right ones,";
+    assert_eq!(told(close(0.2), Role::Output, &[case(x, near)]), [mean]);
+    assert_eq!(
+        told(close(1e-9), Role::Output, &[case(x, x)]),
+        ["a copy of x"]
+    );
+    let untouched = told(close(1e-9), Role::Inout, &[case(x, x)]);
+    assert!(
+        untouched.contains(&"leaving the output as it is".to_owned()),
+        "{untouched:?}"
+    );
+    assert_eq!(told(close(1e-9), Role::Output, &[case(x, nan)]), [mean]);
+    assert!(told(Tolerance::Exact {}, Role::Output, &[case(x, near)]).is_empty());
+    assert!(told(Tolerance::Exact {}, Role::Output, &[]).is_empty());
+}
+
+#[test]
+fn less_work_than_the_buffers_have_is_told() {
+    let mut problem = problem(Tolerance::Exact {}, Role::Output);
+    problem.work.bytes = 32;
+    assert_eq!(too_little_work(&problem), None);
+    problem.work.bytes = 8;
+    let told = too_little_work(&problem).expect("a doubt");
+    assert!(told.contains("`work.bytes`") && told.contains("is 8, but each buffer once is 32"));
+}
+
+#[test]
+fn built_in_problems_say_no_less_than_their_buffers_have() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    for name in catalog.problem_names() {
+        let problem = catalog.problem(name).expect("the problem");
+        assert_eq!(too_little_work(&problem), None);
+    }
+}

@@ -1,0 +1,2 @@
+// memcpy, memmove, memset and memcmp stand in kernel.h, which every source sees before.
+#pragma once
