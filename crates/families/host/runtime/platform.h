@@ -67,7 +67,8 @@ __asm__(".globl _start\n"
         "  call autocomp_main\n");
 
 // The control and mask bits of MXCSR, the control word of the x87 unit, and
-// the direction of string instructions; exceptions that have happened are not modes.
+// the direction of string instructions, and whether alignment is checked; exceptions that have
+// happened are not modes.
 static u32 float_modes(void) {
   u32 mxcsr;
   unsigned short control;
@@ -77,7 +78,8 @@ static u32 float_modes(void) {
   // Beyond what functions that call nothing keep below the stack pointer.
   __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\tpop %0\n\tlea 128(%%rsp), %%rsp"
                    : "=r"(flags));
-  return (mxcsr & 0xffc0) ^ (u32)control << 16 ^ (u32)(flags >> 10 & 1);
+  return (mxcsr & 0xffc0) ^ (u32)control << 16 ^ (u32)(flags >> 10 & 1) ^
+         (u32)(flags >> 17 & 2);
 }
 
 // Matrix tiles have a state of 8 KiB that is only kept for those who ask.

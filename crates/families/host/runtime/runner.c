@@ -33,9 +33,10 @@ struct region {
   u64 writable;
 };
 
-// What the parent writes for each call.
-struct call {
-  u64 more;          // whether another call belongs to the same command
+// What the parent writes for each call, and at the end of a command. Nothing tells a kernel
+// whether another call follows: it would leave work to that one, and do several at once.
+struct record {
+  u64 is_call;
   void *arguments[ARGUMENTS];
 };
 
@@ -188,16 +189,19 @@ static NOT_TWICE __attribute__((noreturn)) void serve(void) {
       CALL_3_AT("after_done", SYS_write, answers, &answer, sizeof answer);
       changed = 0;
     }
-    struct call call;
+    struct record record;
     long got;
-    CALL_3_FOR(got, "after_read", SYS_read, commands, &call, sizeof call);
-    if (got != sizeof call) {
+    CALL_3_FOR(got, "after_read", SYS_read, commands, &record, sizeof record);
+    if (got != sizeof record) {
       end(0);
     }
-    void **a = call.arguments;
+    answer = (struct answer){record.is_call ? 0 : DONE, changed, 0, 0, 0};
+    if (!record.is_call) {
+      continue;
+    }
+    void **a = record.arguments;
     AUTOCOMP_ENTRY(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
     changed |= modes ^ float_modes();
-    answer = (struct answer){call.more ? 0 : DONE, changed, 0, 0, 0};
   }
 }
 

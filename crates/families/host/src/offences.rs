@@ -161,7 +161,15 @@ pub(crate) fn verdict_on(
             no_address,
         } => {
             let address = (!no_address).then_some(address);
-            let (outcome, code, message, remedy) = fault(signal, address, write, place);
+            let (outcome, code, message, remedy) = match place {
+                Some(place) if address == Some(pc) => (
+                    Outcome::Crashed,
+                    "wild-access",
+                    format!("the kernel jumps to {place}, where there is no code"),
+                    "call functions of the kernel only",
+                ),
+                place => fault(signal, address, write, place),
+            };
             of_death(outcome, code, message, Some(pc), remedy)
         }
     }

@@ -226,9 +226,14 @@ impl<'p> Pairs<'p> {
         // Another start for the same reason as other addresses.
         let first = 1 + self.seed.below(cases.len() - commands * calls);
         let mut least = f64::INFINITY;
-        for command in 0..commands {
-            let sets = 1 + command * calls..1 + (command + 1) * calls;
-            let timed: Vec<&Case> = cases[first + command * calls..][..calls].iter().collect();
+        let mut next = 0;
+        for _ in 0..commands {
+            // Not always as many: a kernel that knew which call is the last of a command could
+            // leave the others to that one.
+            let count = calls - self.seed.below(calls / 2 + 1);
+            let sets = 1 + next..1 + next + count;
+            let timed: Vec<&Case> = cases[first + next..][..count].iter().collect();
+            next += count;
             for (set, case) in sets.clone().zip(&timed) {
                 worker.fill(set, case);
             }
@@ -239,7 +244,7 @@ impl<'p> Pairs<'p> {
                 .call(sets.start, &timed, time)
                 .map_err(Failure::Candidate)?;
             self.spent_ns += spent.cpu_ns as f64;
-            least = least.min(self.overhead.own_ns(spent, calls) / calls as f64);
+            least = least.min(self.overhead.own_ns(spent, count) / count as f64);
         }
         Ok(least)
     }

@@ -134,8 +134,9 @@ struct Answer {
 const ANSWER_BYTES: usize = 40;
 /// Pointers that a kernel gets at most.
 const MOST_ARGUMENTS: usize = 8;
-/// What is written for a call: whether another one follows at once, and its pointers.
-const CALL_WORDS: usize = 1 + MOST_ARGUMENTS;
+/// What is written for a call, and at the end of a command: whether it is a call, and its
+/// pointers.
+const RECORD_WORDS: usize = 1 + MOST_ARGUMENTS;
 /// Of the memory that a worker may have, what is not left to static memory, bytes: program
 /// and stack.
 const NOT_STATIC: u64 = 64 << 20;
@@ -233,11 +234,14 @@ impl Worker {
     /// # Errors
     /// What the kernel did instead; the worker is then of no use any more.
     pub(crate) fn call(&mut self, calls: &[Vec<u64>], time: Duration) -> Result<Spent, Death> {
-        let mut command = Vec::with_capacity(calls.len() * CALL_WORDS * 8);
-        for (idx, arguments) in calls.iter().enumerate() {
-            let mut words = [0; CALL_WORDS];
-            words[0] = u64::from(idx + 1 < calls.len());
-            words[1..=arguments.len()].copy_from_slice(arguments);
+        let mut command = Vec::with_capacity((calls.len() + 1) * RECORD_WORDS * 8);
+        let records = calls.iter().map(Some).chain([None]);
+        for arguments in records {
+            let mut words = [0; RECORD_WORDS];
+            if let Some(arguments) = arguments {
+                words[0] = 1;
+                words[1..=arguments.len()].copy_from_slice(arguments);
+            }
             command.extend(words.iter().flat_map(|word| word.to_ne_bytes()));
         }
         let before = self.cpu_ns();

@@ -1,7 +1,7 @@
 //! What compiler and linker say about a kernel.
 
 use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
-use autocomp_sandbox::SandboxReport;
+use autocomp_sandbox::{Exit, SandboxReport};
 
 /// What is told to whoever wants more of a C library than there is.
 pub(super) const WHAT_THERE_IS: &str = "there is no C library but: memcpy, memmove, memset, memcmp; exp, log, tanh, erf, sqrt, fabs, fmax, fmin, each with f, too; in math.h floor, ceil, trunc, rint, copysign, isnan, isinf; in stdlib.h abs; the headers string.h, stdint.h, stddef.h, stdbool.h, float.h, limits.h and those of the processor's intrinsics";
@@ -20,6 +20,9 @@ pub(super) fn diagnostics(report: &SandboxReport, name: &str, text: &str) -> Vec
     if found.is_empty() {
         let message = match (report.timed_out, report.succeeded()) {
             (true, _) => "the compiler did not finish in time".to_owned(),
+            _ if report.exit == Exit::Signal(libc::SIGXFSZ) => {
+                "the program is larger than 64 MiB: arrays with values or of a large alignment are part of it".to_owned()
+            }
             _ => format!("the compiler fails: {:?}", report.exit),
         };
         let remedy = "make the kernel smaller: unroll less, shrink tables";

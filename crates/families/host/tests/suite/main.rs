@@ -1,5 +1,6 @@
 //! Tests of this crate from outside, in one program, which links once.
 
+mod attacks;
 mod base;
 mod counters;
 mod detection;
