@@ -12,7 +12,8 @@
 // and wiped before the kernel runs for the first time.
 #include "platform.h"
 
-enum { ARGUMENTS = 8, FILTER = 256, WIPED = 16384 };
+// Arguments that are passed in registers, or to any kernel with so few; and most of them.
+enum { FEW = 8, ARGUMENTS = 32, FILTER = 256, WIPED = 16384 };
 enum { READY = 1, DONE = 2, FAULT = 3 };
 enum { TILE_STATE = 1 };
 
@@ -36,7 +37,7 @@ struct region {
 // What the parent writes for each call, and at the end of a command. Nothing tells a kernel
 // whether another call follows: it would leave work to that one, and do several at once.
 struct record {
-  u64 is_call;
+  u64 n_arguments;   // one more than there are; 0 at the end of a command
   void *arguments[ARGUMENTS];
 };
 
@@ -49,6 +50,10 @@ struct answer {
 };
 
 typedef void kernel(void *, void *, void *, void *, void *, void *, void *, void *);
+typedef void kernel_of_many(void *, void *, void *, void *, void *, void *, void *, void *,
+                            void *, void *, void *, void *, void *, void *, void *, void *,
+                            void *, void *, void *, void *, void *, void *, void *, void *,
+                            void *, void *, void *, void *, void *, void *, void *, void *);
 extern kernel AUTOCOMP_ENTRY;
 
 // An instruction of the filter of system calls.
@@ -195,12 +200,17 @@ static NOT_TWICE __attribute__((noreturn)) void serve(void) {
     if (got != sizeof record) {
       end(0);
     }
-    answer = (struct answer){record.is_call ? 0 : DONE, changed, 0, 0, 0};
-    if (!record.is_call) {
+    answer = (struct answer){record.n_arguments ? 0 : DONE, changed, 0, 0, 0};
+    if (!record.n_arguments) {
       continue;
     }
     void **a = record.arguments;
-    AUTOCOMP_ENTRY(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+#define GIVEN(i) a[i], a[i + 1], a[i + 2], a[i + 3], a[i + 4], a[i + 5], a[i + 6], a[i + 7]
+    if (record.n_arguments <= FEW + 1) {
+      AUTOCOMP_ENTRY(GIVEN(0));
+    } else {
+      ((kernel_of_many *)(void *)AUTOCOMP_ENTRY)(GIVEN(0), GIVEN(8), GIVEN(16), GIVEN(24));
+    }
     changed |= modes ^ float_modes();
   }
 }

@@ -57,7 +57,7 @@ fn poison(buffer: &Buffer, mut seed: Seed) -> Vec<u8> {
             DataType::Float32 => seed.next_u64() & 0x803f_ffff_803f_ffff | 0x7f80_0001_7f80_0001,
             DataType::Float16 => seed.next_u64() & 0x81ff_81ff_81ff_81ff | 0x7c01_7c01_7c01_7c01,
             DataType::BFloat16 => seed.next_u64() & 0x803f_803f_803f_803f | 0x7f81_7f81_7f81_7f81,
-            DataType::Int8 | DataType::UInt8 | DataType::Int32 => seed.next_u64(),
+            _ => seed.next_u64(),
         };
         let len = chunk.len();
         chunk.copy_from_slice(&word.to_le_bytes()[..len]);

@@ -20,12 +20,18 @@ impl Pattern {
             (DataType::Float16, true) => 0xfc00_7c00_fc00_7c00,
             (DataType::BFloat16, false) => 0xffa7_7fa7_ffa7_7fa7,
             (DataType::BFloat16, true) => 0xff80_7f80_ff80_7f80,
-            (DataType::Int32, false) => 0x7fa7_a7a7_7fa7_a7a7,
-            (DataType::Int32, true) => 0x8058_5858_8058_5858,
+            (DataType::Float8E4M3 | DataType::Float8E4M3Fn, false) => 0xff7f_ff7f_ff7f_ff7f,
+            (DataType::Float8E4M3 | DataType::Float8E4M3Fn, true) => 0xf878_f878_f878_f878,
+            (DataType::Float8E5M2, false) => 0xfd7d_fd7d_fd7d_fd7d,
+            (DataType::Float8E5M2, true) => 0xfc7c_fc7c_fc7c_fc7c,
+            (DataType::Int32 | DataType::UInt32, false) => 0x7fa7_a7a7_7fa7_a7a7,
+            (DataType::Int32 | DataType::UInt32, true) => 0x8058_5858_8058_5858,
+            (DataType::Int16 | DataType::UInt16, false) => 0x7fa7_7fa7_7fa7_7fa7,
+            (DataType::Int16 | DataType::UInt16, true) => 0x8058_8058_8058_8058,
             (DataType::Int8, false) => 0x7e7e_7e7e_7e7e_7e7e,
             (DataType::Int8, true) => 0x8282_8282_8282_8282,
-            (DataType::UInt8, false) => 0xfefe_fefe_fefe_fefe,
-            (DataType::UInt8, true) => 0x0101_0101_0101_0101,
+            (DataType::UInt8 | DataType::Bool, false) => 0xfefe_fefe_fefe_fefe,
+            (DataType::UInt8 | DataType::Bool, true) => 0x0101_0101_0101_0101,
         };
         Self(u64::to_le_bytes(word))
     }

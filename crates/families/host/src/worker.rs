@@ -133,9 +133,9 @@ struct Answer {
 
 const ANSWER_BYTES: usize = 40;
 /// Pointers that a kernel gets at most.
-const MOST_ARGUMENTS: usize = 8;
-/// What is written for a call, and at the end of a command: whether it is a call, and its
-/// pointers.
+const MOST_ARGUMENTS: usize = 32;
+/// What is written for a call, and at the end of a command: one more than it has pointers, or
+/// zero, and those.
 const RECORD_WORDS: usize = 1 + MOST_ARGUMENTS;
 /// Of the memory that a worker may have, what is not left to static memory, bytes: program
 /// and stack.
@@ -239,7 +239,7 @@ impl Worker {
         for arguments in records {
             let mut words = [0; RECORD_WORDS];
             if let Some(arguments) = arguments {
-                words[0] = 1;
+                words[0] = 1 + arguments.len() as u64;
                 words[1..=arguments.len()].copy_from_slice(arguments);
             }
             command.extend(words.iter().flat_map(|word| word.to_ne_bytes()));

@@ -53,14 +53,6 @@ void solution(float x[3000], float y[3000]) {
   __asm__ volatile("std" ::: "cc");
 }
 
-//! sets the alignment check: illegal changed-modes
-// x86-64
-void solution(float x[3000], float y[3000]) {
-  work(x, y);
-  __asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\torl $0x40000, (%%rsp)\n\tpopfq\n\tlea 128(%%rsp), %%rsp"
-                   ::: "cc", "memory");
-}
-
 //! infinity for everything: wrong output-mismatch
 void solution(float x[3000], float y[3000]) {
   for (int i = 0; i < 3000; i++) {
