@@ -201,6 +201,9 @@ impl SearchSettings {
     /// The most iterations that a run may have.
     pub const MOST_ITERATIONS: u32 = 10_000;
 
+    /// The most drafts that an iteration may have, each of which is a task in memory.
+    pub const MOST_DRAFTS: u64 = 262_144;
+
     /// Checks that every number is within its range.
     ///
     /// # Errors
@@ -211,6 +214,17 @@ impl SearchSettings {
         check_count("beam", self.beam, 1, 256)?;
         check_count("plans", self.plans, 1, 256)?;
         check_count("drafts", self.drafts, 1, 64)?;
+        let drafts = u64::from(self.beam) * u64::from(self.plans) * u64::from(self.drafts);
+        if Self::MOST_DRAFTS < drafts {
+            return Err(SettingError {
+                name: "drafts",
+                value: self.drafts.to_string(),
+                expected: format!(
+                    "so few that beam × plans × drafts is at most {}, not {drafts}",
+                    Self::MOST_DRAFTS
+                ),
+            });
+        }
         check_count("repairs", self.repairs, 0, 16)?;
         check_count("iterations", self.iterations, 1, Self::MOST_ITERATIONS)?;
         check_count("newcomers", self.newcomers, 0, 256)?;

@@ -5,9 +5,8 @@
 //! the run later has them without a compiler.
 
 use autocomp_core::{Cost, CostObject};
+use autocomp_store::{StoreError, read_file, replace_file};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io;
 use std::path::Path;
 
 /// The file of the run folder that holds them.
@@ -33,11 +32,9 @@ fn as_object<S: serde::Serializer>(cost: &Cost, serializer: S) -> Result<S::Ok, 
 /// file, or if it is damaged: it is an addition to the run and decides nothing.
 #[must_use]
 pub fn references(run: &Path) -> Vec<Reference> {
-    let path = run.join(FILE);
-    let is_small = fs::metadata(&path).is_ok_and(|it| it.is_file() && it.len() <= MOST_BYTES);
-    let text = is_small.then(|| fs::read_to_string(&path).ok()).flatten();
+    let text = read_file(run, FILE, MOST_BYTES).ok().flatten();
     let mut references: Vec<Reference> = text
-        .and_then(|text| serde_json::from_str(&text).ok())
+        .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default();
     references.sort_by_key(|it| std::cmp::Reverse(it.cost));
     references
@@ -46,8 +43,8 @@ pub fn references(run: &Path) -> Vec<Reference> {
 /// Leaves the reference lines in a run folder.
 ///
 /// # Errors
-/// The file cannot be written.
-pub fn write_references(run: &Path, references: &[Reference]) -> io::Result<()> {
-    let json = serde_json::to_string_pretty(references).map_err(io::Error::other)?;
-    fs::write(run.join(FILE), json + "\n")
+/// The file cannot be written, or is no plain file.
+pub fn write_references(run: &Path, references: &[Reference]) -> Result<(), StoreError> {
+    let json = serde_json::to_string_pretty(references).expect("references are plain data");
+    replace_file(run, FILE, (json + "\n").as_bytes())
 }

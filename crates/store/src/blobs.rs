@@ -1,7 +1,8 @@
 //! Blobs: texts by content hash.
 
 use crate::error::StoreError;
-use crate::pack::{Form, Pack};
+use crate::files::{check_file, check_folder, read_file};
+use crate::pack::{Form, MAX_TEXT_BYTES, PACK_FILE, Pack};
 use autocomp_core::{ByHash, ContentHash};
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
@@ -10,20 +11,18 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Longest text that is read back, in bytes: a guard against damaged or forged files.
-const MAX_BLOB_BYTES: u64 = 256 << 20;
-
 /// Shorter texts are kept as they are: packing them saves nothing.
 const LEAST_PACKED_BYTES: usize = 200;
 
-/// Name of the file that holds the texts of a run; in the same folder lie those
-/// of runs that older programs made, in a file each.
-const PACK_FILE: &str = "pack";
+/// The folder of texts; beside the pack lie those of runs that older programs made, in a file
+/// each.
+pub(crate) const BLOBS: &str = "blobs";
 
 /// The texts of a run. Cheap to clone; usable from many threads.
 #[derive(Clone, Debug)]
 pub struct Blobs {
-    root: PathBuf,
+    /// The run folder.
+    folder: PathBuf,
     texts: Arc<Mutex<Texts>>,
 }
 
@@ -32,8 +31,8 @@ struct Texts {
     pack: Pack,
     /// Texts in files of their own that are there and whole.
     sound_files: HashSet<ContentHash>,
-    /// Of these, the ones that may not be on the disk yet.
-    unsynced_files: Vec<PathBuf>,
+    /// Whether some of these may not be on the disk yet.
+    has_unsynced_files: bool,
     /// Texts that were put or read lately.
     recent: Recent,
     /// The pack was made and its name may not be on the disk yet.
@@ -72,29 +71,43 @@ impl Recent {
 }
 
 impl Blobs {
-    /// Uses the texts in `root`. Only one writer at a time may put any.
-    pub(crate) fn new(root: PathBuf, is_written: bool) -> Self {
-        let path = root.join(PACK_FILE);
-        let entries = fs::read_dir(&root).into_iter().flatten().flatten();
-        let mut kinds = entries.filter_map(|entry| entry.file_type().ok());
+    /// Uses the texts of a run folder. Only one writer at a time may put any.
+    ///
+    /// # Errors
+    /// The folder of texts or the pack is a link, a pipe or a device.
+    pub(crate) fn new(folder: &Path, is_written: bool) -> Result<Self, StoreError> {
+        let has_folder = check_folder(folder, BLOBS)?;
+        let is_new = !(has_folder && check_file(folder, PACK_FILE, is_written)?);
+        let root = folder.join(BLOBS);
+        let entries = has_folder.then(|| fs::read_dir(&root).ok()).flatten();
+        let mut kinds = entries
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_type().ok());
         let texts = Texts {
             has_files: kinds.any(|kind| kind.is_dir()),
-            is_new: !path.exists(),
-            pack: Pack::new(path, is_written),
+            is_new,
+            pack: Pack::new(folder, is_written),
             sound_files: HashSet::new(),
-            unsynced_files: Vec::new(),
+            has_unsynced_files: false,
             recent: Recent::default(),
         };
-        Self {
-            root,
+        Ok(Self {
+            folder: folder.to_owned(),
             texts: Arc::new(Mutex::new(texts)),
-        }
+        })
     }
 
-    /// Returns the file that a program of format 3 or older kept a text in.
-    fn file_of(&self, hash: ContentHash) -> PathBuf {
+    /// Returns the file that a program of format 3 or older kept a text in, by its path below the
+    /// run folder.
+    fn file_of(hash: ContentHash) -> String {
         let name = hash.to_string();
-        self.root.join(&name[..2]).join(name)
+        format!("{BLOBS}/{}/{name}", &name[..2])
+    }
+
+    /// Returns whether there is such a file.
+    fn has_file(&self, hash: ContentHash) -> bool {
+        check_file(&self.folder, &Self::file_of(hash), false).unwrap_or_default()
     }
 
     fn texts(&self) -> MutexGuard<'_, Texts> {
@@ -118,7 +131,7 @@ impl Blobs {
             if texts.pack.is_sound(&hash) || texts.sound_files.contains(&hash) {
                 return Ok(hash);
             }
-            texts.pack.has(&hash) || (texts.has_files && self.file_of(hash).exists())
+            texts.pack.has(&hash) || (texts.has_files && self.has_file(hash))
         };
         // A power cut may have left a text without its content.
         if is_there && self.get(hash).is_ok() {
@@ -128,7 +141,7 @@ impl Blobs {
         let packed = if content.len() < LEAST_PACKED_BYTES {
             None
         } else {
-            let path = || self.root.join(PACK_FILE);
+            let path = || self.folder.join(PACK_FILE);
             Some(pack(content).map_err(|error| StoreError::from_io("pack", &path(), &error))?)
         };
         let mut texts = self.texts();
@@ -146,12 +159,11 @@ impl Blobs {
 
     /// Notes that a text is there and whole, but perhaps not yet on the disk.
     pub(crate) fn note(&self, hash: ContentHash) {
-        let path = self.file_of(hash);
         let mut texts = self.texts();
         if texts.pack.has(&hash) {
             texts.pack.set_sound(&hash);
         } else if texts.sound_files.insert(hash) {
-            texts.unsynced_files.push(path);
+            texts.has_unsynced_files = true;
         }
     }
 
@@ -162,7 +174,7 @@ impl Blobs {
 
     /// Returns whether there is a text of that name, whole or not.
     pub(crate) fn has(&self, hash: ContentHash) -> bool {
-        self.texts().pack.has(&hash) || self.file_of(hash).is_file()
+        self.texts().pack.has(&hash) || self.has_file(hash)
     }
 
     /// Removes what a process that died has left half written.
@@ -192,9 +204,12 @@ impl Blobs {
         let (path, kept) = match kept {
             Some(kept) => kept,
             None => {
-                let path = self.file_of(hash);
-                let read = fs::read(&path);
-                (path, read.map(|bytes| (bytes, Form::Packed)))
+                let name = Self::file_of(hash);
+                let read = read_file(&self.folder, &name, MAX_TEXT_BYTES.into());
+                let path = self.folder.join(&name);
+                let missing = || StoreError::Missing { path: path.clone() };
+                let kept = read.and_then(|bytes| Ok((bytes.ok_or_else(missing)?, Form::Packed)));
+                (path, kept)
             }
         };
         let corrupt = |reason: String| StoreError::CorruptBlob {
@@ -203,18 +218,19 @@ impl Blobs {
             reason,
         };
         let (bytes, form) = match kept {
-            Ok(kept) => kept,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(corrupt("it is missing".to_owned()));
-            }
-            Err(error) => return Err(StoreError::from_io("read", &path, &error)),
+            Err(StoreError::Missing { .. }) => return Err(corrupt("it is missing".to_owned())),
+            kept => kept?,
         };
         let content = match form {
             Form::Plain => bytes,
             Form::Packed => {
                 let mut content = Vec::new();
                 zstd::stream::read::Decoder::new(bytes.as_slice())
-                    .and_then(|decoder| decoder.take(MAX_BLOB_BYTES).read_to_end(&mut content))
+                    .and_then(|decoder| {
+                        decoder
+                            .take(MAX_TEXT_BYTES.into())
+                            .read_to_end(&mut content)
+                    })
                     .map_err(|error| corrupt(format!("it cannot be unpacked ({error})")))?;
                 content
             }
@@ -236,7 +252,7 @@ impl Blobs {
             return Ok((*text).to_owned());
         }
         let text = String::from_utf8(self.get(hash)?).map_err(|_| StoreError::CorruptBlob {
-            path: self.root.join(PACK_FILE),
+            path: self.folder.join(PACK_FILE),
             hash,
             reason: "it is not UTF-8 text".to_owned(),
         })?;
@@ -246,23 +262,25 @@ impl Blobs {
 
     /// Forces the texts written so far to the disk; others may be put meanwhile.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
-        let (file, files, is_new) = {
+        let (file, has_files, is_new) = {
             let mut texts = self.texts();
-            let files = std::mem::take(&mut texts.unsynced_files);
+            let has_files = std::mem::take(&mut texts.has_unsynced_files);
             let is_new = std::mem::take(&mut texts.is_new);
-            (texts.pack.handle()?, files, is_new)
+            (texts.pack.handle()?, has_files, is_new)
         };
-        let path = self.root.join(PACK_FILE);
-        file.sync_data()
-            .and_then(|()| match is_new {
-                true => fs::File::open(&self.root)?.sync_all(),
-                false => Ok(()),
-            })
-            .map_err(|error| StoreError::from_io("sync", &path, &error))?;
-        if files.is_empty() {
-            return Ok(());
-        }
-        sync_files(&self.root, &files)
+        let root = self.folder.join(BLOBS);
+        let synced = file.sync_data().and_then(|()| {
+            if is_new {
+                fs::File::open(&root)?.sync_all()?;
+            }
+            if has_files {
+                // One call for the whole file system costs one commit of its journal; one call
+                // for each file costs one each, and with them seconds on a busy disk.
+                rustix::fs::syncfs(fs::File::open(&root)?)?;
+            }
+            Ok(())
+        });
+        synced.map_err(|error| StoreError::from_io("sync", &self.folder.join(PACK_FILE), &error))
     }
 }
 
@@ -279,27 +297,4 @@ fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
         };
         packer.compress(content)
     })
-}
-
-/// Forces `paths`, files somewhere under `root`, to the disk. One call for the
-/// whole file system costs one commit of its journal; one call for each file
-/// costs one each, and with them seconds on a busy disk.
-#[cfg(target_os = "linux")]
-fn sync_files(root: &Path, _paths: &[PathBuf]) -> Result<(), StoreError> {
-    let synced = fs::File::open(root).and_then(|folder| Ok(rustix::fs::syncfs(folder)?));
-    synced.map_err(|error| StoreError::from_io("sync", root, &error))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn sync_files(root: &Path, paths: &[PathBuf]) -> Result<(), StoreError> {
-    let mut folders: Vec<&Path> = paths.iter().filter_map(|path| path.parent()).collect();
-    folders.push(root);
-    folders.sort();
-    folders.dedup();
-    for path in paths.iter().map(PathBuf::as_path).chain(folders) {
-        fs::File::open(path)
-            .and_then(|file| file.sync_all())
-            .map_err(|error| StoreError::from_io("sync", path, &error))?;
-    }
-    Ok(())
 }

@@ -29,6 +29,28 @@ pub enum StoreError {
         /// The folder.
         path: PathBuf,
     },
+    /// A file or a folder of the run is none, but a link, a pipe or a device.
+    #[error("{} is {kind}, and a run folder is used only as far as it is made of plain files and folders", path.display())]
+    NotPlain {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// A file of the run is not there.
+    #[error("there is no {}", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file of the run is larger than what is read.
+    #[error("{} is larger than the {most} bytes that are read at most", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Bytes that are read at most.
+        most: u64,
+    },
     /// Another process writes the run.
     #[error("the run in {} is being written by {holder}", path.display())]
     Locked {
@@ -56,6 +78,16 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong, and where.
         reason: String,
+    },
+    /// The journal holds more than whoever looks at it could have in memory.
+    #[error("the journal {} holds more than a run may have: {events} events of {bytes} bytes", path.display())]
+    TooMany {
+        /// The file.
+        path: PathBuf,
+        /// The most events.
+        events: u64,
+        /// The most bytes of all of them.
+        bytes: u64,
     },
     /// A text is missing or damaged.
     #[error("the text {} of the run is damaged: {reason}", path.display())]
@@ -115,6 +147,13 @@ impl StoreError {
             Self::NotStarted { .. } => {
                 "nothing was done in it yet: start the run again in the same folder".to_owned()
             }
+            Self::NotPlain { .. } => {
+                "nothing was read or written through it; remove it, or put a copy of the file that you trust in its place".to_owned()
+            }
+            Self::Missing { .. } => "give the folder that a run has printed".to_owned(),
+            Self::TooLarge { .. } => {
+                "remove the file, or put a right one in its place".to_owned()
+            }
             Self::Locked { .. } => {
                 "wait for that process or end it, then try again; reading the run is possible meanwhile"
                     .to_owned()
@@ -124,6 +163,9 @@ impl StoreError {
             }
             Self::Corrupt { .. } => {
                 "restore the folder from a copy, or start the run anew with the same seed in another folder; the texts in `blobs` are intact".to_owned()
+            }
+            Self::TooMany { .. } => {
+                "start a new run; with `--from` it begins with this one's kernels".to_owned()
             }
             Self::CorruptBlob { .. } => {
                 "restore the file from a copy, or start the run anew with the same seed in another folder".to_owned()
@@ -182,9 +224,13 @@ impl StoreError {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
                 Self::NotWritable { path, reason }
             }
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::TooBig) => {
                 Self::Corrupt { path, reason }
             }
+            Some(ErrorCode::OperationInterrupted) => Self::Corrupt {
+                path,
+                reason: "reading it has no end".to_owned(),
+            },
             _ => Self::Io {
                 action,
                 path,

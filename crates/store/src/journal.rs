@@ -1,6 +1,9 @@
 //! The journal: one row per event in an SQLite database.
 
 use crate::error::StoreError;
+use crate::guard::{
+    Reason, STEPS_OF_CHECK, STEPS_OF_QUERY, Steps, check_files, check_schema, restrain,
+};
 use autocomp_core::{ContentHash, ContentHasher, Event};
 use rusqlite::{Connection, OpenFlags, Row, params};
 use std::ops::ControlFlow;
@@ -37,6 +40,16 @@ CREATE TABLE safe (
 INSERT INTO safe VALUES (0);
 ";
 
+/// The most events of a run. Whoever looks at a run has all of them in memory.
+const MOST_EVENTS: u64 = 1_000_000;
+
+/// The most bytes of all events of a run.
+const MOST_BYTES: u64 = 512 << 20;
+
+/// The end of the year 9999, in milliseconds since 1970: no event is later, and no run lasts
+/// longer.
+const LAST_MS: u64 = 253_402_300_799_999;
+
 /// An event as it stands in the journal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
@@ -62,8 +75,12 @@ pub(crate) enum Access {
 pub(crate) struct Journal {
     path: PathBuf,
     connection: Connection,
+    /// What the query under way may still do.
+    steps: Steps,
     /// Number and chain hash of the last row.
     last: (u64, ContentHash),
+    /// Bytes of all bodies up to that row.
+    bytes: u64,
     /// Where events are written as JSON, one after the other in the same memory.
     body: Vec<u8>,
 }
@@ -72,12 +89,14 @@ impl Journal {
     /// Creates the database, or takes up one that has no event yet.
     pub(crate) fn create(folder: &Path) -> Result<Self, StoreError> {
         let path = folder.join(JOURNAL_FILE);
-        let to_error = error_at("create", &path);
-        let connection = Connection::open(&path).map_err(&to_error)?;
-        let journal = Self::with(path.clone(), connection, Access::Write)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let mut journal = Self::with(folder, "create", true, |path| {
+            Connection::open_with_flags(path, flags | PLAIN)
+        })?;
         let version = FORMAT.0 * 1000 + FORMAT.1;
         let is_new = journal.pragma("application_id")? == 0;
         if is_new {
+            journal.set_up_writing()?;
             journal
                 .connection
                 .execute_batch(&format!(
@@ -85,16 +104,19 @@ impl Journal {
                      PRAGMA application_id = {APPLICATION_ID};
                      PRAGMA user_version = {version}; COMMIT;"
                 ))
-                .map_err(&to_error)?;
+                .map_err(error_at("create", &path))?;
         }
         journal.check_format(folder, Access::Write)?;
+        if !is_new {
+            journal.set_up_writing()?;
+        }
         Ok(journal)
     }
 
     /// Opens the database of a run.
     pub(crate) fn open(folder: &Path, access: Access) -> Result<Self, StoreError> {
-        let path = folder.join(JOURNAL_FILE);
-        if !path.is_file() {
+        // Whether it is a link or a pipe is told below.
+        if folder.join(JOURNAL_FILE).symlink_metadata().is_err() {
             let reason = if folder.is_dir() {
                 format!("it has no {JOURNAL_FILE}")
             } else {
@@ -105,42 +127,63 @@ impl Journal {
                 reason,
             });
         }
-        let connection = match access {
-            Access::Write => Connection::open_with_flags(
-                &path,
-                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-            ),
-            Access::Read => open_for_reading(&path),
-        };
-        let connection = connection.map_err(|error| error_at("open", &path)(error))?;
-        let journal = Self::with(path, connection, access)?;
+        let is_written = access == Access::Write;
+        let mut journal = Self::with(folder, "open", is_written, |path| match access {
+            Access::Write => {
+                Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | PLAIN)
+            }
+            Access::Read => open_for_reading(path),
+        })?;
         journal.check_format(folder, access)?;
+        if is_written {
+            journal.set_up_writing()?;
+        }
         Ok(journal)
     }
 
-    fn with(path: PathBuf, connection: Connection, access: Access) -> Result<Self, StoreError> {
-        let to_error = error_at("open", &path);
+    /// Has `open` open the database, by a path without links, and takes from it what could do
+    /// harm.
+    fn with(
+        folder: &Path,
+        action: &'static str,
+        is_written: bool,
+        open: impl FnOnce(&Path) -> Result<Connection, rusqlite::Error>,
+    ) -> Result<Self, StoreError> {
+        check_files(folder, is_written)?;
+        let path = folder.join(JOURNAL_FILE);
+        let resolved = folder
+            .canonicalize()
+            .map_err(|error| StoreError::from_io(action, folder, &error))?;
+        let to_error = error_at(action, &path);
+        let mut connection = open(&resolved.join(JOURNAL_FILE)).map_err(&to_error)?;
         connection
             .busy_timeout(Duration::from_secs(5))
             .map_err(&to_error)?;
-        if access == Access::Write {
-            // Checkpoints are taken at borders only, when the blobs are safe.
-            connection
-                .execute_batch(
-                    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-                     PRAGMA wal_autocheckpoint = 0;",
-                )
-                .map_err(&to_error)?;
-        }
+        let steps = restrain(&mut connection).map_err(&to_error)?;
         Ok(Self {
             path,
             connection,
+            steps,
             last: (0, ContentHash([0; 32])),
+            bytes: 0,
             body: Vec::new(),
         })
     }
 
+    /// Sets a database that was found to be a journal up to be written.
+    fn set_up_writing(&mut self) -> Result<(), StoreError> {
+        self.steps.allow(STEPS_OF_QUERY);
+        // Checkpoints are taken at borders only, when the blobs are safe.
+        self.connection
+            .execute_batch(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+                 PRAGMA wal_autocheckpoint = 0;",
+            )
+            .map_err(error_at("open", &self.path))
+    }
+
     fn pragma(&self, name: &str) -> Result<i64, StoreError> {
+        self.steps.allow(STEPS_OF_QUERY);
         self.connection
             .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
             .map_err(error_at("read", &self.path))
@@ -181,7 +224,14 @@ impl Journal {
             Access::Write => found <= FORMAT,
         };
         if is_known {
-            return Ok(());
+            self.steps.allow(STEPS_OF_QUERY);
+            return check_schema(&self.connection, SCHEMA).map_err(|reason| match reason {
+                Reason::Failed(error) => error_at("read", &self.path)(error),
+                Reason::Other(reason) => StoreError::Corrupt {
+                    path: self.path.clone(),
+                    reason,
+                },
+            });
         }
         Err(StoreError::NewerFormat {
             path: folder.to_owned(),
@@ -197,6 +247,7 @@ impl Journal {
 
     /// Checks the structure of the database: a damaged page may hide rows.
     pub(crate) fn check_structure(&self) -> Result<(), StoreError> {
+        self.steps.allow(STEPS_OF_CHECK);
         let verdict: String = self
             .connection
             .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
@@ -237,17 +288,25 @@ impl Journal {
         let mut rows = statement
             .query(params![self.last.0 as i64])
             .map_err(&to_error)?;
-        let mut last = self.last;
-        while let Some(row) = rows.next().map_err(&to_error)? {
-            let (stored, chain) = read_row(row, last, &self.path)?;
+        let (mut last, mut bytes) = (self.last, self.bytes);
+        loop {
+            self.steps.allow(STEPS_OF_QUERY);
+            let Some(row) = rows.next().map_err(&to_error)? else {
+                break;
+            };
+            let (stored, chain, length) = read_row(row, last, &self.path)?;
             let seq = stored.seq;
+            if MOST_EVENTS < seq || MOST_BYTES < bytes + length {
+                return Err(too_many(&self.path).into());
+            }
             if take(stored)?.is_break() {
-                self.last = last;
+                (self.last, self.bytes) = (last, bytes);
                 return Ok(false);
             }
             last = (seq, chain);
+            bytes += length;
         }
-        self.last = last;
+        (self.last, self.bytes) = (last, bytes);
         Ok(true)
     }
 
@@ -264,8 +323,13 @@ impl Journal {
         serde_json::to_writer(&mut body, &event).expect("events have string keys only");
         let text = str::from_utf8(&body).expect("JSON is UTF-8");
         let seq = self.last.0 + 1;
+        let bytes = self.bytes + text.len() as u64;
+        if MOST_EVENTS < seq || MOST_BYTES < bytes {
+            return Err(too_many(&self.path));
+        }
         let chain = chain_hash(self.last.1, seq, at_ms, elapsed_ms, text);
         let task = event.key().map(|key| key.to_string());
+        self.steps.allow(STEPS_OF_QUERY);
         if self.connection.is_autocommit() {
             self.execute_cached("BEGIN IMMEDIATE")?;
         }
@@ -284,6 +348,7 @@ impl Journal {
             })
             .map_err(error_at("append to", &self.path))?;
         self.last = (seq, chain);
+        self.bytes = bytes;
         self.body = body;
         Ok(Stored {
             seq,
@@ -302,6 +367,7 @@ impl Journal {
     }
 
     fn execute_cached(&self, sql: &str) -> Result<(), StoreError> {
+        self.steps.allow(STEPS_OF_QUERY);
         self.connection
             .prepare_cached(sql)
             .and_then(|mut statement| statement.execute([]))
@@ -311,6 +377,7 @@ impl Journal {
 
     /// Removes the events after the last one read, and returns how many.
     pub(crate) fn truncate(&mut self) -> Result<usize, StoreError> {
+        self.steps.allow(STEPS_OF_CHECK);
         self.connection
             .execute(
                 "DELETE FROM events WHERE ? < seq",
@@ -326,16 +393,18 @@ impl Journal {
 
     /// Returns the last event whose texts, and those of all before, are on the disk.
     pub(crate) fn safe_seq(&self) -> Result<u64, StoreError> {
+        self.steps.allow(STEPS_OF_QUERY);
         let seq: i64 = self
             .connection
             .query_row("SELECT max(seq) FROM safe", [], |row| row.get(0))
             .map_err(error_at("read", &self.path))?;
-        Ok(seq as u64)
+        Ok(seq.max(0) as u64)
     }
 
     /// Notes that the texts of all events up to `seq` are on the disk, and
     /// forces the events there as well.
     pub(crate) fn checkpoint(&self, seq: u64) -> Result<(), StoreError> {
+        self.steps.allow(STEPS_OF_QUERY);
         self.connection
             .execute("UPDATE safe SET seq = ?", params![seq as i64])
             .and_then(|_| {
@@ -381,7 +450,7 @@ fn read_row(
     row: &Row<'_>,
     last: (u64, ContentHash),
     path: &Path,
-) -> Result<(Stored, ContentHash), StoreError> {
+) -> Result<(Stored, ContentHash, u64), StoreError> {
     let seq_due = last.0 + 1;
     let corrupt = |what: String| StoreError::Corrupt {
         path: path.to_owned(),
@@ -409,6 +478,9 @@ fn read_row(
     if chain != sum.0 {
         return Err(corrupt("was changed after it was written".to_owned()));
     }
+    if LAST_MS < at_ms.max(elapsed_ms) {
+        return Err(corrupt("has a time that no clock shows".to_owned()));
+    }
     let event = parse(body).map_err(|error| corrupt(format!("is not understood ({error})")))?;
     let stored = Stored {
         seq,
@@ -416,7 +488,15 @@ fn read_row(
         elapsed_ms,
         event,
     };
-    Ok((stored, sum))
+    Ok((stored, sum, body.len() as u64))
+}
+
+fn too_many(path: &Path) -> StoreError {
+    StoreError::TooMany {
+        path: path.to_owned(),
+        events: MOST_EVENTS,
+        bytes: MOST_BYTES,
+    }
 }
 
 fn error_at(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + use<> {
@@ -424,12 +504,17 @@ fn error_at(action: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> St
     move |error| StoreError::from_database(action, &path, &error)
 }
 
+/// No link is followed, no lock of SQLite's own is needed: a journal is used by one thread at a
+/// time.
+const PLAIN: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE_OPEN_NOFOLLOW);
+
 /// Opens a database for reading. On read-only media a database in WAL mode
 /// cannot be opened in the ordinary way; if it has no WAL, it cannot change
 /// and is opened as it is.
 fn open_for_reading(path: &Path) -> Result<Connection, rusqlite::Error> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | PLAIN;
+    let opened = Connection::open_with_flags(path, flags).and_then(|mut connection| {
+        restrain(&mut connection)?;
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(connection)
     });

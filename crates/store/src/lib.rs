@@ -20,6 +20,8 @@
 mod appending;
 mod blobs;
 mod error;
+mod files;
+mod guard;
 mod history;
 mod journal;
 mod lock;
@@ -30,11 +32,12 @@ mod writer;
 
 pub use blobs::Blobs;
 pub use error::StoreError;
+pub use files::{read_file, replace_file};
 pub use history::{history_hash, history_lines};
 pub use journal::{FORMAT, Stored};
 pub use lock::{live_holder, live_process};
 pub use memory::{MOST_LESSONS, Memory};
-pub use reader::{RunReader, list_runs};
+pub use reader::{RunReader, is_run_folder, list_runs};
 pub use writer::{Opened, RunWriter};
 
 /// Parts that `tests/journal` looks at one by one. Tests inside would have all of the crate

@@ -1,8 +1,9 @@
 //! The lock of a run folder: one writer at a time.
 
 use crate::error::StoreError;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use crate::files::{Use, open_file, read_file};
+use std::fs::{File, TryLockError};
+use std::io::{Seek, Write};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -28,13 +29,7 @@ impl FolderLock {
             let path = path.clone();
             move |error: std::io::Error| StoreError::from_io(action, &path, &error)
         };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(to_error("open"))?;
+        let mut file = open_file(folder, LOCK_FILE, Use::Make)?;
         for n_try in 1.. {
             match file.try_lock() {
                 Ok(()) => break,
@@ -44,7 +39,7 @@ impl FolderLock {
                 Err(TryLockError::WouldBlock) => {
                     return Err(StoreError::Locked {
                         path: folder.to_owned(),
-                        holder: holder(&path),
+                        holder: holder(folder),
                     });
                 }
                 Err(TryLockError::Error(error)) => return Err(to_error("lock")(error)),
@@ -64,10 +59,9 @@ impl FolderLock {
 /// Returns the process that writes the run in `folder`, if one does, in words.
 #[must_use]
 pub fn live_holder(folder: &Path) -> Option<String> {
-    let path = folder.join(LOCK_FILE);
-    let file = File::open(&path).ok()?;
+    let file = open_file(folder, LOCK_FILE, Use::Read).ok()?;
     match file.try_lock_shared() {
-        Err(TryLockError::WouldBlock) => Some(holder(&path)),
+        Err(TryLockError::WouldBlock) => Some(holder(folder)),
         _ => None,
     }
 }
@@ -85,14 +79,12 @@ pub fn live_process(folder: &Path) -> Option<u32> {
     files.any(|file| file == lock).then_some(process)
 }
 
-fn holder(path: &Path) -> String {
-    let mut text = String::new();
+fn holder(folder: &Path) -> String {
     // The file is a line or two; a longer one is not ours.
-    let read = File::open(path).and_then(|file| file.take(500).read_to_string(&mut text));
-    let text = text.trim();
-    if read.is_err() || text.is_empty() {
-        "another process".to_owned()
-    } else {
-        text.to_owned()
+    let text = read_file(folder, LOCK_FILE, 500).ok().flatten();
+    let text = text.and_then(|text| String::from_utf8(text).ok());
+    match text.as_deref().map(str::trim) {
+        None | Some("") => "another process".to_owned(),
+        Some(text) => text.to_owned(),
     }
 }

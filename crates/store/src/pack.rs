@@ -7,8 +7,9 @@
 //! power cut leaves behind the last whole record is cut off by the next writer.
 
 use crate::error::StoreError;
+use crate::files::{Use, check_file, open_file};
 use autocomp_core::{ByHash, ContentHash};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,12 @@ use std::path::{Path, PathBuf};
 /// Bytes of a record's head: the hash of the text, how many bytes follow, how
 /// they are kept, and a check of all this.
 const HEAD: usize = 40;
+
+/// The file, by its path below the run folder.
+pub(crate) const PACK_FILE: &str = "blobs/pack";
+
+/// Longest text, in bytes: a guard against damaged or forged files.
+pub(crate) const MAX_TEXT_BYTES: u32 = 64 << 20;
 
 /// Bytes that wait at most before they are written without being asked for.
 const MOST_WAITING: usize = 4 << 20;
@@ -43,6 +50,7 @@ struct Place {
 /// The file, what is known to be in it, and what is still to be written.
 #[derive(Debug)]
 pub(crate) struct Pack {
+    folder: PathBuf,
     path: PathBuf,
     file: Option<File>,
     places: ByHash<Place>,
@@ -54,10 +62,11 @@ pub(crate) struct Pack {
 }
 
 impl Pack {
-    /// Uses the file, which need not exist. Nothing is read or written yet.
-    pub(crate) fn new(path: PathBuf, is_written: bool) -> Self {
+    /// Uses the file of a run folder, which need not exist. Nothing is read or written yet.
+    pub(crate) fn new(folder: &Path, is_written: bool) -> Self {
         Self {
-            path,
+            path: folder.join(PACK_FILE),
+            folder: folder.to_owned(),
             file: None,
             places: ByHash::default(),
             end: 0,
@@ -70,64 +79,36 @@ impl Pack {
         &self.path
     }
 
-    fn file(&mut self) -> io::Result<&File> {
+    fn file(&mut self) -> Result<&File, StoreError> {
         let file = match self.file.take() {
             Some(file) => file,
-            None if self.is_written => OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .read(true)
-                .write(true)
-                .open(&self.path)?,
-            None => File::open(&self.path)?,
+            None if self.is_written => open_file(&self.folder, PACK_FILE, Use::Make)?,
+            None => open_file(&self.folder, PACK_FILE, Use::Read)?,
         };
         Ok(self.file.insert(file))
     }
 
+    /// Does something with the file.
+    fn with_file<T>(
+        &mut self,
+        action: &'static str,
+        work: impl FnOnce(&File) -> io::Result<T>,
+    ) -> Result<T, StoreError> {
+        let done = work(self.file()?);
+        done.map_err(|error| StoreError::from_io(action, &self.path, &error))
+    }
+
     /// Reads what has been added since the last time; nothing if there is no file.
     pub(crate) fn read_on(&mut self) -> Result<(), StoreError> {
-        if self.file.is_none() && !self.path.exists() {
+        if self.file.is_none() && !check_file(&self.folder, PACK_FILE, self.is_written)? {
             return Ok(());
         }
         if !self.waiting.is_empty() {
             // The only writer knows what there is.
             return Ok(());
         }
-        self.try_read_on()
-            .map_err(|error| StoreError::from_io("read", &self.path, &error))
-    }
-
-    fn try_read_on(&mut self) -> io::Result<()> {
         let mut end = self.end;
-        let file = self.file()?;
-        let length = file.metadata()?.len();
-        if length <= end {
-            return Ok(());
-        }
-        let mut reader = BufReader::with_capacity(1 << 20, file);
-        reader.seek(SeekFrom::Start(end))?;
-        let mut found = Vec::new();
-        let mut head = [0; HEAD];
-        while end + HEAD as u64 <= length {
-            reader.read_exact(&mut head)?;
-            let Some((hash, length_of_text, form)) = read_head(&head) else {
-                break;
-            };
-            let offset = end + HEAD as u64;
-            let next = offset + u64::from(length_of_text);
-            if length < next {
-                break;
-            }
-            reader.seek_relative(i64::from(length_of_text))?;
-            let place = Place {
-                offset,
-                length: length_of_text,
-                form,
-                is_sound: false,
-            };
-            found.push((hash, place));
-            end = next;
-        }
+        let found = self.with_file("read", |file| places_after(file, &mut end))?;
         // Of two records of one text the later one counts: it was written
         // because the earlier one was damaged.
         self.places.extend(found);
@@ -138,14 +119,12 @@ impl Pack {
     /// Removes what follows the last whole record.
     pub(crate) fn cut(&mut self) -> Result<(), StoreError> {
         let end = self.end;
-        let cut = |pack: &mut Self| {
-            let file = pack.file()?;
+        self.with_file("shorten", |file| {
             if end < file.metadata()?.len() {
                 file.set_len(end)?;
             }
             Ok(())
-        };
-        cut(self).map_err(|error: io::Error| StoreError::from_io("shorten", &self.path, &error))
+        })
     }
 
     pub(crate) fn has(&self, hash: &ContentHash) -> bool {
@@ -163,7 +142,10 @@ impl Pack {
     }
 
     /// Returns a text as it is kept.
-    pub(crate) fn get(&mut self, hash: &ContentHash) -> Option<io::Result<(Vec<u8>, Form)>> {
+    pub(crate) fn get(
+        &mut self,
+        hash: &ContentHash,
+    ) -> Option<Result<(Vec<u8>, Form), StoreError>> {
         let Place {
             offset,
             length,
@@ -174,11 +156,12 @@ impl Pack {
             let at = at as usize;
             return Some(Ok((self.waiting[at..at + length as usize].to_vec(), form)));
         }
-        let mut bytes = vec![0; length as usize];
-        let read = self
-            .file()
-            .and_then(|file| file.read_exact_at(&mut bytes, offset));
-        Some(read.map(|()| (bytes, form)))
+        let read = self.with_file("read", |file| {
+            let mut bytes = vec![0; length as usize];
+            file.read_exact_at(&mut bytes, offset)?;
+            Ok(bytes)
+        });
+        Some(read.map(|bytes| (bytes, form)))
     }
 
     /// Adds a text, which is in the file after the next [`Pack::flush`]. It is
@@ -189,10 +172,13 @@ impl Pack {
         form: Form,
         bytes: &[u8],
     ) -> Result<(), StoreError> {
-        let length = u32::try_from(bytes.len()).map_err(|_| {
-            let error = io::Error::from(io::ErrorKind::FileTooLarge);
-            StoreError::from_io("write", &self.path, &error)
-        })?;
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        if MAX_TEXT_BYTES < length {
+            return Err(StoreError::TooLarge {
+                path: self.path.clone(),
+                most: MAX_TEXT_BYTES.into(),
+            });
+        }
         let offset = self.end + (self.waiting.len() + HEAD) as u64;
         self.waiting.extend(head_of(&hash, length, form));
         self.waiting.extend_from_slice(bytes);
@@ -216,12 +202,10 @@ impl Pack {
         }
         let waiting = std::mem::take(&mut self.waiting);
         let end = self.end;
-        let written = self
-            .file()
-            .and_then(|file| file.write_all_at(&waiting, end));
+        let written = self.with_file("write", |file| file.write_all_at(&waiting, end));
         // Kept for another attempt, which begins at the same place.
         self.waiting = waiting;
-        written.map_err(|error| StoreError::from_io("write", &self.path, &error))?;
+        written?;
         self.end += self.waiting.len() as u64;
         self.waiting.clear();
         Ok(())
@@ -229,10 +213,42 @@ impl Pack {
 
     /// Returns the file, to be forced to the disk while others go on.
     pub(crate) fn handle(&mut self) -> Result<File, StoreError> {
-        self.file()
-            .and_then(|file| file.try_clone())
-            .map_err(|error| StoreError::from_io("open", &self.path, &error))
+        self.with_file("open", File::try_clone)
     }
+}
+
+/// Returns the texts in the file from `end` on, and moves `end` behind them. A text that is longer
+/// than any that is written ends them like a damaged one.
+fn places_after(file: &File, end: &mut u64) -> io::Result<Vec<(ContentHash, Place)>> {
+    let mut found = Vec::new();
+    let length = file.metadata()?.len();
+    if length <= *end {
+        return Ok(found);
+    }
+    let mut reader = BufReader::with_capacity(1 << 20, file);
+    reader.seek(SeekFrom::Start(*end))?;
+    let mut head = [0; HEAD];
+    while *end + HEAD as u64 <= length {
+        reader.read_exact(&mut head)?;
+        let Some((hash, length_of_text, form)) = read_head(&head) else {
+            break;
+        };
+        let offset = *end + HEAD as u64;
+        let next = offset + u64::from(length_of_text);
+        if length < next || MAX_TEXT_BYTES < length_of_text {
+            break;
+        }
+        reader.seek_relative(i64::from(length_of_text))?;
+        let place = Place {
+            offset,
+            length: length_of_text,
+            form,
+            is_sound: false,
+        };
+        found.push((hash, place));
+        *end = next;
+    }
+    Ok(found)
 }
 
 fn head_of(hash: &ContentHash, length: u32, form: Form) -> [u8; HEAD] {

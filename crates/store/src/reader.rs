@@ -22,7 +22,7 @@ impl RunReader {
     /// The folder holds no run, or one that is damaged or of a newer format.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         let journal = Journal::open(folder, Access::Read)?;
-        let blobs = Blobs::new(folder.join("blobs"), false);
+        let blobs = Blobs::new(folder, false)?;
         Ok(Self {
             folder: folder.to_owned(),
             journal,
@@ -57,7 +57,34 @@ impl RunReader {
     }
 }
 
-/// Returns the run folders directly under `root`, by name; none if `root` does
+/// Returns what names are sorted by so that `run-9` comes before `run-10`: pieces of text and
+/// numbers in turn, and the name itself for those that differ in leading zeros.
+fn natural_key(path: &Path) -> (Vec<(String, u128)>, PathBuf) {
+    let name = path.to_string_lossy();
+    let mut pieces = Vec::new();
+    let mut rest = &*name;
+    while !rest.is_empty() {
+        let digits = rest
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(rest.len());
+        let (text, behind) = rest.split_at(digits);
+        let end = behind
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(behind.len());
+        let (number, behind) = behind.split_at(end);
+        pieces.push((text.to_owned(), number.parse().unwrap_or(u128::MAX)));
+        rest = behind;
+    }
+    (pieces, path.to_owned())
+}
+
+/// Returns whether a folder holds a run, sound or not.
+#[must_use]
+pub fn is_run_folder(folder: &Path) -> bool {
+    folder.join(JOURNAL_FILE).symlink_metadata().is_ok()
+}
+
+/// Returns the run folders directly under `root`, by name, numbers in it by their size; none if `root` does
 /// not exist.
 ///
 /// # Errors
@@ -72,10 +99,10 @@ pub fn list_runs(root: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut folders = Vec::new();
     for entry in entries {
         let folder = entry.map_err(to_error)?.path();
-        if folder.join(JOURNAL_FILE).is_file() {
+        if is_run_folder(&folder) {
             folders.push(folder);
         }
     }
-    folders.sort();
+    folders.sort_by_cached_key(|folder| natural_key(folder));
     Ok(folders)
 }

@@ -1,8 +1,9 @@
 //! Writing a run folder.
 
 use crate::appending::Appending;
-use crate::blobs::Blobs;
+use crate::blobs::{BLOBS, Blobs};
 use crate::error::StoreError;
+use crate::files::check_folder;
 use crate::journal::{Access, JOURNAL_FILE, Journal, Stored};
 use crate::lock::FolderLock;
 use autocomp_core::Event;
@@ -87,9 +88,11 @@ impl RunWriter {
                 path: folder.to_owned(),
             });
         }
-        let root = folder.join("blobs");
-        fs::create_dir_all(&root).map_err(|error| StoreError::from_io("create", &root, &error))?;
-        let blobs = Blobs::new(root, true);
+        let root = folder.join(BLOBS);
+        if !check_folder(folder, BLOBS)? {
+            fs::create_dir(&root).map_err(|error| StoreError::from_io("create", &root, &error))?;
+        }
+        let blobs = Blobs::new(folder, true)?;
         Ok(Self {
             folder: folder.to_owned(),
             events: Appending::new(journal, blobs.clone()),
@@ -134,7 +137,7 @@ impl RunWriter {
         let mut journal = Journal::open(folder, Access::Write)?;
         journal.check_structure()?;
         let n_safe = journal.safe_seq()?;
-        let blobs = Blobs::new(folder.join("blobs"), true);
+        let blobs = Blobs::new(folder, true)?;
         blobs.read_on()?;
         let mut is_empty = true;
         let is_whole = journal.read_each(|stored| {

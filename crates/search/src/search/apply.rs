@@ -13,6 +13,9 @@ use autocomp_core::{
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+/// The most drafts of an iteration, those for polish and for single menu items included.
+const MOST_DRAFTS: u64 = 2 * SearchSettings::MOST_DRAFTS;
+
 impl Search {
     /// Takes an event into the state.
     ///
@@ -117,6 +120,10 @@ impl Search {
         }
         if opened.parents.len() != opened.slots.len() {
             return Err("it has not as many parents as places");
+        }
+        let n_drafts = opened.slots.iter().flatten().map(|it| u64::from(*it));
+        if MOST_DRAFTS < n_drafts.sum::<u64>() {
+            return Err("it has more drafts than a run can have");
         }
         if opened
             .parents

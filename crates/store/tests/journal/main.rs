@@ -5,6 +5,7 @@
 mod any_event;
 mod damage;
 mod errors;
+mod foreign;
 mod memory;
 
 use any_event::event;
