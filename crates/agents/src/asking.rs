@@ -51,13 +51,20 @@ impl LlmProposer {
                     }
                 }
                 let schema = schema.filter(|_| member.has_structured_output());
-                let prompt = match prompt(schema.is_some()) {
-                    Ok(prompt) => prompt,
+                let first = match prompt(schema.is_some()) {
+                    Ok(first) => first,
                     // The template is the same for every task, so none can succeed.
                     Err(error) => return exhausted(error.to_string(), attempts),
                 };
                 match self
-                    .ask_member(member, label, &prompt, schema, &parse, &mut attempts)
+                    .ask_member(
+                        member,
+                        label,
+                        &(first, || prompt(false)),
+                        schema,
+                        &parse,
+                        &mut attempts,
+                    )
                     .await
                 {
                     Ok(value) => {
@@ -113,21 +120,26 @@ impl LlmProposer {
         with_exchanges_before(exchanges, reply)
     }
 
-    /// Asks one model, and once again if its reply cannot be used.
+    /// Asks one model, and once again if its reply cannot be used: in words if JSON was asked
+    /// for, with the second of `prompts`.
     async fn ask_member<T>(
         &self,
         member: &Member,
         label: &str,
-        prompt: &Prompt,
+        prompts: &(
+            Prompt,
+            impl Fn() -> Result<Prompt, TemplateError> + Send + Sync,
+        ),
         schema: Option<&ReplySchema>,
         parse: &(impl Fn(&str) -> Result<T, Complaint> + Send + Sync),
         attempts: &mut Attempts,
     ) -> Result<T, (LlmErrorKind, String)> {
-        let mut request = Request::new(
-            prompt.system.clone(),
-            prompt.user.clone(),
-            self.settings.max_output_tokens,
-        );
+        let (prompt, in_words) = prompts;
+        let new_request = |prompt: &Prompt| {
+            let (system, user) = (prompt.system.clone(), prompt.user.clone());
+            Request::new(system, user, self.settings.max_output_tokens)
+        };
+        let mut request = new_request(prompt);
         request.temperature = self.settings.temperature;
         request.reasoning = self.settings.reasoning;
         request.schema = schema.cloned();
@@ -139,7 +151,7 @@ impl LlmProposer {
                 // Half a reply is no more useful than a malformed one, and no less.
                 Err(error) if complaint.is_empty() && is_half(&error) => {
                     attempts.extend(error.attempts.iter().cloned());
-                    complaint = half(error.kind).0;
+                    complaint = half(&error).0;
                     self.ask_again(&mut request, error.partial, &complaint)?;
                     continue;
                 }
@@ -158,6 +170,13 @@ impl LlmProposer {
             }
             attempts.blame_last(&complaint);
             member.count_unusable();
+            if request.schema.take().is_some() {
+                // A model that is held to a schema and does not keep to it is asked in words.
+                let prompt = in_words()
+                    .map_err(|error| (LlmErrorKind::InvalidRequest, error.to_string()))?;
+                request.messages = new_request(&prompt).messages;
+                request.system = prompt.system;
+            }
             self.ask_again(&mut request, completion.text, &complaint)?;
         }
         member.judge(Err(&complaint));
@@ -193,16 +212,20 @@ impl LlmProposer {
     }
 }
 
-/// Returns whether a reply came, once, and was too short or cut.
+/// Returns whether a reply came, once, and was no answer, too short or cut.
 fn is_half(error: &LlmError) -> bool {
-    let is_half = matches!(error.kind, LlmErrorKind::Truncated | LlmErrorKind::Empty);
+    let is_half = matches!(
+        error.kind,
+        LlmErrorKind::Truncated | LlmErrorKind::Empty | LlmErrorKind::NoAnswer
+    );
     is_half && error.attempts.len() == 1
 }
 
 /// Returns what the model is told of half a reply.
-fn half(kind: LlmErrorKind) -> Complaint {
-    match kind {
+fn half(error: &LlmError) -> Complaint {
+    match error.kind {
         LlmErrorKind::Empty => Complaint::of("empty", &[]),
+        LlmErrorKind::NoAnswer => Complaint::of("no-answer", &[("what", &error.message)]),
         _ => Complaint::of("cut", &[]),
     }
 }

@@ -1,6 +1,7 @@
 //! From a model's reply to a kernel.
 
 use crate::complaint::Complaint;
+use crate::json_reply;
 use autocomp_core::{Flaw, Language};
 
 /// The largest reply that is looked at, in bytes.
@@ -72,18 +73,30 @@ pub fn extract_kernel(
     let mut elided = false;
     let mut unbalanced = false;
     let mut leaked = None;
+    let (mut broken, mut torn) = (None, None);
     for block in blocks.iter().rev() {
+        if let Some(code) = code_in_json(&block.text, language, entry) {
+            return Ok(finish(&code));
+        }
         let flaw = language.flaw(&block.text, entry);
         if flaw == Some(Flaw::NoEntry) {
+            if block.closed && is_torn(&block.text) {
+                broken = broken.or(Some(block.line));
+            }
             continue;
         }
         if let Some(mark) = tool_call_mark(&block.text) {
             leaked = Some(mark);
         } else if has_elision(&block.text, language) {
             elided = true;
+        } else if flaw.is_none() && is_torn(&block.text) {
+            broken = broken.or(Some(block.line));
+            torn = torn.or(Some(block));
         } else if flaw.is_some() {
             unbalanced = true;
-            if !block.closed {
+            if block.closed {
+                broken = broken.or(Some(block.line));
+            } else {
                 // The reply ends here; an earlier block may be the kernel to be changed.
                 break;
             }
@@ -94,6 +107,20 @@ pub fn extract_kernel(
     if let Some(mark) = leaked {
         return Err(Complaint::of("tool-call-in-code", &[("mark", mark)]));
     }
+    if let Some(last) = broken {
+        let starts = blocks.iter().map(|block| block.line);
+        let mut starts: Vec<usize> = starts.filter(|start| *start <= last).collect();
+        starts.sort_unstable();
+        let found = starts.into_iter().rev().take(MOST_FENCES);
+        let mut found = found.filter_map(|it| code_with_fences(&text, it, language, entry));
+        if let Some(code) = found.next() {
+            return Ok(finish(&code));
+        }
+    }
+    if let Some(block) = torn {
+        // It only looked torn.
+        return Ok(finish(&block.text));
+    }
     if elided {
         return Err(Complaint::of("elided", &[]));
     }
@@ -103,7 +130,69 @@ pub fn extract_kernel(
     if !blocks.is_empty() {
         return Err(Complaint::of("no-entry", &[("entry", entry)]));
     }
+    if let Some(code) = code_in_json(&text, language, entry) {
+        return Ok(finish(&code));
+    }
     bare_code(&text, language, entry)
+}
+
+/// Returns whether a text is a whole file as it stands.
+fn is_whole(code: &str, language: &dyn Language, entry: &str) -> bool {
+    language.flaw(code, entry).is_none()
+        && !is_torn(code)
+        && tool_call_mark(code).is_none()
+        && !has_elision(code, language)
+}
+
+/// Returns whether code begins or ends inside of a comment or a long string: it was torn at a
+/// fence that stands there.
+fn is_torn(code: &str) -> bool {
+    let count = |mark: &str| code.matches(mark).count();
+    let closes_first = match (code.find("*/"), code.find("/*")) {
+        (Some(end), Some(start)) => end < start,
+        (end, None) => end.is_some(),
+        _ => false,
+    };
+    let ends_open = match (code.rfind("/*"), code.rfind("*/")) {
+        (Some(start), Some(end)) => end < start,
+        (start, None) => start.is_some(),
+        _ => false,
+    };
+    closes_first || ends_open || count("\"\"\"") % 2 == 1 || count("'''") % 2 == 1
+}
+
+/// Returns the code that a text in JSON holds as a string.
+fn code_in_json(text: &str, language: &dyn Language, entry: &str) -> Option<String> {
+    if !text.trim_start().starts_with(['{', '[', '"']) {
+        return None;
+    }
+    let strings = json_reply::strings(text).into_iter();
+    strings
+        .filter(|code| code.contains(entry))
+        .flat_map(|code| {
+            let blocks = fenced_blocks(&code).into_iter().map(|block| block.text);
+            blocks.chain([code]).collect::<Vec<_>>()
+        })
+        .find(|code| is_whole(code, language, entry))
+}
+
+/// Fences that are tried as the end of code with fences in it.
+const MOST_FENCES: usize = 32;
+
+/// Returns the code of a block that begins behind the fence in line `start` and holds fences
+/// itself, in comments or strings: up to the last fence with which it is whole.
+fn code_with_fences(
+    text: &str,
+    start: usize,
+    language: &dyn Language,
+    entry: &str,
+) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_end = |idx: &usize| fence_of(lines[*idx]).is_some_and(|(_, _, info)| info.is_empty());
+    let ends = (start + 1..lines.len()).rev().filter(is_end);
+    ends.take(MOST_FENCES)
+        .map(|end| lines[start + 1..end].join("\n"))
+        .find(|code| is_whole(code, language, entry))
 }
 
 /// Returns code without the numbers and bars that prompts put before its lines,
@@ -146,6 +235,8 @@ pub(crate) struct Block {
     pub(crate) text: String,
     /// Whether the closing fence is there.
     pub(crate) closed: bool,
+    /// Line of the opening fence, from 0.
+    pub(crate) line: usize,
 }
 
 /// Returns all fenced blocks. A block that is never closed reaches to the end.
@@ -160,7 +251,7 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<Block> {
     }
     let mut open: Vec<Open> = Vec::new();
     let mut blocks = Vec::new();
-    for line in text.lines() {
+    for (number, line) in text.lines().enumerate() {
         let fence = fence_of(line);
         match fence {
             Some((mark, len, ""))
@@ -188,6 +279,7 @@ pub(crate) fn fenced_blocks(text: &str) -> Vec<Block> {
                     info: info.to_owned(),
                     text: String::new(),
                     closed: false,
+                    line: number,
                 };
                 open.push(Open { mark, len, block });
             }

@@ -4,6 +4,7 @@ use crate::code_reply::{
     extract_kernel, fenced_blocks, normalize, tool_call_mark, without_line_numbers,
 };
 use crate::complaint::{Complaint, text};
+use crate::json_reply;
 use autocomp_core::{Flaw, Language};
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
@@ -165,6 +166,15 @@ fn json_edits(text: &str) -> Result<Vec<Edit>, Complaint> {
             Ok(edits) => return Ok(edits),
             Err(reason) => error = Some(reason),
         }
+    }
+    // With prose around it, or with the usual slips.
+    let lists = json_reply::find::<EditList>(text);
+    if let Some(list) = lists.into_iter().next() {
+        return Ok(list.edits);
+    }
+    let edits = json_reply::find::<Edit>(text);
+    if !edits.is_empty() {
+        return Ok(edits);
     }
     Err(match error {
         Some(reason) => Complaint::of("edits-not-valid", &[("reason", &reason.to_string())]),

@@ -12,6 +12,7 @@ mod estimate;
 mod facts;
 mod feedback;
 mod isa_choice;
+mod json_reply;
 mod llm_proposer;
 mod llm_settings;
 mod llm_tasks;

@@ -1,8 +1,9 @@
 //! What language models do beside plans, code and repairs.
 
-use crate::code_reply::{extract_kernel, fenced_blocks, normalize};
+use crate::code_reply::{extract_kernel, normalize};
 use crate::complaint::Complaint;
 use crate::feedback::shortened;
+use crate::json_reply;
 use crate::llm_proposer::{LlmProposer, draft_of, draft_slot, label, plan_slot, slot_of, version};
 use crate::plan_reply::{choice_in, not_in_menu, resolve};
 use crate::prompt::{Phase, PromptInput};
@@ -331,16 +332,27 @@ fn menu_schema() -> ReplySchema {
 /// A [`Complaint`] that says precisely what is wrong.
 pub fn parse_menu(reply: &str, menu: &[MenuItem]) -> Result<Vec<MenuItem>, Complaint> {
     let text = normalize(reply)?;
-    let blocks = fenced_blocks(&text);
-    let json = blocks
-        .iter()
-        .map(|block| block.text.as_str())
-        .chain([text.as_str()])
-        .map(str::trim)
-        .find(|candidate| candidate.starts_with('{'))
-        .ok_or_else(|| Complaint::of("not-json", &[]))?;
-    let list: ItemList = serde_json::from_str(json)
-        .map_err(|error| Complaint::of("items-not-valid", &[("reason", &error.to_string())]))?;
+    let mut lists = json_reply::find::<ItemList>(&text);
+    if lists.is_empty() {
+        // A list of items, or one item, without the object around it.
+        let items = json_reply::find(&text);
+        if !items.is_empty() {
+            lists.push(ItemList { items });
+        }
+    }
+    let Some(list) = lists.into_iter().next() else {
+        return Err(match json_reply::fields(&text) {
+            Some(fields) => Complaint::of(
+                "json-without",
+                &[
+                    ("fields", &fields),
+                    ("wanted", "`items` with `id` and `text`"),
+                ],
+            ),
+            None if text.contains('{') => Complaint::of("json-broken", &[]),
+            None => Complaint::of("not-json", &[]),
+        });
+    };
     let mut items: Vec<MenuItem> = Vec::new();
     for item in list.items {
         let is_kebab = !item.id.is_empty()

@@ -2,10 +2,11 @@
 
 use crate::code_reply::{fenced_blocks, normalize, tool_call_mark};
 use crate::complaint::Complaint;
+use crate::json_reply;
 use autocomp_core::MenuItem;
 use autocomp_llm::ReplySchema;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// The shortest description that can be carried out, in bytes.
 const SHORTEST_PLAN: usize = 20;
@@ -47,9 +48,14 @@ pub fn parse_plan(
     if let Some(mark) = tool_call_mark(&text) {
         return Err(Complaint::of("tool-call", &[("mark", mark)]));
     }
-    if let Some(reply) = structured(&text) {
-        let item = resolve(&reply.choice).ok_or_else(|| not_in_menu(&reply.choice, menu))?;
-        return checked(item, &reply.plan);
+    let structured: Vec<StructuredPlan> = json_reply::find(&text);
+    if let Some(reply) = structured.first() {
+        let choice = &reply.choice.0;
+        if structured.iter().any(|it| it.choice != reply.choice) {
+            return Err(Complaint::of("several-choices", &[]));
+        }
+        let item = resolve(choice).ok_or_else(|| not_in_menu(choice, menu))?;
+        return checked(item, &reply.plan.0);
     }
     let mut choice: Option<&MenuItem> = None;
     let mut rest = Vec::new();
@@ -64,8 +70,21 @@ pub fn parse_plan(
         }
         choice = Some(item);
     }
-    let item = choice.ok_or_else(|| Complaint::of("no-choice", &[]))?;
+    let item = choice.ok_or_else(|| no_choice(&text))?;
     checked(item, &rest.join("\n"))
+}
+
+/// Says that a reply chooses nothing, and what it holds instead.
+fn no_choice(text: &str) -> Complaint {
+    let is_json = text.contains('{') && text.contains("choice");
+    match json_reply::fields(text) {
+        Some(fields) => Complaint::of(
+            "json-without",
+            &[("fields", &fields), ("wanted", "`choice` and `plan`")],
+        ),
+        None if is_json => Complaint::of("json-broken", &[]),
+        None => Complaint::of("no-choice", &[]),
+    }
 }
 
 /// Takes the description of a whole schedule from a reply: all of it. `item` is
@@ -88,20 +107,31 @@ pub fn parse_schedule(reply: &str, item: &MenuItem) -> Result<PlanReply, Complai
 /// A plan as models give it that are held to a schema.
 #[derive(Deserialize)]
 struct StructuredPlan {
-    choice: String,
-    plan: String,
+    choice: Words,
+    plan: Words,
 }
 
-/// Returns the plan of a reply in JSON, fenced or not.
-fn structured(text: &str) -> Option<StructuredPlan> {
-    let blocks = fenced_blocks(text);
-    blocks
-        .iter()
-        .map(|block| block.text.as_str())
-        .chain([text])
-        .map(str::trim)
-        .filter(|candidate| candidate.starts_with('{'))
-        .find_map(|candidate| serde_json::from_str(candidate).ok())
+/// A text, as models give it: a string, a number, or a list of lines or steps.
+#[derive(PartialEq)]
+struct Words(String);
+
+impl<'de> Deserialize<'de> for Words {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        fn words(value: &Value) -> Option<String> {
+            match value {
+                Value::String(text) => Some(text.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                Value::Array(items) => {
+                    let lines: Option<Vec<String>> = items.iter().map(words).collect();
+                    lines.map(|lines| lines.join("\n"))
+                }
+                _ => None,
+            }
+        }
+        let value = Value::deserialize(deserializer)?;
+        let words = words(&value).ok_or_else(|| serde::de::Error::custom("no text"))?;
+        Ok(Self(words))
+    }
 }
 
 /// Returns the script in a plan: the last fenced block called so.

@@ -1,6 +1,6 @@
 //! Whether models answer, and what they can do.
 
-use crate::completion::Request;
+use crate::completion::{ReasoningEffort, Request};
 use crate::connector::{ConnectError, Connector};
 use crate::error::LlmErrorKind;
 use crate::model::{Caching, ModelSpec};
@@ -10,8 +10,16 @@ use serde::Serialize;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Tokens allowed for the answer; models that think first need some.
-const ANSWER_TOKENS: u32 = 2048;
+/// How runs ask, so that a model that is refused there is refused here.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckSettings {
+    /// Tokens allowed for an answer.
+    pub max_output_tokens: u32,
+    /// Sampling temperature; absent for the model's own.
+    pub temperature: Option<f64>,
+    /// How hard to think; absent for the model's own.
+    pub reasoning: Option<ReasoningEffort>,
+}
 
 /// What came of one small request to a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,16 +46,20 @@ pub struct ModelCheck {
     pub reports_usage: Option<bool>,
 }
 
-/// Sends one small request to each model, one after the other.
-pub async fn check_models<S: AsRef<str>>(connector: &Connector, names: &[S]) -> Vec<ModelCheck> {
+/// Sends one small request to each model, one after the other, with the settings of a run.
+pub async fn check_models<S: AsRef<str>>(
+    connector: &Connector,
+    names: &[S],
+    settings: CheckSettings,
+) -> Vec<ModelCheck> {
     let mut checks = Vec::new();
     for name in names {
-        checks.push(check_model(connector, name.as_ref()).await);
+        checks.push(check_model(connector, name.as_ref(), settings).await);
     }
     checks
 }
 
-async fn check_model(connector: &Connector, name: &str) -> ModelCheck {
+async fn check_model(connector: &Connector, name: &str, settings: CheckSettings) -> ModelCheck {
     let spec: Option<ModelSpec> = name.parse().ok();
     let info = spec.as_ref().map(|spec| spec.provider.info());
     let mut check = ModelCheck {
@@ -74,11 +86,13 @@ async fn check_model(connector: &Connector, name: &str) -> ModelCheck {
             return check;
         }
     };
-    let request = Request::new(
+    let mut request = Request::new(
         "You are being tested.",
         "Reply with the single word: ready",
-        ANSWER_TOKENS,
+        settings.max_output_tokens,
     );
+    request.temperature = settings.temperature;
+    request.reasoning = settings.reasoning;
     let start = Instant::now();
     for member in set.members() {
         let result = member.complete(&request).await;

@@ -65,6 +65,48 @@ pub fn kind_of_status(status: u16, body: &str) -> LlmErrorKind {
     }
 }
 
+/// Returns the HTTP status that an error inside a reply stands for: by its code, which is a
+/// number or a word, else by its type.
+pub fn status_of_error(error: &Value) -> u16 {
+    let number = |value: &Value| {
+        let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+        u16::try_from(number)
+            .ok()
+            .filter(|it| (400..600).contains(it))
+    };
+    let fields = ["code", "status", "type", "status_code"].map(|name| &error[name]);
+    if let Some(status) = fields.into_iter().find_map(number) {
+        return status;
+    }
+    let words = fields.into_iter().filter_map(Value::as_str);
+    let words = words.collect::<Vec<_>>().join(" ").to_ascii_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| words.contains(part));
+    if has(&[
+        "rate_limit",
+        "too_many_requests",
+        "resource_exhausted",
+        "insufficient_quota",
+    ]) {
+        429
+    } else if has(&[
+        "authentication",
+        "invalid_api_key",
+        "unauthorized",
+        "permission",
+    ]) {
+        401
+    } else if has(&[
+        "invalid_request",
+        "context_length",
+        "bad_request",
+        "invalid_argument",
+    ]) {
+        400
+    } else {
+        502
+    }
+}
+
 /// Returns the provider's own words from an error body, shortened.
 pub fn message_of_body(status: u16, body: &str) -> String {
     let json: Option<Value> = serde_json::from_str(body).ok();

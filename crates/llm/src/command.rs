@@ -9,7 +9,10 @@ use crate::classify::shorten;
 use crate::client::LlmClient;
 use crate::completion::{Completion, Request};
 use crate::error::{LlmError, LlmErrorKind};
+
 use crate::model::{ModelSpec, PROVIDERS};
+use crate::variables::Variables;
+use std::ffi::OsString;
 use std::process::{ExitStatus, Stdio};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
@@ -29,25 +32,26 @@ const LARGEST_COMPLAINT: u64 = 64 << 10;
 
 /// A program that answers prompts. Prompts are its whole input; nothing of it
 /// is ever part of a command line.
-#[derive(Debug)]
 pub struct CommandClient {
     model: String,
     words: Vec<String>,
-    variables: Vec<String>,
+    variables: Vec<(String, OsString)>,
 }
 
 impl CommandClient {
     /// Creates a client of the program in `spec.name`, which is split into
-    /// words like a shell does it (quotes and backslashes, no expansion).
+    /// words like a shell does it (quotes and backslashes, no expansion). Of
+    /// `variables` it gets those that every program gets, and those that it names.
     ///
     /// # Errors
     /// [`LlmErrorKind::InvalidRequest`] if the words cannot be split, or a key
     /// of a provider is to be passed on.
-    pub fn new(spec: &ModelSpec) -> Result<Self, LlmError> {
+    pub fn new(spec: &ModelSpec, variables: &Variables) -> Result<Self, LlmError> {
         let model = spec.to_string();
         let invalid = |reason: &str| LlmError::new(LlmErrorKind::InvalidRequest, &model, reason);
         let mut words = split_words(&spec.name).map_err(invalid)?;
-        let mut variables: Vec<String> = PASSED_VARIABLES.iter().map(ToString::to_string).collect();
+        let mut names_passed: Vec<String> =
+            PASSED_VARIABLES.iter().map(ToString::to_string).collect();
         if let Some(names) = words.first().and_then(|word| word.strip_prefix("env:")) {
             let is_key = |name: &str| {
                 PROVIDERS
@@ -59,7 +63,7 @@ impl CommandClient {
                     "{name} is a provider's key and is not passed on"
                 )));
             }
-            variables.extend(
+            names_passed.extend(
                 names
                     .split(',')
                     .filter(|name| !name.is_empty())
@@ -70,10 +74,14 @@ impl CommandClient {
         if words.is_empty() {
             return Err(invalid("the command is empty"));
         }
+        let passed = names_passed.into_iter().filter_map(|name| {
+            let value = variables.get(&name)?.to_owned();
+            Some((name, value))
+        });
         Ok(Self {
             model,
             words,
-            variables,
+            variables: passed.collect(),
         })
     }
 
@@ -93,10 +101,8 @@ impl CommandClient {
             .kill_on_drop(true);
         #[cfg(unix)]
         command.process_group(0);
-        for name in &self.variables {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
+        for (name, value) in &self.variables {
+            command.env(name, value);
         }
         let mut child = command.spawn()?;
         #[cfg(unix)]

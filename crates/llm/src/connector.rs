@@ -16,6 +16,7 @@ use crate::secrets::{Secrets, conceal};
 use crate::throttled::{Gate, Throttled};
 use crate::timed::Timed;
 use crate::unclaimed::Unclaimed;
+use crate::variables::Variables;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -40,6 +41,8 @@ pub struct ConnectSettings {
     pub prices: PriceTable,
     /// Whether a model without a price may be used, at a cost counted as zero.
     pub allow_unknown_prices: bool,
+    /// Variables that programs may be given.
+    pub variables: Variables,
 }
 
 impl ConnectSettings {
@@ -64,6 +67,7 @@ impl ConnectSettings {
             requests_per_minute: None,
             prices: PriceTable::built_in(),
             allow_unknown_prices: false,
+            variables: Variables::default(),
         }
     }
 }
@@ -185,7 +189,7 @@ impl Connector {
             return Ok(Arc::clone(member));
         }
         let price = self.price(&spec)?;
-        let client = base_client(&spec, &self.secrets)
+        let client = base_client(&spec, &self.secrets, &self.settings.variables)
             .map_err(|error| ConnectError::Client(Box::new(error)))?;
         let gate = match spec.provider {
             // Each program and each folder is its own provider.
@@ -260,9 +264,13 @@ impl Connector {
     }
 }
 
-fn base_client(spec: &ModelSpec, secrets: &Arc<Secrets>) -> Result<Box<dyn LlmClient>, LlmError> {
+fn base_client(
+    spec: &ModelSpec,
+    secrets: &Arc<Secrets>,
+    variables: &Variables,
+) -> Result<Box<dyn LlmClient>, LlmError> {
     Ok(match spec.provider {
-        Provider::Command => Box::new(CommandClient::new(spec)?),
+        Provider::Command => Box::new(CommandClient::new(spec, variables)?),
         Provider::Mailbox => Box::new(MailboxClient::new(spec)?),
         _ => Box::new(NetworkClient::new(spec, secrets)?),
     })

@@ -25,8 +25,10 @@ pub enum LlmErrorKind {
     Connection,
     /// The provider answered with something that is not its documented form.
     Malformed,
-    /// The reply holds no text.
+    /// The reply holds no text, and nothing else.
     Empty,
+    /// The reply holds no text but something else: thoughts alone, or the call of a tool.
+    NoAnswer,
     /// The reply was cut at the output limit.
     Truncated,
     /// The reply is larger than any model's; the rest of it was not read.
@@ -75,7 +77,12 @@ impl LlmErrorKind {
     pub fn may_have_cost(self) -> bool {
         matches!(
             self,
-            Self::Timeout | Self::Connection | Self::Malformed | Self::Empty | Self::Oversized
+            Self::Timeout
+                | Self::Connection
+                | Self::Malformed
+                | Self::Empty
+                | Self::NoAnswer
+                | Self::Oversized
         )
     }
 
@@ -102,6 +109,7 @@ impl LlmErrorKind {
             Self::Connection => "connection",
             Self::Malformed => "malformed",
             Self::Empty => "empty",
+            Self::NoAnswer => "no_answer",
             Self::Truncated => "truncated",
             Self::Oversized => "oversized",
             Self::Refused => "refused",
@@ -131,6 +139,9 @@ pub struct LlmError {
     pub tokens: Box<TokenCount>,
     /// The text that did arrive (a truncated or refused reply).
     pub partial: String,
+    /// What is different from now on because of this error, so that the same request can be
+    /// sent again at once: "is asked without `temperature`".
+    pub learnt: Option<Box<str>>,
     /// Every call made for the request, this one last; empty below the metering layer.
     pub attempts: Vec<Attempt>,
 }
@@ -146,6 +157,7 @@ impl LlmError {
             retry_after: None,
             tokens: Box::default(),
             partial: String::new(),
+            learnt: None,
             attempts: Vec::new(),
         }
     }

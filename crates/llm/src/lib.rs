@@ -13,6 +13,7 @@ mod client;
 mod command;
 mod completion;
 mod connector;
+mod dialect;
 mod error;
 mod google_token;
 mod http;
@@ -28,13 +29,14 @@ mod secrets;
 mod throttled;
 mod timed;
 mod unclaimed;
+mod variables;
 mod wire;
 
 pub use breaker::{Availability, Breaker, BreakerPolicy};
 pub use budget::{
     Amount, Budget, CapReached, Caps, Reservation, ReservationError, ReservationJournal, dollars,
 };
-pub use check::{ModelCheck, check_models};
+pub use check::{CheckSettings, ModelCheck, check_models};
 pub use client::LlmClient;
 pub use command::CommandClient;
 pub use completion::{
@@ -55,6 +57,7 @@ pub use secrets::{Secrets, SecretsError, conceal};
 pub use throttled::{Gate, Throttled};
 pub use timed::Timed;
 pub use unclaimed::{Attempts, Unclaimed};
+pub use variables::Variables;
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

@@ -222,6 +222,10 @@ impl<C: LlmClient> LlmClient for Metered<C> {
                 }
                 self.secrets.redact_in_place(&mut error.message);
                 self.secrets.redact_in_place(&mut error.partial);
+                if let Some(learnt) = &error.learnt {
+                    let told = format!("{model} {learnt} from now on ({})", error.message);
+                    self.budget.warn(self.secrets.redact(&told));
+                }
                 let mut attempt = self.attempt(request, &error.partial, tokens, latency);
                 attempt.reservation = number;
                 attempt.estimated = unknown || is_absurd;

@@ -306,6 +306,15 @@ pub struct ModelSpec {
     pub name: String,
 }
 
+impl ModelSpec {
+    /// Returns whether asking the model starts a program, writes files, or sends a key to an
+    /// address of the model string's own.
+    #[must_use]
+    pub fn leads_outside(&self) -> bool {
+        self.url.is_some() || matches!(self.provider, Provider::Command | Provider::Mailbox)
+    }
+}
+
 /// The text is not a model string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a model string: {reason}")]

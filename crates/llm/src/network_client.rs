@@ -5,9 +5,10 @@
 //! no streaming.
 
 use crate::aws_signature::{AccessKey, Signing, encode_segment};
-use crate::classify::{kind_of_status, message_of_body, shorten};
+use crate::classify::{kind_of_status, message_of_body, shorten, status_of_error};
 use crate::client::LlmClient;
 use crate::completion::{Completion, Request, TokenCount};
+use crate::dialect::{Dialect, with_remedy};
 use crate::error::{LlmError, LlmErrorKind};
 use crate::google_token::GoogleTokens;
 use crate::http::{self, Endpoint};
@@ -22,6 +23,7 @@ use crate::wire::ollama::Ollama;
 use crate::wire::responses::Responses;
 use serde_json::Value;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// The region if none is set, as the AWS tools have it.
@@ -35,6 +37,7 @@ pub struct NetworkClient {
     wire: Box<dyn Wire>,
     entry: Entry,
     headers: &'static [(&'static str, &'static str)],
+    dialect: Mutex<Dialect>,
 }
 
 /// How a request shows that it may be made.
@@ -77,7 +80,13 @@ impl NetworkClient {
                 _ => &[],
             },
             model,
+            dialect: Mutex::default(),
         })
+    }
+
+    fn dialect(&self) -> MutexGuard<'_, Dialect> {
+        // Whoever panicked has left nothing half done.
+        self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn error(&self, kind: LlmErrorKind, message: impl Into<String>) -> LlmError {
@@ -148,15 +157,13 @@ impl NetworkClient {
 
     fn read(&self, body: &Value) -> Result<Completion, LlmError> {
         // Gateways report errors of the provider behind them with status 200.
-        if let Some(error) = body.get("error").filter(|error| error.is_object()) {
-            let code = &error["code"];
-            let status = match code.as_str() {
-                Some(word) if word.contains("rate_limit") => 429,
-                _ => code
-                    .as_u64()
-                    .and_then(|code| u16::try_from(code).ok())
-                    .unwrap_or(502),
-            };
+        let told = body.get("error").filter(|error| match error {
+            Value::Object(_) => true,
+            Value::String(words) => !words.trim().is_empty(),
+            _ => false,
+        });
+        if let Some(error) = told {
+            let status = status_of_error(error);
             let text = body.to_string();
             return Err(self.error(
                 kind_of_status(status, &text),
@@ -172,8 +179,12 @@ impl NetworkClient {
             }
             _ => (kind, message),
         });
+        let instead = reading.instead;
         let failure = failure.or_else(|| {
-            is_empty.then(|| (LlmErrorKind::Empty, "the reply holds no text".to_owned()))
+            is_empty.then(|| match instead {
+                Some(instead) => (LlmErrorKind::NoAnswer, instead),
+                None => (LlmErrorKind::Empty, "the reply holds no text".to_owned()),
+            })
         });
         let tokens = reading
             .tokens
@@ -201,12 +212,23 @@ impl LlmClient for NetworkClient {
     }
 
     async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
-        let body = self
+        let mut body = self
             .wire
             .body(request)
             .map_err(|reason| self.error(LlmErrorKind::InvalidRequest, reason))?;
-        let reply = self.send(body.to_string().as_bytes()).await?;
-        self.read(&reply)
+        self.dialect().apply(&mut body);
+        let reply = self.send(body.to_string().as_bytes()).await;
+        let mut result = reply.and_then(|reply| self.read(&reply));
+        if let Err(error) = &mut result
+            && error.kind == LlmErrorKind::InvalidRequest
+        {
+            let learnt = self.dialect().learn(&body, &error.message);
+            error.learnt = learnt.map(String::into_boxed_str);
+            if error.learnt.is_none() {
+                error.message = with_remedy(std::mem::take(&mut error.message), &body);
+            }
+        }
+        result
     }
 }
 

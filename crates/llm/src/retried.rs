@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// Calls after which nothing more is learnt from refusals for one request.
+const MOST_LEARNT: usize = 8;
+
 /// When and how often a failed call is repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
@@ -78,6 +81,9 @@ impl<C: LlmClient> LlmClient for Retried<C> {
                 Err(error) => error,
             };
             attempts.extend(std::mem::take(&mut error.attempts));
+            if error.learnt.is_some() && attempts.count() < MOST_LEARNT {
+                continue;
+            }
             let next = if error.kind.is_retryable() {
                 delays.next()
             } else {

@@ -15,7 +15,7 @@ pub(crate) mod responses;
 use crate::completion::{ReasoningEffort, Request, Role, TokenCount};
 use crate::error::LlmErrorKind;
 use autocomp_core::UsdMicros;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One wire format, for one model.
 pub trait Wire: Send + Sync {
@@ -40,6 +40,8 @@ pub struct Reading {
     pub cost: Option<UsdMicros>,
     /// Why the reply cannot be used, if the provider says so.
     pub failure: Option<(LlmErrorKind, String)>,
+    /// What the reply holds if it holds no text.
+    pub instead: Option<String>,
 }
 
 impl Reading {
@@ -71,6 +73,29 @@ fn withheld(reason: &str) -> (LlmErrorKind, String) {
 fn declined(words: &str) -> (LlmErrorKind, String) {
     let text = format!("the model declined: {}", crate::classify::shorten(words));
     (LlmErrorKind::Refused, text)
+}
+
+/// The failure of a reply that holds an error of the server behind the one that was asked.
+fn upstream(error: &Value) -> (LlmErrorKind, String) {
+    let status = crate::classify::status_of_error(error);
+    let text = match error {
+        Value::String(words) => json!({ "message": words }).to_string(),
+        _ => error.to_string(),
+    };
+    let kind = crate::classify::kind_of_status(status, &text);
+    (kind, crate::classify::message_of_body(status, &text))
+}
+
+/// Says that a reply holds thoughts and no answer, if it holds any.
+fn only_thoughts<'a>(thoughts: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let length: usize = thoughts.into_iter().map(|it| it.chars().count()).sum();
+    (0 < length).then(|| format!("only reasoning came back ({length} characters), and no answer"))
+}
+
+/// Says that a reply holds the call of a tool and no answer, if it has a name.
+fn tool_called(name: &str) -> Option<String> {
+    let name = crate::classify::shorten(name);
+    (!name.is_empty()).then(|| format!("the model called the tool `{name}` instead of answering"))
 }
 
 /// Returns the number at a pointer, 0 if there is none.

@@ -4,7 +4,8 @@
 //! caching"; OpenRouter API reference, "Chat" and "Prompt caching".
 
 use super::{
-    Reading, Wire, count, cut, declined, effort_name, role_name, text, version_after, withheld,
+    Reading, Wire, count, cut, declined, effort_name, only_thoughts, role_name, text, tool_called,
+    upstream, version_after, withheld,
 };
 use crate::completion::{Request, TokenCount};
 use crate::model::{ModelSpec, Provider};
@@ -120,7 +121,25 @@ impl Wire for Chat {
             _ => String::new(),
         };
         let refusal = text(body, "/choices/0/message/refusal");
+        let thoughts = ["reasoning_content", "reasoning", "thinking"]
+            .map(|name| text(&body["choices"][0]["message"], &format!("/{name}")));
+        let called = [
+            "/choices/0/message/tool_calls/0/function/name",
+            "/choices/0/message/function_call/name",
+        ];
+        let instead = called
+            .into_iter()
+            .find_map(|pointer| tool_called(text(body, pointer)))
+            .or_else(|| only_thoughts(thoughts.into_iter().find(|it| !it.trim().is_empty())));
+        let error = ["/choices/0/error", "/choices/0/message/error"]
+            .into_iter()
+            .filter_map(|pointer| body.pointer(pointer))
+            .find(|error| error.is_object() || error.is_string());
         let failure = match text(body, "/choices/0/finish_reason") {
+            _ if error.is_some() => error.map(upstream),
+            "error" => Some(upstream(
+                &json!({ "message": "the server behind ended the reply with an error" }),
+            )),
             "length" => Some(cut()),
             "content_filter" => Some(withheld("content_filter")),
             _ if !refusal.is_empty() => Some(declined(refusal)),
@@ -149,6 +168,7 @@ impl Wire for Chat {
             tokens: tokens.filter(|tokens| *tokens != TokenCount::default()),
             cost,
             failure,
+            instead,
         }
     }
 }

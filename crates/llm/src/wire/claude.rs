@@ -4,8 +4,8 @@
 //! caching", "Structured outputs", "Effort" and "Extended thinking".
 
 use super::{
-    Reading, Wire, count, cut, effort_name, list, role_name, text, thinking_budget, version_after,
-    withheld,
+    Reading, Wire, count, cut, effort_name, list, only_thoughts, role_name, text, thinking_budget,
+    tool_called, version_after, withheld,
 };
 use crate::completion::{ReasoningEffort, Request, TokenCount};
 use crate::model::{ModelSpec, Provider};
@@ -112,6 +112,13 @@ impl Wire for Claude {
             .filter(|block| text(block, "/type") == "text")
             .map(|block| text(block, "/text"))
             .collect();
+        let blocks = list(body, "/content");
+        let of_kind =
+            |kind: &'static str| blocks.iter().filter(move |it| text(it, "/type") == kind);
+        let instead = of_kind("tool_use")
+            .find_map(|block| tool_called(text(block, "/name")))
+            .or_else(|| only_thoughts(of_kind("thinking").map(|it| text(it, "/thinking"))))
+            .or_else(|| only_thoughts(of_kind("redacted_thinking").map(|it| text(it, "/data"))));
         let failure = match text(body, "/stop_reason") {
             "max_tokens" | "model_context_window_exceeded" => Some(cut()),
             "refusal" => Some(withheld("refusal")),
@@ -132,6 +139,7 @@ impl Wire for Claude {
             tokens,
             cost: None,
             failure,
+            instead,
         }
     }
 }

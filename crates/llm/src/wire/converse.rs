@@ -4,7 +4,10 @@
 //! CachePointBlock; user guide, "Structured outputs" and "Prompt caching".
 
 use super::claude::thinking_fields;
-use super::{Reading, Wire, count, cut, effort_name, list, role_name, text, withheld};
+use super::{
+    Reading, Wire, count, cut, effort_name, list, only_thoughts, role_name, text, tool_called,
+    withheld,
+};
 use crate::completion::{ReasoningEffort, Request, TokenCount};
 use crate::model::ModelSpec;
 use serde_json::{Value, json};
@@ -95,6 +98,14 @@ impl Wire for Converse {
             .iter()
             .map(|block| text(block, "/text"))
             .collect();
+        let blocks = list(body, "/output/message/content");
+        let thoughts = blocks
+            .iter()
+            .map(|block| text(block, "/reasoningContent/reasoningText/text"));
+        let instead = blocks
+            .iter()
+            .find_map(|block| tool_called(text(block, "/toolUse/name")))
+            .or_else(|| only_thoughts(thoughts));
         let stop = text(body, "/stopReason");
         let failure = match stop {
             "max_tokens" | "model_context_window_exceeded" => Some(cut()),
@@ -113,6 +124,7 @@ impl Wire for Converse {
             tokens,
             cost: None,
             failure,
+            instead,
         }
     }
 }

@@ -3,7 +3,9 @@
 //! Source: Gemini API reference, "Generating content", and guides "Thinking"
 //! and "Structured outputs".
 
-use super::{Reading, Wire, count, cut, list, text, thinking_budget, withheld};
+use super::{
+    Reading, Wire, count, cut, list, only_thoughts, text, thinking_budget, tool_called, withheld,
+};
 use crate::completion::{ReasoningEffort, Request, Role, TokenCount};
 use crate::error::LlmErrorKind;
 use crate::model::ModelSpec;
@@ -79,6 +81,14 @@ impl Wire for Gemini {
             .filter(|part| part.get("thought").and_then(Value::as_bool) != Some(true))
             .map(|part| text(part, "/text"))
             .collect();
+        let thoughts = parts
+            .iter()
+            .filter(|part| part.get("thought").and_then(Value::as_bool) == Some(true))
+            .map(|part| text(part, "/text"));
+        let instead = parts
+            .iter()
+            .find_map(|part| tool_called(text(part, "/functionCall/name")))
+            .or_else(|| only_thoughts(thoughts));
         let finish = text(body, "/candidates/0/finishReason");
         let failure = match finish {
             _ if !blocked.is_empty() => {
@@ -89,7 +99,11 @@ impl Wire for Gemini {
             "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "LANGUAGE" => {
                 Some(withheld(finish))
             }
-            _ if body.get("candidates").is_none() => {
+            "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => Some((
+                LlmErrorKind::NoAnswer,
+                format!("the model called a tool instead of answering ({finish})"),
+            )),
+            _ if list(body, "/candidates").is_empty() => {
                 return Reading::malformed("the reply holds no candidates");
             }
             _ => None,
@@ -110,6 +124,7 @@ impl Wire for Gemini {
             tokens,
             cost: None,
             failure,
+            instead,
         }
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Source: Ollama API documentation, "Generate a chat completion".
 
-use super::{Reading, Wire, cut, effort_name, role_name, text};
+use super::{Reading, Wire, cut, effort_name, only_thoughts, role_name, text, tool_called};
 use crate::completion::{Request, TokenCount};
 use crate::model::ModelSpec;
 use serde_json::{Value, json};
@@ -70,6 +70,8 @@ impl Wire for Ollama {
             }),
             cost: None,
             failure: (text(body, "/done_reason") == "length").then(cut),
+            instead: tool_called(text(body, "/message/tool_calls/0/function/name"))
+                .or_else(|| only_thoughts([text(body, "/message/thinking")])),
         }
     }
 }

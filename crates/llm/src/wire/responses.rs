@@ -3,7 +3,10 @@
 //! Source: OpenAI API reference, "Create a model response", and guide "Prompt caching".
 
 use super::chat::has_cache_marks;
-use super::{Reading, Wire, count, cut, declined, effort_name, list, role_name, text, withheld};
+use super::{
+    Reading, Wire, count, cut, declined, effort_name, list, only_thoughts, role_name, text,
+    tool_called, upstream, withheld,
+};
 use crate::completion::{Request, TokenCount};
 use crate::model::ModelSpec;
 use serde_json::{Value, json};
@@ -80,11 +83,40 @@ impl Wire for Responses {
             .filter(|part| text(part, "/type") == "output_text")
             .map(|part| text(part, "/text"))
             .collect();
+        let items = list(body, "/output");
+        let thoughts = items
+            .iter()
+            .filter(|item| text(item, "/type") == "reasoning");
+        let thoughts = thoughts.flat_map(|item| {
+            let parts = list(item, "/summary").iter().chain(list(item, "/content"));
+            parts.map(|part| text(part, "/text"))
+        });
+        let n_thoughts = thoughts.clone().count();
+        let instead = items
+            .iter()
+            .filter(|item| text(item, "/type").ends_with("_call"))
+            .find_map(|item| {
+                let name = text(item, "/name");
+                tool_called(if name.is_empty() {
+                    text(item, "/type")
+                } else {
+                    name
+                })
+            })
+            .or_else(|| only_thoughts(thoughts))
+            .or_else(|| {
+                let has_thoughts = items.iter().any(|item| text(item, "/type") == "reasoning");
+                (has_thoughts && n_thoughts == 0).then(|| {
+                    "only reasoning came back, hidden by the provider, and no answer".to_owned()
+                })
+            });
+        let error = body.get("error").filter(|error| error.is_object());
         let refusal = parts().find_map(|part| part.get("refusal")?.as_str());
         let failure = match (
             text(body, "/status"),
             text(body, "/incomplete_details/reason"),
         ) {
+            ("failed", _) => Some(upstream(error.unwrap_or(&Value::Null))),
             ("incomplete", "content_filter") => Some(withheld("content_filter")),
             ("incomplete", _) => Some(cut()),
             _ => refusal.map(declined),
@@ -108,6 +140,7 @@ impl Wire for Responses {
             tokens,
             cost: None,
             failure,
+            instead,
         }
     }
 }

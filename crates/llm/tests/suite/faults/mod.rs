@@ -1,6 +1,8 @@
 //! Connections that break, drip or never open; programs and folders that misbehave.
 
 mod accounts;
+mod answers;
+mod dialects;
 mod mailbox;
 mod network;
 mod programs;

@@ -3,7 +3,7 @@
 use super::{request, spec};
 use autocomp_llm::{
     Availability, Budget, CommandClient, ConnectSettings, Connector, LlmClient, LlmErrorKind,
-    Secrets, Timed,
+    Secrets, Timed, Variables,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,8 +39,15 @@ async fn a_program_that_never_works_is_given_up_at_once() {
     );
 }
 
+/// Returns the variables of this process, as the program hands them over.
+fn environment() -> Variables {
+    let named = |(name, value): (std::ffi::OsString, _)| Some((name.into_string().ok()?, value));
+    Variables::new(std::env::vars_os().filter_map(named))
+}
+
 async fn run_command(command: &str, limit: Duration) -> Result<String, (LlmErrorKind, String)> {
-    let client = CommandClient::new(&spec(&format!("command::{command}"))).expect(command);
+    let client =
+        CommandClient::new(&spec(&format!("command::{command}")), &environment()).expect(command);
     match Timed::new(client, limit).complete(&request()).await {
         Ok(completion) => Ok(completion.text),
         Err(error) => Err((error.kind, error.message)),
@@ -101,7 +108,7 @@ async fn programs_see_no_environment_but_what_is_named() {
         .await
         .expect("runs");
     assert!(seen.contains("CARGO_MANIFEST_DIR"), "{seen}");
-    let refused = CommandClient::new(&spec("command::env:OPENAI_API_KEY env"));
+    let refused = CommandClient::new(&spec("command::env:OPENAI_API_KEY env"), &environment());
     assert_eq!(
         refused.err().map(|error| error.kind),
         Some(LlmErrorKind::InvalidRequest)

@@ -2,10 +2,18 @@
 
 use super::network::raw_server;
 use autocomp_llm::{
-    Budget, ConnectSettings, Connector, LlmErrorKind, Price, ScriptedClient, Secrets, check_models,
+    Budget, CheckSettings, ConnectSettings, Connector, LlmErrorKind, Price, ScriptedClient,
+    Secrets, check_models,
 };
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How runs ask.
+const CHECK: CheckSettings = CheckSettings {
+    max_output_tokens: 2048,
+    temperature: None,
+    reasoning: None,
+};
 
 #[tokio::test]
 async fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
@@ -90,7 +98,7 @@ async fn a_check_tells_who_answers_and_why_others_do_not() {
         "openai::no-such",
         "nonsense",
     ];
-    let checks = check_models(&connector, &names).await;
+    let checks = check_models(&connector, &names, CHECK).await;
     let errors: Vec<_> = checks
         .iter()
         .map(|check| check.error.clone().unwrap_or_default())
