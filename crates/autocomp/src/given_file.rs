@@ -43,13 +43,47 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
+/// Says that a file that the command line names cannot be read. One that is not there is a
+/// mistake of the command line, like a run or a problem that is not there.
+pub fn not_read(what: &str, path: &Path, error: &io::Error) -> CliError {
+    let message = format!("failed to read the {what} {}: {error}", path.display());
+    match error.kind() {
+        io::ErrorKind::NotFound => CliError::usage(message),
+        _ => CliError::input(message),
+    }
+}
+
+/// Reads a kernel from standard input.
+pub fn read_kernel_from_input() -> Result<String, CliError> {
+    let mut bytes = Vec::new();
+    let read = io::stdin()
+        .lock()
+        .take(LONGEST_TEXT + 1)
+        .read_to_end(&mut bytes);
+    read.map_err(|error| {
+        CliError::input(format!(
+            "failed to read the kernel from standard input: {error}"
+        ))
+    })?;
+    if LONGEST_TEXT < bytes.len() as u64 {
+        return Err(CliError::input(format!(
+            "the kernel on standard input is longer than the {LONGEST_TEXT} bytes that are read at most"
+        )));
+    }
+    kernel_of(bytes, Path::new("-"))
+}
+
 /// Reads a kernel from a file.
 pub fn read_kernel(path: &Path) -> Result<String, CliError> {
     let bytes = read_file(path, LONGEST_TEXT)
         .map_err(|error| {
-            CliError::input(format!("failed to read the kernel {}: {error}", path.display()))
+            not_read("kernel", path, &error)
                 .hint("check the path; a kernel of the problem's own is given by its name alone, such as `baseline`")
         })?;
+    kernel_of(bytes, path)
+}
+
+fn kernel_of(bytes: Vec<u8>, path: &Path) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..offset]

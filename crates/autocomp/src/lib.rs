@@ -8,6 +8,7 @@
 
 mod bench_report;
 mod commands;
+mod environment;
 mod error;
 mod evaluation_text;
 mod exit_code;
@@ -24,7 +25,9 @@ mod run_errors;
 mod settings;
 mod sparkline;
 mod table;
+mod vouching;
 mod workplace;
+mod written_file;
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

@@ -1,6 +1,7 @@
 //! Opens an evaluator: problem, target, machine, compiler.
 
 use crate::commands::EVALUATOR;
+use crate::environment::variables_of_evaluators;
 use crate::error::CliError;
 use crate::output::{Format, Output};
 use crate::registry;
@@ -13,11 +14,11 @@ use autocomp_eval::{
     Bench as Measuring, CachePart, EvalError, Evaluator, EvaluatorSettings, FileStore, Opening,
 };
 use serde::{Deserialize, Serialize};
+use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
-use std::{env, io};
 
 /// A problem and what evaluates kernels for it.
 pub struct Bench {
@@ -44,23 +45,13 @@ struct Setup {
     settings: EvaluatorSettings,
 }
 
-/// The variables that a process that evaluates gets: none with a secret.
-const VARIABLES: [&str; 5] = [
-    "PATH",
-    "HOME",
-    "XDG_CACHE_HOME",
-    "TMPDIR",
-    "LD_LIBRARY_PATH",
-];
-
 /// Returns the processes that evaluate for this one; none is started yet.
 pub fn isolation() -> Isolation {
     let start = || {
         // This very program, even if another has taken its place on the disk.
         let mut command = Command::new("/proc/self/exe");
         command.arg0("autocomp").arg(EVALUATOR).env_clear();
-        let known = |name: &&'static str| Some((*name, env::var_os(name)?));
-        command.envs(VARIABLES.iter().filter_map(known));
+        command.envs(variables_of_evaluators());
         Ok(command)
     };
     Isolation::new(Box::new(start), IsolationLimits::standard())

@@ -1,16 +1,38 @@
 //! Where results and messages go: results to standard output, everything else
 //! to standard error. The only place of the workspace that prints.
 
+use crate::environment;
 use crate::error::CliError;
 use autocomp_llm::Secrets;
+use indicatif::ProgressBar;
 use serde::Serialize;
-use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
 /// Keys that are never printed, whatever a text was made from: those of the
 /// environment, until [`guard`] names more.
 static KEYS: Mutex<Option<Secrets>> = Mutex::new(None);
+
+/// What is drawn in place at the end of standard error, above which messages are printed.
+static DRAWN: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
+/// Has messages printed above `bar` from now on, or as usual again.
+pub fn draw_above(bar: Option<ProgressBar>) {
+    *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = bar;
+}
+
+/// Prints a line on standard error, above what is drawn there. A closed or full standard error is
+/// no reason to fail.
+fn write_message(text: &str) {
+    let print = || {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    };
+    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match drawn {
+        Some(bar) => bar.suspend(print),
+        None => print(),
+    }
+}
 
 /// Prints none of these keys from now on.
 pub fn guard(secrets: &Secrets) {
@@ -20,8 +42,7 @@ pub fn guard(secrets: &Secrets) {
 /// Returns `text` without any key.
 pub fn redacted(text: &str) -> String {
     let mut keys = KEYS.lock().unwrap_or_else(PoisonError::into_inner);
-    keys.get_or_insert_with(|| Secrets::from_lookup(|name| env::var(name).ok()))
-        .redact(text)
+    keys.get_or_insert_with(environment::secrets).redact(text)
 }
 
 /// How results are printed.
@@ -99,13 +120,13 @@ impl Output {
     /// error is no reason to fail.
     pub fn message(self, text: impl AsRef<str>) {
         let text = redacted(text.as_ref());
-        let _ = writeln!(io::stderr().lock(), "{}", harmless(&text, false));
+        write_message(&harmless(&text, false));
     }
 
     /// Prints a message that may have styles, where messages may have colours.
     pub fn styled_message(self, text: &str) {
         let text = harmless(&redacted(text), self.is_message_coloured());
-        let _ = writeln!(io::stderr().lock(), "{text}");
+        write_message(&text);
     }
 
     /// Prints why the command failed: for people on standard error and, with
@@ -127,12 +148,12 @@ impl Output {
     /// Returns whether results may have colours: only on a terminal, and not if the
     /// environment has `NO_COLOR` or says that the terminal has none.
     pub fn is_coloured(self) -> bool {
-        io::stdout().is_terminal() && wants_colours()
+        io::stdout().is_terminal() && environment::allows_colours()
     }
 
     /// Returns whether messages may have colours: as results, by where they go.
     pub fn is_message_coloured(self) -> bool {
-        io::stderr().is_terminal() && wants_colours()
+        io::stderr().is_terminal() && environment::allows_colours()
     }
 
     /// Returns how many columns results may take: those of the terminal, if it is one.
@@ -159,12 +180,6 @@ impl Output {
     pub fn is_interactive(self) -> bool {
         io::stderr().is_terminal()
     }
-}
-
-/// Returns whether the environment lets anything have colours.
-fn wants_colours() -> bool {
-    let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !unwanted && env::var_os("TERM").is_none_or(|it| it != "dumb")
 }
 
 /// Columns of a paragraph where there is room for it.

@@ -5,7 +5,7 @@ pub(crate) mod line;
 pub(crate) mod live;
 
 use crate::model_usage::error_counts;
-use crate::output::{BAD, BOLD, GOOD, Output, QUIET, Style};
+use crate::output::{BAD, BOLD, GOOD, Output, QUIET, Style, draw_above};
 use autocomp_core::{Event, Outcome, TaskKey};
 use autocomp_eval::text::{clock, dollars, grouped};
 use autocomp_llm::{Availability, Caps, Connector, MemberHealth};
@@ -56,6 +56,7 @@ impl ProgressLines {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
+        draw_above(bar.clone());
         Self {
             output,
             live: LiveView::new(texts, limits, caps),
@@ -71,6 +72,7 @@ impl ProgressLines {
     pub fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
+            draw_above(None);
         }
     }
 
@@ -89,10 +91,7 @@ impl ProgressLines {
     }
 
     fn line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| self.output.styled_message(text)),
-            None => self.output.styled_message(text),
-        }
+        self.output.styled_message(text);
     }
 
     fn paint(&self, style: Style, text: &str) -> String {

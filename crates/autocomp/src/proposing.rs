@@ -1,7 +1,8 @@
 //! Makes the proposer that the settings ask for: the rewriter, or models.
 
+use crate::environment;
 use crate::error::CliError;
-use crate::given_file::{check_is_file, read_text};
+use crate::given_file::{check_is_file, not_read, read_text};
 use crate::measuring::Bench;
 use crate::output::guard;
 use crate::registry;
@@ -14,9 +15,8 @@ use autocomp_agents::{
 use autocomp_core::{Rewriter, Usage, UsdMicros};
 use autocomp_llm::{
     Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
-    RetryPolicy, Secrets,
+    RetryPolicy,
 };
-use std::env;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -164,14 +164,9 @@ pub fn connector(
     budget: &BudgetSettings,
     spent: &Usage,
 ) -> Result<Connector, CliError> {
-    let mut secrets = Secrets::from_lookup(|name| env::var(name).ok());
+    let mut secrets = environment::secrets();
     if let Some(path) = &asking.keys {
-        check_is_file(path).map_err(|error| {
-            CliError::input(format!(
-                "failed to read the key file {}: {error}",
-                path.display()
-            ))
-        })?;
+        check_is_file(path).map_err(|error| not_read("key file", path, &error))?;
         secrets.add_file(path).map_err(CliError::input)?;
     }
     guard(&secrets);
@@ -193,6 +188,7 @@ pub fn connector(
         requests_per_minute: asking.requests_per_minute,
         prices: prices(asking.prices.as_deref())?,
         allow_unknown_prices: asking.allow_unknown_prices,
+        variables: environment::variables_of_models(),
     };
     let caps = Caps {
         cost: budget
@@ -225,12 +221,7 @@ fn seconds(count: u64) -> Duration {
 pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
     let mut prices = PriceTable::built_in();
     if let Some(path) = file {
-        let text = read_text(path).map_err(|error| {
-            CliError::input(format!(
-                "failed to read the price file {}: {error}",
-                path.display()
-            ))
-        })?;
+        let text = read_text(path).map_err(|error| not_read("price file", path, &error))?;
         let own = PriceTable::parse(&text)
             .map_err(|error| CliError::input(format!("{}: {error}", path.display())))?;
         prices.override_with(own);

@@ -1,5 +1,6 @@
 //! The memory of earlier runs: what a run is told, and what it adds.
 
+use crate::environment::data_home;
 use crate::error::CliError;
 use crate::output::Output;
 use crate::run_errors::{run_error, store_error};
@@ -7,21 +8,14 @@ use crate::settings::Settings;
 use autocomp_core::Lesson;
 use autocomp_runner::{RunView, chosen, merge};
 use autocomp_store::Memory;
-use std::env;
 use std::path::{Path, PathBuf};
 
 /// Returns the file of lessons for those who name none.
 pub fn default_memory() -> Result<PathBuf, CliError> {
-    let absolute = |name: &str| {
-        let path = env::var_os(name).map(PathBuf::from);
-        path.filter(|path| path.is_absolute())
-    };
-    let folder = absolute("XDG_DATA_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".local/share")))
-        .ok_or_else(|| {
-            CliError::environment("no folder for the memory: HOME is not set")
-                .hint("name the file: `--memory FILE`, or `autocomp memory --file FILE`")
-        })?;
+    let folder = data_home().ok_or_else(|| {
+        CliError::environment("no folder for the memory: HOME is not set")
+            .hint("name the file: `--memory FILE`, or `autocomp memory --file FILE`")
+    })?;
     Ok(folder.join("autocomp").join("memory.jsonl"))
 }
 

@@ -23,6 +23,7 @@ pub fn store_error(error: &StoreError) -> CliError {
         StoreError::Locked { .. }
         | StoreError::Memory { .. }
         | StoreError::NoRoom { .. }
+        | StoreError::TooMany { .. }
         | StoreError::NotWritable { .. }
         | StoreError::Io { .. } => ErrorKind::Environment,
         _ => ErrorKind::Input,

@@ -2,13 +2,15 @@
 
 mod asking;
 mod difference;
+mod options;
 mod overrides;
 mod ranges;
 
 pub use asking::AskingSettings;
+pub use options::AskingOptions;
 
 use crate::error::CliError;
-use crate::given_file::read_text;
+use crate::given_file::{not_read, read_text};
 use autocomp_agents::RewriterProposer;
 use autocomp_core::{MenuItem, Scope, SearchSettings};
 use autocomp_llm::conceal;
@@ -80,11 +82,7 @@ impl Settings {
     /// Reads a settings file; also returns which of the search's settings it has.
     pub fn read(path: &Path) -> Result<(Self, BTreeSet<String>), CliError> {
         let text = read_text(path).map_err(|error| {
-            CliError::input(format!(
-                "failed to read the settings file {}: {error}",
-                path.display()
-            ))
-            .hint("check the path after `--config`")
+            not_read("settings file", path, &error).hint("check the path after `--config`")
         })?;
         let settings = Self::parse(&text, &path.display().to_string())?;
         let table: Option<toml::Table> = toml::from_str(&text).ok();
@@ -101,8 +99,12 @@ impl Settings {
         toml::from_str(text).map_err(|error| {
             // The excerpt may show a key that stands at a wrong place.
             let (text, _) = conceal(error.to_string().trim_end());
-            CliError::input(format!("{name}: {text}"))
-                .hint("`autocomp optimize --help` names the settings; the file has the same names")
+            let error = CliError::input(format!("{name}: {text}"));
+            let error = match overrides::did_you_mean(&text) {
+                Some(known) => error.hint(format!("did you mean `{known}`?")),
+                None => error,
+            };
+            error.hint("`autocomp optimize --help` names the settings; the file has the same names")
         })
     }
 

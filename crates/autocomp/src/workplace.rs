@@ -1,6 +1,7 @@
 //! What a command works with: the catalog, the private cache, the compiler
-//! search. The only place that reads the environment.
+//! search.
 
+use crate::environment::{cache_home, search_path};
 use crate::error::CliError;
 use crate::measuring::isolation;
 use crate::registry;
@@ -10,7 +11,6 @@ use autocomp_eval::isolation::Isolation;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -211,7 +211,7 @@ impl Workplace {
             compiler: self.options.compiler.clone(),
             recorded_compiler: self.options.recorded_compiler.clone(),
             carried: self.options.toolchain.clone(),
-            path: env::var_os("PATH"),
+            path: search_path(),
             cache_folder: self.cache_folder.clone(),
             install: true,
         }
@@ -223,13 +223,7 @@ fn cache_folder(given: Option<&Path>) -> Result<PathBuf, CliError> {
     if let Some(folder) = given {
         return Ok(folder.to_owned());
     }
-    let absolute = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    absolute("XDG_CACHE_HOME")
-        .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
+    cache_home()
         .map(|folder| folder.join("autocomp"))
         .ok_or_else(|| {
             CliError::environment("no folder for the private cache: HOME is not set")

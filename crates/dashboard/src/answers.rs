@@ -88,6 +88,7 @@ pub fn summary(name: &str, run: &RunData) -> Value {
         "best": best.map(|it| CostObject::from(it.cost)),
         "percent_of_peak": best.map(|it| it.percent_of_peak),
         "speedup": report.speedup,
+        "nothing_faster": report.nothing_faster,
         "iteration": report.progress.iteration,
         "evaluations": report.progress.evaluations,
         "elapsed_ms": report.elapsed_ms,

@@ -1,7 +1,7 @@
 //! Runs that may go on further than they were started for.
 
 use crate::error::RunError;
-use autocomp_core::{Event, Extended, SearchSettings};
+use autocomp_core::{Event, Extended, FinishReason, SearchSettings};
 use autocomp_search::Search;
 
 /// Higher bounds for a run.
@@ -12,7 +12,8 @@ pub struct Extension {
     pub iterations: Option<u32>,
     /// Distinct kernels evaluated at most.
     pub max_evaluations: Option<u32>,
-    /// Iterations without a gain after which the run ends.
+    /// Iterations without a gain after which the run ends; if absent, as many more as there are
+    /// more iterations in proportion for a run that has stalled: it would stall again at once.
     pub patience: Option<u32>,
 }
 
@@ -53,7 +54,21 @@ impl Extension {
             _ => settings.iterations,
         };
         let iterations = self.iterations.unwrap_or(grown.max(settings.iterations));
-        let patience = self.patience.unwrap_or(settings.patience);
+        let patience = self.patience.unwrap_or_else(|| {
+            let is_stalled = search.finish() == Some(FinishReason::Stalled);
+            let is_raised =
+                iterations != settings.iterations || max_evaluations != settings.max_evaluations;
+            if !is_stalled || !is_raised {
+                return settings.patience;
+            }
+            let grown = u64::from(settings.patience) * u64::from(iterations);
+            let grown = grown.div_ceil(u64::from(settings.iterations.max(1)));
+            // A bound that was raised a little asks for more patience, too.
+            let least = u64::from(settings.patience) + 1;
+            grown
+                .max(least)
+                .min(u64::from(SearchSettings::MOST_ITERATIONS)) as u32
+        });
         let asked = (iterations, max_evaluations, patience);
         let known = (
             settings.iterations,

@@ -1,6 +1,7 @@
 //! Looking at a run, finished or live.
 
 use crate::error::RunError;
+use crate::nothing_faster::{NothingFaster, nothing_faster};
 use crate::recording::read_plan;
 use crate::session::NewRun;
 use autocomp_core::{
@@ -79,6 +80,9 @@ pub struct RunReport {
     pub lineage: Vec<LineageEntry>,
     /// What became of the best kernels when they were evaluated once more.
     pub confirmations: Vec<Confirmation>,
+    /// Why the run found nothing faster than the kernel that it began with, and what to do next;
+    /// null if it found something, or is not over.
+    pub nothing_faster: Option<NothingFaster>,
     /// Hash of the canonical history: equal for runs that took the same course. Absent where
     /// nobody asked for it, since it takes a look at the whole history
     /// ([`RunView::history`]).
@@ -314,6 +318,7 @@ fn report(
         started_at_ms: events.first().map_or(0, |stored| stored.at_ms),
         elapsed_ms: events.last().map_or(0, |stored| stored.elapsed_ms),
         speedup: progress.speedup(),
+        nothing_faster: nothing_faster(search, events),
         progress,
         lineage: lineage.collect(),
         history: None,

@@ -7,8 +7,9 @@ use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::proposing::proposing;
 use crate::run_errors::eval_error;
-use crate::settings::{BudgetSettings, Settings};
+use crate::settings::{AskingOptions, BudgetSettings, Settings};
 use crate::workplace::{Workplace, WorkplaceOptions};
+use crate::written_file::write_bytes;
 use autocomp_agents::{IdeasRequest, LlmProposer, PlanRequest, ProposeError, Reply, usage_of};
 use autocomp_core::{
     Evaluation, MenuItem, Outcome, PlanKind, Purpose, Scope, SearchSettings, Seed, TaskKey, Usage,
@@ -16,7 +17,6 @@ use autocomp_core::{
 use autocomp_eval::text;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -46,15 +46,8 @@ pub struct Arguments {
     /// Dollars that it may cost at most
     #[arg(long, value_name = "DOLLARS")]
     max_usd: Option<f64>,
-    /// File with keys of providers, readable by its owner only
-    #[arg(long, value_name = "FILE")]
-    keys: Option<PathBuf>,
-    /// Price file (TOML) that adds to the built-in prices or overrides them
-    #[arg(long, value_name = "FILE")]
-    prices: Option<PathBuf>,
-    /// Use models without a known price, at a cost counted as zero
-    #[arg(long)]
-    allow_unknown_prices: bool,
+    #[command(flatten)]
+    asking: AskingOptions,
     #[command(flatten)]
     workplace: WorkplaceOptions,
 }
@@ -101,7 +94,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let other = other
         .map(|name| kernel_source(&problem, name))
         .transpose()?;
-    let settings = settings_of(arguments);
+    let settings = settings_of(arguments)?;
     settings.check()?;
     let bench = Bench::open(
         &mut workplace,
@@ -132,19 +125,16 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     answer(arguments, &bench, reply, output)
 }
 
-fn settings_of(arguments: &Arguments) -> Settings {
-    let mut settings = Settings {
+fn settings_of(arguments: &Arguments) -> Result<Settings, CliError> {
+    Ok(Settings {
         models: arguments.models.clone(),
         budget: BudgetSettings {
             max_usd: arguments.max_usd,
             ..BudgetSettings::default()
         },
+        asking: arguments.asking.settings()?,
         ..Settings::default()
-    };
-    settings.asking.keys.clone_from(&arguments.keys);
-    settings.asking.prices.clone_from(&arguments.prices);
-    settings.asking.allow_unknown_prices = arguments.allow_unknown_prices;
-    settings
+    })
 }
 
 /// A question with its kernels.
@@ -301,9 +291,7 @@ fn answer(
                     .trim_end(),
             );
             if let Some(path) = &arguments.output {
-                fs::write(path, &kernel).map_err(|error| {
-                    CliError::environment(format!("failed to write {}: {error}", path.display()))
-                })?;
+                write_bytes(path, kernel.as_bytes())?;
             } else {
                 words.clone_from(&kernel);
             }

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
-use crate::given_file::read_kernel;
+use crate::given_file::{read_kernel, read_kernel_from_input};
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::run_errors::eval_error;
@@ -173,6 +173,9 @@ pub fn kernel_source(
     problem: &autocomp_catalog::Problem,
     kernel: &str,
 ) -> Result<String, CliError> {
+    if kernel == "-" {
+        return read_kernel_from_input();
+    }
     let path = PathBuf::from(kernel);
     if is_path(kernel) {
         return read_kernel(&path);

@@ -1,15 +1,14 @@
 //! `autocomp export`: runs for other programs.
 
-use super::report::write;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
 use crate::run_errors::run_error;
+use crate::written_file::{write_bytes, write_text};
 use autocomp_reports::{RunData, csv, json_lines, parquet, spans, write_mlflow};
 use autocomp_runner::RunView;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Write runs in forms that other programs read
@@ -80,7 +79,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         Format::Parquet => {
             let path = arguments.out.as_ref();
             let path = path.ok_or_else(|| needs_out("a Parquet file"))?;
-            fs::write(path, parquet(&runs)).map_err(|error| not_written(path, &error))?;
+            write_bytes(path, &parquet(&runs))?;
             told(path)?;
             return Ok(exit_code::SUCCESS);
         }
@@ -101,7 +100,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output.exact_result(&report, || table)?;
         return Ok(exit_code::SUCCESS);
     };
-    write(path, &table)?;
+    write_text(path, &table)?;
     told(path)?;
     Ok(exit_code::SUCCESS)
 }

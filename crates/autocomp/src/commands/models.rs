@@ -4,10 +4,10 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
 use crate::proposing::{connector, prices};
-use crate::settings::{AskingSettings, BudgetSettings};
+use crate::settings::{AskingOptions, AskingSettings, BudgetSettings};
 use autocomp_core::Usage;
 use autocomp_eval::text;
-use autocomp_llm::{Caching, ModelCheck, PROVIDERS, Price, check_models};
+use autocomp_llm::{Caching, CheckSettings, ModelCheck, PROVIDERS, Price, check_models};
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub struct ListArguments {
     prices: Option<PathBuf>,
 }
 
-/// Try each model with one small request
+/// Try each model with one small request, asked like those of a run
 ///
 /// Exits with 0 if all answer, and with 1 otherwise.
 #[derive(Debug, Args)]
@@ -35,15 +35,8 @@ pub struct CheckArguments {
     /// Models, such as `openai::gpt-5`
     #[arg(required = true, value_name = "MODEL")]
     models: Vec<String>,
-    /// File with keys, readable by its owner only
-    #[arg(long, value_name = "FILE")]
-    keys: Option<PathBuf>,
-    /// Price file (TOML) that adds to the built-in prices or overrides them
-    #[arg(long, value_name = "FILE")]
-    prices: Option<PathBuf>,
-    /// Use models without a known price, at a cost counted as zero
-    #[arg(long)]
-    allow_unknown_prices: bool,
+    #[command(flatten)]
+    asking: AskingOptions,
 }
 
 #[derive(Serialize)]
@@ -136,19 +129,21 @@ fn list(arguments: &ListArguments, output: Output) -> Result<u8, CliError> {
 
 fn check(arguments: &CheckArguments, output: Output) -> Result<u8, CliError> {
     let asking = AskingSettings {
-        keys: arguments.keys.clone(),
-        prices: arguments.prices.clone(),
-        allow_unknown_prices: arguments.allow_unknown_prices,
         // That a model refuses twice is what whoever checks it wants to know.
         attempts: 2,
-        ..AskingSettings::default()
+        ..arguments.asking.settings()?
+    };
+    let as_runs_ask = CheckSettings {
+        max_output_tokens: asking.max_output_tokens,
+        temperature: asking.temperature,
+        reasoning: asking.reasoning,
     };
     let connector = connector(&asking, &BudgetSettings::default(), &Usage::default())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::environment(format!("failed to start a thread: {error}")))?;
-    let models = runtime.block_on(check_models(&connector, &arguments.models));
+    let models = runtime.block_on(check_models(&connector, &arguments.models, as_runs_ask));
     let report = CheckReport {
         ok: models.iter().all(|model| model.ok),
         models,

@@ -22,6 +22,7 @@ use clap::Args;
 use preparing::prepare;
 use reporting::finish;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -58,25 +59,25 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     strategy: Option<String>,
     /// Kernels to evaluate at most, the baseline included; a higher number extends a run that
-    /// is resumed, and its iterations in proportion
+    /// is resumed, and its iterations in proportion [default: no bound]
     #[arg(long, value_name = "N")]
     max_evaluations: Option<u32>,
-    /// Minutes after which the run stops, resumable
+    /// Minutes after which the run stops, resumable [default: no bound]
     #[arg(long, value_name = "MINUTES")]
     max_minutes: Option<f64>,
     /// Evaluations at a time [default: one for each processor]
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
-    /// Beam width: kernels that seed an iteration
+    /// Beam width: kernels that seed an iteration [default: 6]
     #[arg(long, value_name = "B")]
     beam: Option<u32>,
-    /// Plans for each kernel of the beam
+    /// Plans for each kernel of the beam [default: 6]
     #[arg(long, value_name = "N")]
     plans: Option<u32>,
-    /// Drafts for each plan
+    /// Drafts for each plan [default: 1]
     #[arg(long, value_name = "K")]
     drafts: Option<u32>,
-    /// Iterations at most; a higher number extends a run that is resumed
+    /// Iterations at most; a higher number extends a run that is resumed [default: 15]
     #[arg(long, value_name = "T")]
     iterations: Option<u32>,
     /// Iterations without a gain after which the run ends, 0 for never; a higher number
@@ -91,13 +92,14 @@ pub struct Arguments {
     /// Model that writes code, if others than those that plan; may be repeated
     #[arg(long = "coding-model", value_name = "MODEL", requires = "models")]
     coding_models: Vec<String>,
-    /// Dollars that models may cost at most; the run then stops, resumable
+    /// Dollars that models may cost at most; the run then stops, resumable [default: no bound]
     #[arg(long, value_name = "DOLLARS")]
     max_usd: Option<f64>,
-    /// Tokens that models may use at most; the run then stops, resumable
+    /// Tokens that models may use at most; the run then stops, resumable [default: no bound]
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Requests to models at most, retries included; the run then stops, resumable
+    /// Requests to models at most, retries included; the run then stops, resumable [default: no
+    /// bound]
     #[arg(long, value_name = "N")]
     max_requests: Option<u64>,
     /// Attempts at repairing a draft that fails, with its diagnostics [default: 2 with models]
@@ -135,11 +137,11 @@ pub struct Arguments {
         conflicts_with_all = ["resume", "replay"])]
     memory: Option<Option<PathBuf>>,
     /// When each menu item gets a plan of its own: `never`, `stalled` (after an iteration
-    /// without a gain) or `always`
+    /// without a gain) or `always` [default: never]
     #[arg(long, value_name = "WHEN", value_parser = exhaustive)]
     exhaustive: Option<Exhaustive>,
     /// First iterations that translate the kernel to the target, for baselines that do
-    /// without it
+    /// without it [default: 0]
     #[arg(long, value_name = "T")]
     translation: Option<u32>,
     /// Any other setting of a settings file, such as `--set ideas=3`,
@@ -164,6 +166,10 @@ pub struct Arguments {
         "exhaustive", "translation", "set", "direct", "bandit",
     ])]
     replay: Option<PathBuf>,
+    /// Use the programs, addresses and files that the run folder names, though it was not made
+    /// here by you; asked for with `--resume`, `--replay` and `--from`
+    #[arg(long)]
+    trust: bool,
     #[command(flatten)]
     workplace: WorkplaceOptions,
 }
@@ -285,6 +291,15 @@ fn execute(
     Ok(end)
 }
 
+/// Whether the run's folder is written by this process: from then on, a signal stops the run
+/// cleanly; before, it ends the process at once, and nothing was begun.
+static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// Notes that the run's folder is about to be written.
+pub(super) fn begin() {
+    IS_BEGUN.store(true, Ordering::Release);
+}
+
 /// Starts the threads of a run, and listens from now on for what stops it: before the run's
 /// folder exists, so that whoever sees the folder can stop the run cleanly.
 fn listen(output: Output) -> Result<(Runtime, CancellationToken), CliError> {
@@ -320,6 +335,10 @@ async fn cancel_on_signal(mut signals: Vec<Signal>, cancel: CancellationToken, o
         return;
     }
     any(&mut signals).await;
+    if !IS_BEGUN.load(Ordering::Acquire) {
+        output.message("stopped before anything was begun");
+        std::process::exit(i32::from(exit_code::INTERRUPTED));
+    }
     output.message(
         "stopping: running evaluations may finish (again to stop at once; nothing is lost)",
     );

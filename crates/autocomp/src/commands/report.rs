@@ -4,10 +4,10 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
 use crate::run_errors::run_error;
+use crate::written_file::write_text;
 use autocomp_reports::{ReportFormat, RunData, report};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Write a report of a run, or of several side by side
@@ -75,7 +75,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             _ => PathBuf::from(file),
         }
     });
-    write(&path, &text)?;
+    write_text(&path, &text)?;
     let written = Written {
         report: std::path::absolute(&path).unwrap_or_else(|_| path.clone()),
         format: name,
@@ -91,14 +91,6 @@ fn open(folders: &[PathBuf]) -> Result<Vec<RunData>, CliError> {
     let open =
         |folder: &PathBuf| RunData::open_with_history(folder).map_err(|error| run_error(&error));
     folders.iter().map(open).collect()
-}
-
-/// Writes a file that was asked for.
-pub fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    fs::write(path, crate::output::redacted(text)).map_err(|error| {
-        CliError::environment(format!("failed to write {}: {error}", path.display()))
-            .hint("name a file in a folder that exists and can be written to with `--out FILE`")
-    })
 }
 
 fn chosen_format(arguments: &Arguments) -> Result<(&'static str, ReportFormat), CliError> {

@@ -29,6 +29,9 @@ pub struct Arguments {
     /// What the list is sorted by
     #[arg(long, default_value = "name")]
     sort: Sort,
+    /// Runs that are listed at most, the first ones in that order [default: all]
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -85,6 +88,8 @@ struct RunsReport {
     folder: PathBuf,
     runs: Vec<RunReport>,
     damaged: Vec<DamagedRun>,
+    /// Runs that `--limit` leaves out.
+    left_out: usize,
 }
 
 #[derive(Serialize)]
@@ -108,6 +113,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         folder: arguments.folder.clone(),
         runs: Vec::new(),
         damaged: Vec::new(),
+        left_out: 0,
     };
     for run in folders {
         match RunView::open(&run) {
@@ -128,6 +134,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         }
     }
     arguments.sort(&mut report.runs);
+    let n_left_out = arguments
+        .limit
+        .map_or(0, |most| report.runs.len().saturating_sub(most));
+    report.runs.truncate(arguments.limit.unwrap_or(usize::MAX));
+    report.left_out = n_left_out;
     output.result(&report, || {
         if report.runs.is_empty() && report.damaged.is_empty() {
             return format!("no runs in {}", report.folder.display());
@@ -156,7 +167,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             flexible: &[2, 0],
             optional: &[6, 7, 5, 8, 1],
         };
-        table.text(&rows, output.width(), output.is_coloured())
+        let mut out = table.text(&rows, output.width(), output.is_coloured());
+        if 0 < report.left_out {
+            out += &format!("{} more runs are left out by `--limit`\n", report.left_out);
+        }
+        out
     })?;
     Ok(exit_code::SUCCESS)
 }
@@ -179,7 +194,10 @@ fn row(report: &RunReport) -> Vec<Cell> {
         Cell::from(
             report
                 .speedup
-                .map_or_else(none, |speedup| format!("{}x", times(speedup))),
+                .map_or_else(none, |speedup| match report.nothing_faster {
+                    Some(_) => "no gain".to_owned(),
+                    None => format!("{}x", times(speedup)),
+                }),
         ),
         Cell::from(best.map_or_else(none, |best| format!("{:.1} %", best.percent_of_peak))),
         Cell::from(report.progress.evaluations.to_string()),

@@ -1,5 +1,6 @@
 //! `autocomp serve`: runs in the browser.
 
+use crate::environment::random_bytes;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
@@ -9,8 +10,6 @@ use autocomp_dashboard::{DashboardSettings, serve_dashboard};
 use clap::Args;
 use serde::Serialize;
 use std::env;
-use std::fs::File;
-use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -129,9 +128,7 @@ fn without_timelines() -> Vec<String> {
 
 /// Returns 128 bits that nobody can guess.
 fn new_token() -> Result<String, CliError> {
-    let mut bits = [0; 16];
-    File::open("/dev/urandom")
-        .and_then(|mut source| source.read_exact(&mut bits))
+    let bits = random_bytes::<16>()
         .map_err(|error| CliError::environment(format!("no token could be made: {error}")))?;
     Ok(bits.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -8,12 +8,13 @@ mod report;
 use super::optimize;
 use crate::error::CliError;
 use crate::exit_code;
+use crate::given_file::LONGEST_TEXT;
 use crate::output::Output;
-use crate::run_errors::run_error;
+use crate::run_errors::{run_error, store_error};
 use crate::workplace::WorkplaceOptions;
 use autocomp_core::{StopReason, UsdMicros};
 use autocomp_runner::{RunError, RunState, RunView};
-use autocomp_store::StoreError;
+use autocomp_store::{StoreError, read_file, replace_file};
 use clap::Args;
 use course::Course;
 use file::{StudyFile, StudyRun};
@@ -63,7 +64,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let report = report(&study, &folder, rows);
     let text = report_text(&report);
     if !arguments.report {
-        write(&folder.join("report.md"), &text)?;
+        write(&folder, "report.md", &text)?;
     }
     output.result(&report, || text)?;
     Ok(code)
@@ -142,9 +143,10 @@ fn write_settings(folder: &Path, runs: &[StudyRun]) -> Result<(), CliError> {
         CliError::environment(format!("failed to create {}: {error}", folder.display()))
     })?;
     for run in runs {
-        let path = folder.join(format!("{}.toml", run.name));
-        match fs::read_to_string(&path) {
-            Ok(before) if before != run.settings => {
+        let name = format!("{}.toml", run.name);
+        let before = read_file(folder, &name, LONGEST_TEXT).map_err(|error| store_error(&error))?;
+        match before {
+            Some(before) if before != run.settings.as_bytes() => {
                 return Err(CliError::usage(format!(
                     "the settings of run {} are others than those that {} was made with",
                     run.name,
@@ -152,17 +154,17 @@ fn write_settings(folder: &Path, runs: &[StudyRun]) -> Result<(), CliError> {
                 ))
                 .hint("name another folder with `--out`, or take the change back"));
             }
-            Ok(_) => {}
-            Err(_) => write(&path, &run.settings)?,
+            Some(_) => {}
+            None => write(folder, &name, &run.settings)?,
         }
     }
     Ok(())
 }
 
-fn write(path: &Path, text: &str) -> Result<(), CliError> {
-    fs::write(path, text).map_err(|error| {
-        CliError::environment(format!("failed to write {}: {error}", path.display()))
-    })
+/// Writes a file into the folder of the study, which may come from somebody else: not through a
+/// link.
+fn write(folder: &Path, name: &str, text: &str) -> Result<(), CliError> {
+    replace_file(folder, name, text.as_bytes()).map_err(|error| store_error(&error))
 }
 
 /// Opens a run of the study; nothing if it was never started.

@@ -2,6 +2,7 @@
 
 use super::Settings;
 use crate::error::CliError;
+use autocomp_catalog::nearest;
 use autocomp_llm::conceal;
 use std::collections::BTreeSet;
 use toml::{Table, Value};
@@ -22,11 +23,20 @@ impl Settings {
     }
 
     /// Takes one; returns its table and its name.
-    fn set_one(&mut self, word: &str) -> Result<(String, String), CliError> {
+    fn set_one(&mut self, word: &String) -> Result<(String, String), CliError> {
         let (shown, _) = conceal(word);
         let wrong = |message: String| {
-            CliError::usage(message)
-                .hint("docs/settings.md lists all settings with their tables and defaults")
+            let error = CliError::usage(message);
+            let path = word.split_once('=').map_or(word.as_str(), |it| it.0).trim();
+            let meant = match place(path) {
+                Err(_) => nearest_setting(path),
+                Ok(_) => None,
+            };
+            let error = match meant {
+                Some(known) => error.hint(format!("did you mean `{known}`?")),
+                None => error,
+            };
+            error.hint("docs/settings.md lists all settings with their tables and defaults")
         };
         let Some((path, value)) = word.split_once('=') else {
             return Err(wrong(format!(
@@ -86,6 +96,31 @@ fn place(path: &str) -> Result<(&str, &str), String> {
             found.join(", ")
         )),
     }
+}
+
+/// Returns the setting that a name is nearest to, with its table if the name has one or if it is
+/// needed.
+fn nearest_setting(path: &str) -> Option<String> {
+    let known = known();
+    let names: Vec<String> = known
+        .iter()
+        .map(
+            |(table, name)| match table.is_empty() || !path.contains('.') {
+                true => name.clone(),
+                false => format!("{table}.{name}"),
+            },
+        )
+        .collect();
+    nearest(path, names.iter().map(String::as_str)).map(str::to_owned)
+}
+
+/// Returns the table or the setting that is meant by the field which a message on a settings
+/// file says is unknown.
+pub(super) fn did_you_mean(message: &str) -> Option<String> {
+    let unknown = message.split("unknown field `").nth(1)?.split('`').next()?;
+    let expected = message.split("expected ").nth(1)?;
+    let expected: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+    nearest(unknown, expected.into_iter()).map(str::to_owned)
 }
 
 /// Returns all settings with their tables.

@@ -19,6 +19,17 @@ pub(crate) fn summary(run: &RunData) -> String {
     let (Some(baseline), Some(best)) = (progress.baseline_cost, &progress.best) else {
         return "No kernel was found to be right yet.".to_owned();
     };
+    if let Some(nothing) = &run.report.nothing_faster {
+        return format!(
+            "Nothing faster than the kernel to start from was found, which takes {} ({:.1} % of peak), in {} evaluations and {}: {}. What next: {}.",
+            cost_text(baseline),
+            best.percent_of_peak,
+            grouped(u64::from(progress.evaluations)),
+            clock(Duration::from_millis(run.report.elapsed_ms)),
+            nothing.reasons.join("; "),
+            nothing.next.join("; ").replace("RUN", &run.name),
+        );
+    }
     let mut out = format!(
         "From {} to {}: {} times faster, {:.1} % of peak, after {} evaluations in {}.",
         cost_text(baseline),

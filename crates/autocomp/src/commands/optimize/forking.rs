@@ -6,7 +6,7 @@ use autocomp_core::{ContentHash, Plan};
 use autocomp_eval::text;
 use autocomp_reports::RunData;
 use autocomp_runner::RunView;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The menu item in the record of a kernel that was taken from another run.
 const TAKEN: &str = "taken-over";
@@ -17,6 +17,7 @@ pub struct Origin {
     pub view: RunView,
     /// Its folder and the kernel chosen, good from any folder.
     pub name: String,
+    folder: PathBuf,
     /// A kernel by name; the beam if absent.
     kernel: Option<String>,
 }
@@ -35,8 +36,14 @@ impl Origin {
         Ok(Self {
             view,
             name: folder.display().to_string() + &suffix.collect::<String>(),
+            folder,
             kernel,
         })
+    }
+
+    /// Returns the folder of the run.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// Returns the kernels to take, and how each came about.

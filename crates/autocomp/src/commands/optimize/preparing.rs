@@ -9,10 +9,10 @@ pub(super) use bench::open_bench_on;
 pub(super) use course::stored_settings;
 
 use super::super::eval::kernel_source;
-use super::Arguments;
 use super::confirming::Confirmers;
 use super::forking::Origin;
 use super::reusing::{Reuse, Wanted};
+use super::{Arguments, begin};
 use crate::error::CliError;
 use crate::measuring::Bench;
 use crate::output::{Output, redacted};
@@ -20,9 +20,10 @@ use crate::proposing::{Proposing, proposing, rewriter};
 use crate::remembering::lessons_for;
 use crate::run_errors::{run_error, store_error};
 use crate::settings::Settings;
+use crate::vouching::{self, Named};
 use crate::workplace::Workplace;
 use autocomp_agents::{Estimate, Proposer, Replay};
-use autocomp_core::{Seed, Usage};
+use autocomp_core::{ContentHash, Seed, Usage};
 use autocomp_eval::text;
 use autocomp_runner::{Extension, NewRun, RecordedRun, RunOptions, RunSession, RunView};
 use bench::{open_bench, run_options};
@@ -103,6 +104,12 @@ fn start(
             .hint("name one on the command line, or as `problem = \"…\"` in the settings file"));
     };
     settings.check()?;
+    if let Some(origin) = &origin
+        && arguments.config.is_none()
+    {
+        let named = named_again(arguments, workplace);
+        check_origin(&origin.view, origin.folder(), &settings, named, workplace)?;
+    }
     set_up(workplace, &settings)?;
     let problem = workplace.problem(&problem_name)?;
     check_run_dir(arguments)?;
@@ -175,6 +182,7 @@ fn start(
         spec: Some(redacted(&stored.to_toml()?)),
     };
     let (folder, mut session) = create(arguments, &settings, new, &bench)?;
+    seal_session(&session, workplace, output);
     confirmers.give_to(&mut session)?;
     let n_taken = session.search().started().taken.len();
     if let Some(origin) = &origin {
@@ -255,7 +263,10 @@ fn resume(
         .map_err(|error| CliError::usage(&error).hint(error.remedy()))?;
     if let Some(extended) = &extended {
         settings.search.iterations = extended.iterations;
+        settings.search.patience = extended.patience;
     }
+    let named = named_again(arguments, workplace);
+    check_origin(&view, folder, &settings, named, workplace)?;
     drop(view);
     take_limits(arguments, &mut settings);
     settings.check()?;
@@ -271,8 +282,11 @@ fn resume(
     }
     let proposing = proposing(&settings, &bench, &spent)?;
     let estimate = announce_estimate(&proposing, &settings, &bench, &baseline, output)?;
+    begin();
     let mut session =
         RunSession::resume(folder, env!("CARGO_PKG_VERSION")).map_err(|error| run_error(&error))?;
+    // What was named again, or made here, need not be named again.
+    seal_session(&session, workplace, output);
     Confirmers::open(workplace, &settings, &bench, output)?.give_to(&mut session)?;
     session
         .extend(extension, bench.evaluator.as_ref())
@@ -287,9 +301,13 @@ fn resume(
     if let Some(extended) = extended {
         let most = extended.max_evaluations.map(u64::from);
         output.message(format!(
-            "extended to {} evaluations and {} iterations",
+            "extended to {} evaluations, {} iterations and {}",
             most.map_or("any number of".to_owned(), text::grouped),
             extended.iterations,
+            match extended.patience {
+                0 => "endless patience".to_owned(),
+                patience => format!("a patience of {patience}"),
+            },
         ));
     }
     Ok(Prepared::new(
@@ -311,6 +329,13 @@ fn replay(
     // What it teaches was learnt when it was recorded.
     settings.memory = None;
     settings.check()?;
+    let named = Named {
+        // Nobody is asked.
+        models: true,
+        keys: true,
+        ..named_again(arguments, workplace)
+    };
+    check_origin(&view, recorded, &settings, named, workplace)?;
     set_up(workplace, &settings)?;
     check_run_dir(arguments)?;
     workplace.prefer_compiler(settings.compiler.as_deref(), Some(&new.compiler));
@@ -332,6 +357,7 @@ fn replay(
     let confirmers = Confirmers::open(workplace, &settings, &bench, output)?;
     new.confirmers = confirmers.records();
     let (folder, mut session) = create(arguments, &settings, new, &bench)?;
+    seal_session(&session, workplace, output);
     confirmers.give_to(&mut session)?;
     output.message(format!(
         "replaying {} into {}",
@@ -345,6 +371,35 @@ fn replay(
         models: None,
     };
     Ok(Prepared::new(session, proposing, bench, &settings, None))
+}
+
+/// Returns what the command line names of what a run folder may name.
+fn named_again(arguments: &Arguments, workplace: &Workplace) -> Named {
+    Named {
+        models: !arguments.models.is_empty(),
+        compiler: workplace.named_compiler().is_some(),
+        keys: arguments.keys.is_some(),
+        all: arguments.trust,
+    }
+}
+
+/// Checks that the settings of a run may be used, wherever its folder comes from.
+fn check_origin(
+    view: &RunView,
+    folder: &Path,
+    settings: &Settings,
+    named: Named,
+    workplace: &Workplace,
+) -> Result<(), CliError> {
+    let stored = view.search.started().spec.unwrap_or(ContentHash([0; 32]));
+    vouching::check(folder, settings, stored, named, workplace)
+}
+
+/// Seals the folder of a run that this user has made or vouched for.
+fn seal_session(session: &RunSession, workplace: &Workplace, output: Output) {
+    if let Some(stored) = session.search().started().spec {
+        vouching::seal(session.folder(), stored, workplace, output);
+    }
 }
 
 /// Returns the folder that holds the new run's folder.
@@ -369,6 +424,7 @@ fn create(
         &bench.problem.name,
         settings.seed,
     );
+    begin();
     let session = RunSession::create(&folder, new, bench.evaluator.as_ref())
         .map_err(|error| run_error(&error))?;
     Ok((folder, session))

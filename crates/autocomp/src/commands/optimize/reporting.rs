@@ -18,10 +18,10 @@ use autocomp_core::{
 use autocomp_eval::text;
 use autocomp_reports::change::times;
 use autocomp_reports::write_references;
-use autocomp_runner::{Contribution, RunEnd, RunReport, RunView};
+use autocomp_runner::{Contribution, NothingFaster, RunEnd, RunReport, RunView};
+use autocomp_store::replace_file;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -48,8 +48,12 @@ struct OptimizeReport {
     baseline_cycles: Option<u64>,
     best_cycles: Option<u64>,
     speedup: f64,
+    /// Why nothing faster was found, and what to do next; null if something was.
+    nothing_faster: Option<NothingFaster>,
     percent_of_peak: f64,
     evaluations: u32,
+    /// Drafts that repeated a kernel already evaluated.
+    repeated: u32,
     outcomes: BTreeMap<Outcome, u32>,
     wall_s: f64,
     cost_usd: f64,
@@ -107,17 +111,14 @@ pub fn finish(
         .get_text(best.source)
         .map_err(|error| store_error(&error))?;
     let extension = registry::language(&bench.target)?.extension();
-    let best_kernel = folder.join(format!("best.{extension}"));
-    fs::write(&best_kernel, source).map_err(|error| {
-        CliError::environment(format!(
-            "failed to write {}: {error}",
-            best_kernel.display()
-        ))
-        .hint(format!(
+    let best_name = format!("best.{extension}");
+    replace_file(folder, &best_name, source.as_bytes()).map_err(|error| {
+        store_error(&error).hint(format!(
             "`autocomp show {} --kernel best` prints the kernel",
             folder.display()
         ))
     })?;
+    let best_kernel = folder.join(best_name);
     // Whoever wants to stop does not want to wait for a comparison.
     let is_over = match &end.stop {
         None => true,
@@ -141,6 +142,7 @@ pub fn finish(
     let not_understood = rewriter(bench)?.map_or_else(Vec::new, |rewriter| {
         rewriter.not_understood(&baseline_source)
     });
+    let nothing_faster = with_lines(run.nothing_faster.clone(), &not_understood, folder);
     let report = OptimizeReport {
         problem: bench.problem.name.clone(),
         target: bench.target.name.clone(),
@@ -171,8 +173,10 @@ pub fn finish(
         baseline_cycles: baseline.in_cycles(),
         best_cycles: best.cost.in_cycles(),
         speedup: best.cost.times(baseline),
+        nothing_faster,
         percent_of_peak: best.percent_of_peak,
         evaluations: run.progress.evaluations,
+        repeated: run.progress.repeated,
         outcomes: run.progress.outcomes.clone(),
         wall_s: run.elapsed_ms as f64 / 1000.0,
         cost_usd: run.progress.usage.cost.0 as f64 / 1e6,
@@ -374,7 +378,7 @@ fn result_text(
     width: usize,
 ) -> String {
     let unit = report.best_cost.unit;
-    let rows = [
+    let mut rows = vec![
         vec![
             "baseline".to_owned(),
             text::grouped(report.baseline_cost.value),
@@ -404,6 +408,14 @@ fn result_text(
             report.reason_text.clone(),
         ],
     ];
+    let n_repeated = report.repeated;
+    if 0 < n_repeated {
+        let told = "drafts that repeated a program evaluated before".to_owned();
+        rows.insert(4, vec!["repeated".to_owned(), n_repeated.to_string(), told]);
+    }
+    if let Some(nothing) = &report.nothing_faster {
+        return nothing_text_of(report, nothing, &mut rows, folder);
+    }
     let mut contributions = contributions_text(&report.contributions);
     if !contributions.is_empty() {
         contributions.push('\n');
@@ -418,6 +430,51 @@ fn result_text(
         folder.display(),
         problem,
         best_kernel.display(),
+    )
+}
+
+/// Adds the lines of the kernel that the rewriter leaves alone to why nothing faster was found,
+/// and names the run in what to do next.
+fn with_lines(
+    nothing: Option<NothingFaster>,
+    not_understood: &[NotUnderstood],
+    folder: &Path,
+) -> Option<NothingFaster> {
+    let mut nothing = nothing?;
+    if let Some(first) = not_understood.first() {
+        nothing.reasons.push(format!(
+            "{} lines of the kernel are not understood by the rewriter, the first of them line {}: {}",
+            not_understood.len(),
+            first.line,
+            first.reason
+        ));
+    }
+    let run = folder.display().to_string();
+    for next in &mut nothing.next {
+        *next = next.replace("RUN", &run);
+    }
+    Some(nothing)
+}
+
+/// Returns the result of a run that found nothing faster.
+fn nothing_text_of(
+    report: &OptimizeReport,
+    nothing: &NothingFaster,
+    rows: &mut Vec<Vec<String>>,
+    folder: &Path,
+) -> String {
+    // What it began with is what it ended with: no best kernel, no speedup.
+    rows.retain(|row| !matches!(row[0].as_str(), "best" | "speedup"));
+    rows[0][2] = format!("{}, {:.1} % of peak", rows[0][2], report.percent_of_peak);
+    let list =
+        |items: &[String]| -> String { items.iter().map(|item| format!("  - {item}\n")).collect() };
+    format!(
+        "\nnothing faster was found\n{}{}\nwhy:\n{}what next:\n{}run folder   {}\n",
+        text::table(rows, &[1]),
+        others_text(&report.others),
+        list(&nothing.reasons),
+        list(&nothing.next),
+        folder.display(),
     )
 }
 

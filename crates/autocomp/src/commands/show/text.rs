@@ -47,6 +47,12 @@ pub(super) fn report_text(report: &ShowReport, width: usize) -> String {
         .map(|(outcome, count)| format!("{count} {outcome}"))
         .collect();
     out += &format!("outcomes: {}\n", outcomes.join(", "));
+    if 0 < progress.repeated {
+        let n_repeated = text::grouped(progress.repeated.into());
+        out += &format!(
+            "repeated: {n_repeated} drafts were programs that had been evaluated before\n"
+        );
+    }
     if 0 < progress.equal {
         let n_equal = text::grouped(progress.equal.into());
         out += &format!("no change: {n_equal} drafts equal to a known kernel but for their text\n");
@@ -72,6 +78,19 @@ pub(super) fn report_text(report: &ShowReport, width: usize) -> String {
             "{} calls {fate}, up to {}\n",
             text::grouped(progress.unsettled.requests),
             text::dollars(progress.unsettled.cost.0),
+        );
+    }
+    if let Some(nothing) = &report.nothing_faster {
+        out += "nothing faster was found:\n";
+        for reason in &nothing.reasons {
+            out += &format!("  - {reason}\n");
+        }
+        out += &format!(
+            "what next: {}\n",
+            nothing
+                .next
+                .join("; ")
+                .replace("RUN", &report.run.display().to_string())
         );
     }
     out.push('\n');

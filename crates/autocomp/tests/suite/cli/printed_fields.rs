@@ -40,7 +40,8 @@ fn collect(
     documented: &BTreeSet<String>,
     fields: &mut BTreeSet<String>,
 ) {
-    for (name, inner) in value.as_object().unwrap() {
+    // What is null has no fields; another call prints them.
+    for (name, inner) in value.as_object().into_iter().flatten() {
         let path = format!("{path}{name}");
         let described = |prefix: &str| documented.iter().any(|field| field.starts_with(prefix));
         let (object, elements) = (format!("{path}."), format!("{path}[]."));

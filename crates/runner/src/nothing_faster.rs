@@ -1,0 +1,151 @@
+//! Why a run that is over found nothing faster, and what can be done next.
+
+use autocomp_core::{
+    Drafted, Evaluation, Event, FinishReason, Outcome, Planned, Proposal, TaskKey,
+};
+use autocomp_search::Search;
+use autocomp_store::Stored;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A run that ended with the kernel that it began with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NothingFaster {
+    /// Why, one sentence each, the most important first.
+    pub reasons: Vec<String>,
+    /// What to try next, one sentence each.
+    pub next: Vec<String>,
+}
+
+/// Longest part of a message of others.
+const LONGEST_MESSAGE: usize = 300;
+
+/// Returns why a run found nothing faster than the kernel that it began with; nothing if it found
+/// something, is not over, or could not begin.
+pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<NothingFaster> {
+    let progress = search.progress();
+    let is_over = search.finish().is_some() || search.stopped().is_some();
+    let is_first = progress.best.as_ref()?.key == TaskKey::BASELINE;
+    if !is_over || !is_first || search.finish() == Some(FinishReason::Floor) {
+        return None;
+    }
+    let mut reasons = Vec::new();
+    let mut next = Vec::new();
+    let mut known = BTreeSet::new();
+    let verdicts: Vec<&Arc<Evaluation>> = events
+        .iter()
+        .filter_map(|stored| match &stored.event {
+            Event::Evaluated(it) if 0 < it.key.iteration && it.same_as.is_none() => {
+                known.insert(it.source).then_some(&it.evaluation)
+            }
+            _ => None,
+        })
+        .collect();
+    let total = verdicts.len();
+    let mut failed: BTreeMap<Outcome, Vec<&Arc<Evaluation>>> = BTreeMap::new();
+    for it in verdicts.iter().filter(|it| !it.outcome.is_right()) {
+        failed.entry(it.outcome).or_default().push(it);
+    }
+    let mut failed: Vec<_> = failed.into_iter().collect();
+    failed.sort_by_key(|(_, of_it)| std::cmp::Reverse(of_it.len()));
+    for (outcome, of_it) in failed {
+        let message = of_it.iter().find_map(|it| it.diagnostics.first());
+        let message = message.map_or_else(String::new, |it| format!(": {}", short(&it.message)));
+        reasons.push(format!(
+            "{} of {total} drafts {}{message}",
+            of_it.len(),
+            fate(outcome)
+        ));
+    }
+    let right: Vec<_> = verdicts.iter().filter(|it| it.outcome.is_right()).collect();
+    if !right.is_empty() {
+        let nearest = right.iter().filter_map(|it| it.cost()).min();
+        let nearest = nearest.zip(progress.baseline_cost).map(|(cost, baseline)| {
+            let ratio = cost.value as f64 / baseline.value.max(1) as f64;
+            format!("; the nearest takes {ratio:.2} times as long as the kernel to start from")
+        });
+        reasons.push(format!(
+            "{} of {total} drafts were right and not faster{}",
+            right.len(),
+            nearest.unwrap_or_default()
+        ));
+    }
+    if 0 < progress.repeated {
+        reasons.push(format!(
+            "{} drafts were programs that had been evaluated before",
+            progress.repeated
+        ));
+    }
+    let (mut nothing, mut not_had) = (Vec::new(), Vec::new());
+    for stored in events {
+        match &stored.event {
+            Event::Planned(Planned {
+                result: Proposal::Nothing { message },
+                ..
+            })
+            | Event::Drafted(Drafted {
+                result: Proposal::Nothing { message },
+                ..
+            }) => nothing.push(message),
+            Event::Planned(Planned {
+                result: Proposal::Failed { message },
+                ..
+            })
+            | Event::Drafted(Drafted {
+                result: Proposal::Failed { message },
+                ..
+            }) => not_had.push(message),
+            _ => {}
+        }
+    }
+    for (messages, what) in [
+        (&not_had, "plans and drafts could not be had"),
+        (&nothing, "times there was nothing to propose"),
+    ] {
+        if let Some(last) = messages.last() {
+            reasons.push(format!("{} {what}: {}", messages.len(), short(last)));
+        }
+    }
+    if reasons.is_empty() {
+        reasons.push("nothing was proposed before the run ended".to_owned());
+    }
+    if 0 < total {
+        next.push("look at what became of each draft: `autocomp show RUN --all`".to_owned());
+    }
+    let proposers = &search.started().proposers;
+    if proposers.iter().all(|it| !it.contains("::")) {
+        next.push("ask a language model: `--model MODEL`".to_owned());
+    }
+    if !right.is_empty() || search.finish().is_none() {
+        next.push(
+            "search for longer: `--resume RUN --iterations T --patience T`, or another `--seed`"
+                .to_owned(),
+        );
+    }
+    next.push("start from another kernel: `--baseline FILE`".to_owned());
+    Some(NothingFaster { reasons, next })
+}
+
+/// Returns what happened to a draft, in words.
+fn fate(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Rejected => "were refused before they were built",
+        Outcome::BuildFailed => "did not build",
+        Outcome::Crashed => "crashed",
+        Outcome::TimedOut => "did not end in time",
+        Outcome::Illegal => "broke a rule of the machine",
+        Outcome::Wrong => "gave wrong results",
+        Outcome::Fault => "could not be judged",
+        Outcome::Ok | Outcome::Cut => "were right",
+    }
+}
+
+/// Returns the first line of a text, cut to a length.
+fn short(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default();
+    match line.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
