@@ -558,6 +558,24 @@ fn machines_that_cannot_be() {
             transcript(&place, &["eval", "small", "--data", "data"])
         );
     }
+    // What is inherited must not contradict the machine.
+    let smaller = machine.replacen("acc_kib = 64", "acc_kib = 32", 1);
+    assert_ne!(smaller, machine);
+    place.file("data/targets/mine/machines/m.toml", smaller);
+    let ended = place.call(&["eval", "small", "--data", "data"]);
+    assert_eq!(ended.code, Some(3), "{}", ended.transcript());
+    for part in [
+        "ACC_ROWS is 1024 in runtime/gemmini_params.h and 512",
+        "constants.toml",
+    ] {
+        assert!(ended.stderr.contains(part), "{}", ended.transcript());
+    }
+    // A problem of the parent can be tried on a variant that agrees with its machine.
+    place.file("data/targets/mine/machines/m.toml", machine);
+    let ended = place.call(&["eval", &folder, "--target", "mine", "--data", "data"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    let shown = place.call(&["targets", "mine", "--data", "data"]).stdout;
+    assert!(shown.contains("accelerator.acc_kib"), "{shown}");
 }
 
 #[test]

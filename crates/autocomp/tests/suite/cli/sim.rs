@@ -192,3 +192,26 @@ fn a_suite_without_some_programs_says_which() {
     );
     insta::assert_snapshot!(ended.stderr);
 }
+
+#[test]
+fn rows_of_a_table_name_no_file_outside_its_folder() {
+    let place = Place::new();
+    fs::create_dir_all(place.path().join("suite")).unwrap();
+    place.file("outside.py", "def solution(a):\n    return a\n");
+    let absolute = place.path().join("outside.py").display().to_string();
+    std::os::unix::fs::symlink("../outside.py", place.path().join("suite/link.py")).unwrap();
+    for file in [absolute.as_str(), "../outside.py", "link.py", ""] {
+        place.file(
+            "suite/latencies.tsv",
+            format!(
+                "id\tfile\tentry\tinputs\tmachine\tlatency_us\tgroup\n\
+                 d\t{file}\tsolution\ta:f32[128,512]\ttrn1\t10\tdouble\n"
+            ),
+        );
+        let said = transcript(&place, &["sim", "calibrate", "--suite", "suite"]);
+        assert!(
+            said.contains("no path within the folder of the table"),
+            "{file}: {said}"
+        );
+    }
+}
