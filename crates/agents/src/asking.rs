@@ -152,7 +152,7 @@ impl LlmProposer {
                 Err(error) if complaint.is_empty() && is_half(&error) => {
                     attempts.extend(error.attempts.iter().cloned());
                     complaint = half(&error).0;
-                    self.ask_again(&mut request, error.partial, &complaint)?;
+                    self.ask_again(&mut request, error.partial.into_string(), &complaint)?;
                     continue;
                 }
                 Err(error) => {

@@ -98,8 +98,8 @@ async fn check_model(connector: &Connector, name: &str, settings: CheckSettings)
         let result = member.complete(&request).await;
         check.latency_ms = millis(start.elapsed());
         let attempts = match &result {
-            Ok(completion) => &completion.attempts,
-            Err(error) => &error.attempts,
+            Ok(completion) => &completion.attempts[..],
+            Err(error) => &error.attempts[..],
         };
         check.cost = crate::metered::total_cost(attempts);
         match result {

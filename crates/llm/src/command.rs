@@ -209,7 +209,7 @@ impl LlmClient for CommandClient {
                     shorten(complaint.trim())
                 ),
             );
-            error.partial = text;
+            error.partial = text.into();
             return Err(error);
         }
         if text.trim().is_empty() {

@@ -138,12 +138,12 @@ pub struct LlmError {
     /// Tokens that were used all the same, as far as the provider told.
     pub tokens: Box<TokenCount>,
     /// The text that did arrive (a truncated or refused reply).
-    pub partial: String,
+    pub partial: Box<str>,
     /// What is different from now on because of this error, so that the same request can be
     /// sent again at once: "is asked without `temperature`".
     pub learnt: Option<Box<str>>,
     /// Every call made for the request, this one last; empty below the metering layer.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Box<[Attempt]>,
 }
 
 impl LlmError {
@@ -156,9 +156,9 @@ impl LlmError {
             message: message.into(),
             retry_after: None,
             tokens: Box::default(),
-            partial: String::new(),
+            partial: Box::default(),
             learnt: None,
-            attempts: Vec::new(),
+            attempts: Box::default(),
         }
     }
 }

@@ -120,8 +120,8 @@ impl Member {
     pub async fn complete(&self, request: &Request) -> Result<Completion, LlmError> {
         let result = self.complete_with_or_without_schema(request).await;
         let attempts = match &result {
-            Ok(completion) => &completion.attempts,
-            Err(error) => &error.attempts,
+            Ok(completion) => &completion.attempts[..],
+            Err(error) => &error.attempts[..],
         };
         self.count(attempts);
         if let Err(error) = &result {
@@ -167,7 +167,7 @@ impl Member {
             }
             Err(mut error) => {
                 attempts.extend(error.attempts);
-                error.attempts = attempts.take();
+                error.attempts = attempts.take().into();
                 Err(error)
             }
         }

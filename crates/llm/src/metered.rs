@@ -221,7 +221,7 @@ impl<C: LlmClient> LlmClient for Metered<C> {
                     };
                 }
                 self.secrets.redact_in_place(&mut error.message);
-                self.secrets.redact_in_place(&mut error.partial);
+                error.partial = self.secrets.redact(&error.partial).into();
                 if let Some(learnt) = &error.learnt {
                     let told = format!("{model} {learnt} from now on ({})", error.message);
                     self.budget.warn(self.secrets.redact(&told));
@@ -236,7 +236,7 @@ impl<C: LlmClient> LlmClient for Metered<C> {
                 attempt.error = Some(error.message.clone());
                 reservation.settle(amount_of(&tokens, attempt.cost, 1));
                 *error.tokens = tokens;
-                error.attempts = vec![attempt];
+                error.attempts = [attempt].into();
                 Err(error)
             }
         }

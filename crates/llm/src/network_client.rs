@@ -192,7 +192,7 @@ impl NetworkClient {
         if let Some((kind, message)) = failure {
             let mut error = self.error(kind, message);
             *error.tokens = tokens.unwrap_or_default();
-            error.partial = reading.text;
+            error.partial = reading.text.into();
             return Err(error);
         }
         Ok(Completion {

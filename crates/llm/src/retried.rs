@@ -106,7 +106,7 @@ impl<C: LlmClient> LlmClient for Retried<C> {
                         error.message =
                             format!("{} (after {} calls)", error.message, attempts.count());
                     }
-                    error.attempts = attempts.take();
+                    error.attempts = attempts.take().into();
                     return Err(error);
                 }
             }

@@ -23,11 +23,11 @@ impl Settings {
     }
 
     /// Takes one; returns its table and its name.
-    fn set_one(&mut self, word: &String) -> Result<(String, String), CliError> {
+    fn set_one(&mut self, word: &str) -> Result<(String, String), CliError> {
         let (shown, _) = conceal(word);
         let wrong = |message: String| {
             let error = CliError::usage(message);
-            let path = word.split_once('=').map_or(word.as_str(), |it| it.0).trim();
+            let path = word.split_once('=').map_or(word, |it| it.0).trim();
             let meant = match place(path) {
                 Err(_) => nearest_setting(path),
                 Ok(_) => None,

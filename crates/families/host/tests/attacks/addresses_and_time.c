@@ -83,23 +83,6 @@ void solution(float x[3000], float y[3000]) {
   work(x, y);
 }
 
-//! burns time in calls that the least of hides: illegal unsteady-time
-static void burn(void) {
-  for (volatile int i = 0; i < 20000000; i++) {
-  }
-}
-void solution(float x[3000], float y[3000]) {
-  work(x, y);
-  // Only where addresses say so: a measurement is slow as a whole or not at all.
-  static int slow = -1;
-  if (slow < 0) {
-    slow = (uintptr_t)x >> 34 & 1;
-  }
-  if (10 < ++calls && slow) {
-    burn();
-  }
-}
-
 //! never ends in the ninth call: timed_out time-limit
 void solution(float x[3000], float y[3000]) {
   work(x, y);

@@ -93,7 +93,7 @@ async fn absurd_counts_of_tokens_are_bounded_by_what_was_possible() {
         };
         let attempts = match metered(client, price(), &budget).complete(&request).await {
             Ok(completion) => completion.attempts,
-            Err(error) => error.attempts,
+            Err(error) => error.attempts.into(),
         };
         let attempt = &attempts[0];
         assert!(attempt.estimated);

@@ -88,6 +88,8 @@ fn a_kernel_gets_the_sections_it_needs_and_no_others() {
     assert_eq!(
         ids,
         [
+            // What stands before the first heading is always needed.
+            "isa",
             "config-ex",
             "config-ld",
             "mvin",

@@ -30,10 +30,12 @@ fn row(table: &str, engine: &str, words: &str) -> Vec<f64> {
 }
 
 /// Every number in a text is a figure of the machine, or belongs to the shape of all cores:
-/// partitions, columns of a product, of a bank and of the tables, a bank's KiB, and dialects.
+/// partitions, columns of a product, of a block to turn, of a bank and of the tables, a bank's KiB, and dialects.
 #[test]
 fn texts_hold_no_numbers_of_their_own() {
-    let shapes = ["0", "1", "2", "32", "128", "128x128", "512", "2048"];
+    let shapes = [
+        "0", "1", "2", "32", "32x32", "128", "128x128", "512", "2048",
+    ];
     for (target, _, figures) in targets() {
         let isa = target.isa.iter().map(|section| &section.text);
         let rules = &target.rules;

@@ -8,6 +8,9 @@ use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation, Region, Tile};
 
+/// What a load brings, told apart by source and pattern.
+type Fingerprint = (u64, u64);
+
 /// Loads of an input that fits the memory next to everything else are done once each: later
 /// equal loads are dropped and their users read the first copy.
 pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
@@ -24,7 +27,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
         let target = instruction.writes.first();
         target.is_some_and(|region| uses.tiles[region.tile.at()].writers == 1)
     };
-    let cacheable = |instruction: &Instruction| -> Option<(u64, u64)> {
+    let cacheable = |instruction: &Instruction| -> Option<Fingerprint> {
         let source = instruction.reads.first()?;
         let target = instruction.writes.first()?;
         let tensor = plan.tensors.get(source.tile.tensor as usize)?;
@@ -38,7 +41,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
             .then_some(content(instruction))
     };
     // By source line of the load: distinct tiles and how often they are loaded.
-    let mut sites: BTreeMap<u32, Keyed<(u64, u64), (u64, u32)>> = BTreeMap::new();
+    let mut sites: BTreeMap<u32, Keyed<Fingerprint, (u64, u32)>> = BTreeMap::new();
     for instruction in plan.instructions.iter() {
         if let (Some(fingerprint), true) = (cacheable(instruction), alone(instruction)) {
             let target = instruction.writes.first();
@@ -68,7 +71,7 @@ pub(super) fn cache_loads(plan: &mut Plan, machine: &Machine) {
     if chosen.is_empty() {
         return;
     }
-    let mut first: Keyed<(u32, (u64, u64)), Tile> = Keyed::default();
+    let mut first: Keyed<(u32, Fingerprint), Tile> = Keyed::default();
     let mut renamed: Vec<Option<Tile>> = plan.table(None);
     let mut cached = 0;
     plan.instructions_mut().retain_mut(|instruction| {
