@@ -103,7 +103,7 @@ fn interfaces(target: &Target, kernel: &str) -> BTreeSet<String> {
         let defined: BTreeSet<&str> = header
             .lines()
             .filter_map(|line| line.strip_prefix("#define "))
-            .filter_map(|rest| rest.split(|c: char| c == '(' || c == ' ').next())
+            .filter_map(|rest| rest.split(['(', ' ']).next())
             .collect();
         let is_interface = |word: &String| {
             c_begins.iter().any(|begin| word.starts_with(begin)) || defined.contains(word.as_str())
