@@ -3,6 +3,9 @@
 export type Cost = { value: number; unit: string; spread_ppm: number };
 export type Status = { state: string; message?: string; reason?: string; holder?: string };
 
+/** Why a run that is over found nothing faster, and what to try next. */
+export type NothingFaster = { reasons: string[]; next: string[] };
+
 export type RunRow = {
   run: string;
   /** The server has found the run and not read it yet; nothing else is there. */
@@ -16,6 +19,7 @@ export type RunRow = {
   best: Cost | null;
   percent_of_peak: number | null;
   speedup: number | null;
+  nothing_faster: NothingFaster | null;
   evaluations: number;
   elapsed_ms: number;
   started_at_ms: number;
@@ -55,6 +59,8 @@ export type Yield = {
 export type Run = {
   run: string;
   report: {
+    /** Folder of the run. */
+    run: string;
     problem: string;
     target: string;
     status: Status;
@@ -62,6 +68,7 @@ export type Run = {
     seed: number;
     elapsed_ms: number;
     speedup: number | null;
+    nothing_faster: NothingFaster | null;
     progress: {
       iteration: number;
       iterations: number;

@@ -2,9 +2,13 @@
 
 export const grouped = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : Math.round(value).toLocaleString("en-US");
-/** Near 1 with a third digit, since two would not tell which of both is faster. */
-export const times = (value: number | null | undefined): string =>
-  value === null || value === undefined ? "–" : `${value.toFixed(value !== 1 && value >= 0.95 && value < 1.05 ? 3 : 2)}×`;
+/** Near 1 with a third digit, since two would not tell which of both is faster; below a tenth
+ * with two digits that are not zero. */
+export function times(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "–";
+  if (value > 0 && value < 0.1) return `${value.toFixed(Math.min(12, 1 - Math.floor(Math.log10(value))))}×`;
+  return `${value.toFixed(value !== 1 && value >= 0.95 && value < 1.05 ? 3 : 2)}×`;
+}
 export const percent = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : `${value.toFixed(1)} %`;
 export const dollars = (value: number): string => `$${value.toFixed(2)}`;

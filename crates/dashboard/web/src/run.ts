@@ -14,6 +14,23 @@ const OTHERS: Record<string, string> = {
   stopped: "The problem's other kernels are measured when the run ends; this one was stopped.",
   broken: "The problem's other kernels are measured when the run ends; this one broke off.",
 };
+
+/** What is told of a run that is over and found nothing faster than what it began with. */
+function nothingFaster(report: api.Run["report"]): HTMLElement | null {
+  const nothing = report.nothing_faster;
+  if (!nothing) return null;
+  const list = (sentences: string[]) => el("ul", {}, ...sentences.map((it) => el("li", { class: "words" }, it.replace(/\bRUN\b/g, () => report.run))));
+  return el(
+    "section",
+    { class: "card" },
+    el("h2", {}, "Nothing faster was found"),
+    el("p", {}, "The best kernel is the one that the run began with. Why:"),
+    list(nothing.reasons),
+    el("p", {}, "What next:"),
+    list(nothing.next),
+  );
+}
+
 type Axis = "evaluations" | "time" | "money";
 let axis: Axis = "evaluations";
 
@@ -58,11 +75,12 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
         el("span", { class: `state state-${report.status.state}` }, state(report.status)),
         report.status.message ? ` ${report.status.message}` : "",
       ),
+      nothingFaster(report),
       el(
         "dl",
         { class: "facts" },
         fact("best", best ? grouped(best.cost.value) : "–", best ? best.cost.unit : "not measured yet"),
-        fact("speed-up", times(report.speedup), `from ${grouped(progress.baseline_cost?.value)}`),
+        fact("speed-up", report.nothing_faster ? "no gain" : times(report.speedup), `from ${grouped(progress.baseline_cost?.value)}`),
         fact("of peak", percent(best?.percent_of_peak), `floor ${grouped(run.floor?.value)}`),
         fastest && best && fact(`against ${fastest.kernel}`, times(fastest.cost.value / best.cost.value), `${grouped(fastest.cost.value)}, the fastest other`),
         fact("evaluations", grouped(progress.evaluations), outcomes.map(([outcome, count]) => `${count} ${outcome.replace("_", " ")}`).join(", ")),
@@ -130,7 +148,9 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
       return;
     }
     const rows = run.references.map((it) => ({ name: it.kernel, value: it.cost.value }));
-    rows.push({ name: "best found", value: best.value });
+    // Where nothing faster was found, the best is the baseline.
+    const gained = !run.report.nothing_faster;
+    if (gained) rows.push({ name: "best found", value: best.value });
     if (baseline) rows.push({ name: "baseline", value: baseline.value });
     if (run.floor) rows.push({ name: "floor", value: run.floor.value });
     rows.sort((a, b) => b.value - a.value);
@@ -139,7 +159,7 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
       el(
         "table",
         { class: "rows" },
-        el("thead", {}, el("tr", {}, ...["kernel", best.unit, "× the best found"].map((it, idx) => el("th", { class: idx ? "number" : "", set: { scope: "col" } }, it)))),
+        el("thead", {}, el("tr", {}, ...["kernel", best.unit, gained ? "× the best found" : "× the baseline"].map((it, idx) => el("th", { class: idx ? "number" : "", set: { scope: "col" } }, it)))),
         el(
           "tbody",
           {},
