@@ -7,10 +7,14 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Returns how many times as fast something is, as people read it: near 1 with a third digit,
-/// since two would not tell which of both is faster.
+/// since two would not tell which of both is faster, and below a tenth with two digits that are
+/// not zero.
 #[must_use]
 pub fn times(factor: f64) -> String {
-    if factor != 1.0 && (0.95..1.05).contains(&factor) {
+    if 0.0 < factor && factor < 0.1 {
+        let place = (-factor.log10().floor()).min(11.0) as usize;
+        format!("{factor:.*}", place + 1)
+    } else if factor != 1.0 && (0.95..1.05).contains(&factor) {
         format!("{factor:.3}")
     } else {
         format!("{factor:.2}")

@@ -2,7 +2,7 @@
 
 use super::{made_up_run, recorded_run};
 use autocomp_core::Outcome;
-use autocomp_reports::change::{LineKind, difference, figure_changes};
+use autocomp_reports::change::{LineKind, difference, figure_changes, times};
 use autocomp_reports::{Reference, RunData, references, write_references};
 use autocomp_runner::RunView;
 
@@ -164,4 +164,23 @@ fn indentation_counts_where_the_language_says_so() {
     // Other white space means nothing in either.
     let spaced = inside.replace("a(i)", "a(i)  ").replace("for i", "for  i");
     assert_eq!(changed(true, &spaced), []);
+}
+
+#[test]
+fn factors_are_never_rounded_to_nothing() {
+    for (factor, text) in [
+        (0.0, "0.00"),
+        (0.000_034_6, "0.000035"),
+        (0.003_4, "0.0034"),
+        (0.05, "0.050"),
+        (0.0999, "0.100"),
+        (0.1, "0.10"),
+        (0.94, "0.94"),
+        (0.996, "0.996"),
+        (1.0, "1.00"),
+        (1.004, "1.004"),
+        (12.346, "12.35"),
+    ] {
+        assert_eq!(times(factor), text, "{factor}");
+    }
 }
