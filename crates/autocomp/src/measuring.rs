@@ -143,7 +143,14 @@ impl Bench {
                 surroundings: &workplace.surroundings(),
                 progress: &mut |line| output.message(line),
             })
-            .map_err(|error| eval_error(&error))?;
+            .map_err(|error| match &error {
+                // Whatever could not be done for want of a cache, that is the cause.
+                EvalError::Environment { .. } => workplace
+                    .check_cache()
+                    .err()
+                    .unwrap_or_else(|| eval_error(&error)),
+                _ => eval_error(&error),
+            })?;
         let setup = Setup {
             workplace: workplace.options_of_its_like(),
             problem: problem.name.clone(),

@@ -11,6 +11,7 @@ use autocomp_eval::isolation::Isolation;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -203,6 +204,28 @@ impl Workplace {
             Some(name) => self.target(name),
             None => Ok(target),
         }
+    }
+
+    /// Checks that the private cache can be written, and makes it if it is not there.
+    ///
+    /// # Errors
+    /// The folder cannot be made or written, such as below a home that is read-only.
+    pub fn check_cache(&self) -> Result<(), CliError> {
+        let folder = &self.cache_folder;
+        let probe = folder.join(format!(".probe.{}", std::process::id()));
+        let made = match fs::create_dir_all(folder) {
+            Ok(()) => fs::write(&probe, b"autocomp")
+                .and_then(|()| fs::remove_file(&probe))
+                .map_err(|error| ("written", error)),
+            Err(error) => Err(("made", error)),
+        };
+        made.map_err(|(what, error)| {
+            CliError::environment(format!(
+                "the cache folder {} cannot be {what}: {error}",
+                folder.display()
+            ))
+            .hint("pass `--cache-dir FOLDER` or set AUTOCOMP_CACHE_DIR to a folder that you may write")
+        })
     }
 
     /// Returns what families may use of this machine.

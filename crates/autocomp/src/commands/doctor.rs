@@ -12,7 +12,6 @@ use autocomp_eval::Finding;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy};
 use clap::Args;
 use serde::Serialize;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -159,16 +158,8 @@ fn catalog(workplace: &mut Workplace) -> Result<String, CliError> {
 }
 
 fn cache(workplace: &Workplace) -> Result<String, CliError> {
-    let folder = &workplace.cache_folder;
-    let probe = folder.join(".probe");
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(&probe, b"autocomp"))
-        .and_then(|()| fs::remove_file(&probe))
-        .map_err(|error| {
-            CliError::environment(format!("{} cannot be written: {error}", folder.display()))
-                .hint("pass `--cache-dir FOLDER` or set AUTOCOMP_CACHE_DIR to a folder that you may write")
-        })?;
-    Ok(folder.display().to_string())
+    workplace.check_cache()?;
+    Ok(workplace.cache_folder.display().to_string())
 }
 
 fn sandbox() -> Result<String, CliError> {

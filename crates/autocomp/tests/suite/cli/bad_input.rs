@@ -579,6 +579,46 @@ fn machines_that_cannot_be() {
 }
 
 #[test]
+fn a_cache_that_cannot_be_made() {
+    let place = Place::new();
+    // Nothing can be made below a file, whoever the user is.
+    place.file("home", "");
+    let call = |words: &[&str]| {
+        let mut command = place.command();
+        command
+            .args(words)
+            .env_remove("AUTOCOMP_CACHE_DIR")
+            .env_remove("XDG_CACHE_HOME")
+            .env_remove("XDG_DATA_HOME")
+            .env("HOME", place.path().join("home"));
+        place.ended(&command.output().unwrap())
+    };
+    let folder = problem();
+    for (words, code) in [
+        (&["eval", &folder][..], 4),
+        (&["profile", &folder], 4),
+        (&["optimize", &folder, "--run-dir", "run"], 4),
+        (&["doctor"], 1),
+    ] {
+        let ended = call(words);
+        let told = format!("{}{}", ended.stdout, ended.stderr);
+        assert_eq!(ended.code, Some(code), "{words:?}: {}", ended.transcript());
+        for part in [
+            "home/.cache/autocomp cannot be made: Not a directory",
+            "`--cache-dir FOLDER`",
+            "AUTOCOMP_CACHE_DIR",
+        ] {
+            assert!(told.contains(part), "{words:?}: {}", ended.transcript());
+        }
+    }
+    assert!(!place.path().join("run").exists());
+    // What is advised helps.
+    let shared = cache().display().to_string();
+    let ended = call(&["eval", &folder, "--cache-dir", &shared]);
+    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+}
+
+#[test]
 fn a_problem_without_kernels() {
     let place = Place::new();
     fs::create_dir(place.path().join("mine")).unwrap();
