@@ -122,6 +122,46 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
     assert_eq!(replayed["best_cost"], whole["best_cost"]);
 }
 
+/// A run that ended for want of patience would end again at once with as much of it.
+#[test]
+fn a_stalled_run_that_goes_on_is_given_patience_again() {
+    let place = Place::new();
+    // No step of the toy saves half of its cost, so every iteration counts as one without a gain.
+    let words = "optimize toy --run-dir run --set least_gain=0.5 --patience 1 --max-evaluations 40";
+    let (code, begun) = json(&place, &words.split(' ').collect::<Vec<_>>());
+    assert_eq!(code, Some(0), "{begun}");
+    let state = || {
+        let (_, shown) = json(&place, &["show", "run"]);
+        let reason = shown["status"]["reason"].as_str().unwrap_or_default();
+        (reason.to_owned(), shown["progress"]["iteration"].as_u64())
+    };
+    assert_eq!(state(), ("stalled".to_owned(), Some(1)));
+    let more = ["optimize", "--resume", "run", "--max-evaluations", "41"];
+    let ended = toy(&place, &more);
+    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    let told = "extended to 41 evaluations, 16 iterations and a patience of 2";
+    assert!(ended.stderr.contains(told), "{}", ended.transcript());
+    assert_eq!(state(), ("stalled".to_owned(), Some(3)));
+    // Patience that is named is taken as it is.
+    let more = [
+        "optimize",
+        "--resume",
+        "run",
+        "--max-evaluations",
+        "42",
+        "--patience",
+        "2",
+    ];
+    let ended = toy(&place, &more);
+    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    assert!(
+        ended.stderr.contains("and a patience of 2"),
+        "{}",
+        ended.transcript()
+    );
+    assert_eq!(state(), ("floor".to_owned(), Some(4)));
+}
+
 #[test]
 fn targets_of_families_that_are_not_built_in_are_refused() {
     let place = Place::new();
