@@ -34,7 +34,7 @@ pub struct Arguments {
     /// Language model, as for `optimize`; more are asked if the first fails
     #[arg(long = "model", required = true, value_name = "MODEL")]
     models: Vec<String>,
-    /// Kernel to start from: a C file, or the name of one of the problem's kernels
+    /// Kernel to start from: a file, or the name of one of the problem's kernels
     #[arg(long, default_value = "baseline", value_name = "FILE")]
     kernel: String,
     /// Second kernel, for `combine`

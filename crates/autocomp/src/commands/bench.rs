@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Only problems whose name contains this; may be repeated
     #[arg(long = "problem", value_name = "TEXT")]
     problems: Vec<String>,
-    /// Compare a kernel of your own too: a C file, or a folder with one for each
+    /// Compare a kernel of your own too: a file, or a folder with one for each
     /// problem, called as the problem is after its last `/`; may be repeated
     #[arg(long = "add", value_name = "NAME=PATH", value_parser = named_path)]
     added: Vec<(String, PathBuf)>,

@@ -23,7 +23,7 @@ use std::time::Instant;
 pub struct Arguments {
     /// Problem, by name or folder
     problem: String,
-    /// Kernel: a C file, or the name of one of the problem's kernels
+    /// Kernel: a file, or the name of one of the problem's kernels
     #[arg(long, default_value = "baseline", value_name = "FILE")]
     kernel: String,
     /// Target to write for, if the problem has several [default: the one that fits this machine]
@@ -184,10 +184,10 @@ pub fn kernel_source(
         let error = catalog_error(error);
         if path.is_dir() {
             error.hint(format!(
-                "{kernel} is a folder here; give the path of a C file"
+                "{kernel} is a folder here; give the path of a file"
             ))
         } else {
-            error.hint("or give the path of a C file")
+            error.hint("or give the path of a file")
         }
     })
 }

@@ -42,7 +42,7 @@ pub struct Arguments {
     /// Settings file (TOML); flags win over it
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Kernel to start from: a C file, or one of the problem's kernels [default: baseline]
+    /// Kernel to start from: a file, or one of the problem's kernels [default: baseline]
     #[arg(long, value_name = "FILE")]
     baseline: Option<String>,
     /// Target to write for, if the problem has several [default: the one that fits this machine]

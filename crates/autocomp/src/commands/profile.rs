@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 pub struct Arguments {
     /// Problem, by name or folder
     problem: String,
-    /// Kernel: a C file, or the name of one of the problem's kernels
+    /// Kernel: a file, or the name of one of the problem's kernels
     #[arg(long, default_value = "baseline", value_name = "FILE")]
     kernel: String,
     /// Target to write for, if the problem has several [default: the one that fits this machine]

@@ -33,7 +33,7 @@ pub struct Arguments {
     /// menu or isa
     #[arg(long, default_value = "plan")]
     phase: String,
-    /// Kernel to write about: a C file, or the name of one of the problem's kernels
+    /// Kernel to write about: a file, or the name of one of the problem's kernels
     /// [default: baseline; the problem's reference for `translate`]
     #[arg(long, value_name = "FILE")]
     kernel: Option<String>,
