@@ -11,4 +11,5 @@ mod normal_form;
 mod opening;
 mod parameters;
 mod problems;
+mod sets;
 mod summary;

@@ -10,7 +10,7 @@ use std::fs;
 use std::sync::Arc;
 
 /// Opens the problem of a folder with these files.
-fn open(description: &str, reference: &str) -> Result<Arc<dyn Bench>, EvalError> {
+pub(crate) fn open(description: &str, reference: &str) -> Result<Arc<dyn Bench>, EvalError> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("problem.toml"), description).unwrap();
     fs::write(folder.path().join("reference.c"), reference).unwrap();
@@ -48,14 +48,14 @@ fn description(buffers: &[(&str, DataType, &str)], more: &str, fill: &str) -> St
     text
 }
 
-fn kernel(parameters: &str, body: &str) -> String {
+pub(crate) fn kernel(parameters: &str, body: &str) -> String {
     let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
     format!(
         "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n\n@nki.jit\ndef solution({parameters}):\n{body}"
     )
 }
 
-fn evaluated(bench: &dyn Bench, source: &str) -> Evaluation {
+pub(crate) fn evaluated(bench: &dyn Bench, source: &str) -> Evaluation {
     bench.evaluate(source).unwrap()
 }
 

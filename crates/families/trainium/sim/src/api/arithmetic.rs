@@ -236,7 +236,6 @@ impl Alu {
         }
     }
 
-    /// Applies the operation to two rows of values; the left one is overwritten.
     /// Nanoseconds of a processor for an element, about, beside reading and writing it.
     pub(crate) const fn work(self) -> u64 {
         match self {
@@ -246,6 +245,7 @@ impl Alu {
         }
     }
 
+    /// Applies the operation to two rows of values; the left one is overwritten.
     pub(crate) fn apply_all(self, left: &mut [f32], right: &[f32]) {
         macro_rules! each {
             ($f:expr) => {

@@ -7,6 +7,7 @@
 use super::{Api, Bound, Device};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::{EngineName, Value};
+use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Instruction};
 
 /// The engines of one instruction.
@@ -116,11 +117,18 @@ impl Device {
         match instruction.choice {
             Choice::VectorOrGpsimd => instruction.choice = Choice::Fixed(Engine::Vector),
             Choice::Fixed(Engine::Gpsimd) => {
+                let mut regions = instruction.reads.iter().chain(&instruction.writes);
+                let tensor = regions.find_map(|region| {
+                    let tensor = self.trace.tensors.get(region.tile.tensor as usize);
+                    tensor.filter(|tensor| tensor.buffer == Buffer::Psum)
+                });
+                let made = tensor.map(|tensor| format!(" (tensor made at line {})", tensor.line));
                 return Err(Failure::documented(
                     "err_unsupported_memory",
                     format!(
-                        "{} runs on the gpsimd engine, which cannot reach PSUM",
-                        instruction.operation.name()
+                        "{} runs on the gpsimd engine, which cannot reach PSUM{}",
+                        instruction.operation.name(),
+                        made.unwrap_or_default()
                     ),
                     "copy to or from SBUF with nisa.tensor_copy, or use the vector engine",
                 ));

@@ -15,10 +15,12 @@ mod dma_transposes;
 mod elementwise;
 mod engines;
 mod gather;
+mod grid;
 mod hazards;
 pub(crate) mod indexing;
 mod interfaces;
 mod language;
+mod loops;
 mod matrix;
 mod memory;
 mod methods;
@@ -50,6 +52,7 @@ use std::sync::Arc;
 pub(crate) use bound::{Bound, dtype_of, sizes};
 pub use engines::engines_of;
 pub(crate) use engines::no_choice;
+pub(crate) use grid::Grid;
 use interfaces::Interfaces;
 pub use interfaces::interfaces;
 pub(crate) use interfaces::{Api, has, similar};
@@ -60,9 +63,7 @@ use crate::keyed::Keyed;
 use crate::python::tree::Binary;
 use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
-use crate::tensor::dtype::Dtype;
-use crate::tensor::storage::Shared;
-use crate::trace::{Instruction, Loop, Region, Tiles, Trace, Transfer, mix};
+use crate::trace::{Instruction, Region, Tiles, Trace, Transfer, mix};
 
 /// Work of an instruction beside its elements.
 const INSTRUCTION_WORK: u64 = 2500;
@@ -108,64 +109,6 @@ struct Reducing {
     alu: arithmetic::Alu,
 }
 
-/// The grid of programs that a kernel of the first dialect is launched on, which the one core
-/// runs one after the other.
-#[derive(Default)]
-pub(crate) struct Grid {
-    /// Programs along each axis.
-    pub(crate) sizes: Vec<i64>,
-    /// The running program.
-    pub(crate) place: Vec<i64>,
-    /// Tensors in main memory that the programs share, in the order they are made in.
-    shared: Vec<Shared>,
-    /// How many of them the running program has made.
-    made: usize,
-}
-
-impl Grid {
-    pub(crate) fn new(sizes: Vec<i64>) -> Self {
-        Self {
-            place: vec![0; sizes.len()],
-            sizes,
-            ..Self::default()
-        }
-    }
-
-    /// Goes on to the next program; whether there is one.
-    pub(crate) fn advance(&mut self) -> bool {
-        self.made = 0;
-        for (place, size) in self.place.iter_mut().zip(&self.sizes).rev() {
-            *place += 1;
-            if *place < *size {
-                return true;
-            }
-            *place = 0;
-        }
-        false
-    }
-
-    /// The tensor that an earlier program made where the running one makes its next.
-    fn earlier(&mut self, dtype: Dtype, sizes: &[usize]) -> Option<Shared> {
-        let found = self.shared.get(self.made)?;
-        self.made += 1;
-        (found.dtype == dtype && found.shape[..] == *sizes).then(|| Shared::clone(found))
-    }
-
-    fn made(&mut self, storage: &Shared) {
-        if !self.sizes.is_empty() {
-            self.shared.push(Shared::clone(storage));
-            self.made = self.shared.len();
-        }
-    }
-}
-
-/// State of one running loop.
-struct Running {
-    id: u32,
-    kind: LoopKind,
-    iteration: u32,
-}
-
 /// A remark that does not stop the evaluation.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Remark {
@@ -189,7 +132,7 @@ pub(crate) struct Device {
     pub(crate) ordered: u32,
     scopes: Vec<u32>,
     next_scope: u32,
-    running: Vec<Running>,
+    running: Vec<loops::Running>,
     /// By the loop around, line, kind and number of iterations.
     loop_ids: Keyed<(u32, u32, LoopKind, u64), u32>,
     pub(crate) trace: Trace,
@@ -283,59 +226,6 @@ impl Device {
         self.architecture.usable_sbuf
     }
 
-    /// Opens the scope of a branch, where the dialect has such; whether it did.
-    pub(crate) fn open_branch(&mut self) -> bool {
-        if self.dialect == Dialect::V1 {
-            self.open_scope();
-        }
-        self.dialect == Dialect::V1
-    }
-
-    pub(crate) fn open_scope(&mut self) {
-        self.scopes.push(self.next_scope);
-        self.next_scope = self.next_scope.wrapping_add(1);
-    }
-
-    pub(crate) fn close_scope(&mut self) {
-        if self.scopes.len() > 1 {
-            self.scopes.pop();
-        }
-    }
-
-    pub(crate) fn open_loop(&mut self, kind: LoopKind, trips: u64, line: u32) {
-        let parent = self.running.last().map_or(0, |r| r.id);
-        let next = self.trace.loops.len() as u32 + 1;
-        let id = *self
-            .loop_ids
-            .entry((parent, line, kind, trips))
-            .or_insert(next);
-        if id == next {
-            self.trace.loops.push(Loop { kind, trips, line });
-        }
-        self.hazards.enter(self.running.len());
-        self.running.push(Running {
-            id,
-            kind,
-            iteration: 0,
-        });
-    }
-
-    pub(crate) fn next_iteration(&mut self) {
-        if let Some(last) = self.running.last_mut() {
-            last.iteration = last.iteration.saturating_add(1);
-        }
-        self.hazards.moved();
-    }
-
-    pub(crate) fn close_loop(&mut self) {
-        self.running.pop();
-        self.hazards.leave(self.running.len());
-    }
-
-    fn scope(&self) -> u32 {
-        self.scopes.last().copied().unwrap_or(0)
-    }
-
     /// Adds an instruction to the trace; its position.
     pub(crate) fn emit(&mut self, mut instruction: Instruction) -> Outcome<u32> {
         if self.trace.instructions.len() >= self.instruction_limit {
@@ -358,7 +248,7 @@ impl Device {
             instruction.site = (last.id, last.iteration);
         }
         let mut running = self.running.iter().rev();
-        let ordered = |r: &&Running| {
+        let ordered = |r: &&loops::Running| {
             matches!(
                 r.kind,
                 LoopKind::Python | LoopKind::Sequential | LoopKind::Dynamic
@@ -369,7 +259,6 @@ impl Device {
         }
         self.check_reach(&mut instruction)?;
         instruction.features.ordered = self.ordered > 0;
-        self.check_reach_of_gpsimd(&instruction)?;
         instruction.features.after_registers = std::mem::take(&mut self.awaits_registers);
         instruction.features.accumulate |= self.accumulating.is_some();
         instruction.features.sum |= self.accumulating == Some(Binary::Add);

@@ -1,4 +1,4 @@
-//! What products may add to in the accumulators, and who reaches them.
+//! What products may add to in the accumulators.
 //!
 //! Facts (the page on `nc_matmul` of the second dialect): a product that is added must find what a
 //! product has begun; on cores before v4 it cannot be added to what another engine wrote. What a
@@ -9,7 +9,7 @@ use super::{Device, Dialect};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Engine, Instruction, Operation};
+use crate::trace::{Instruction, Operation};
 
 impl Device {
     /// Checks that what a product writes lies in one bank of the accumulators.
@@ -39,31 +39,6 @@ impl Device {
             ),
             "let each product write within one bank: 512 columns of float32 that begin at a multiple of 512",
         ))
-    }
-
-    /// Checks that the general-purpose engine keeps away from the accumulators, which it does not
-    /// reach. The first dialect's compiler puts copies in where a kernel lets it.
-    pub(super) fn check_reach_of_gpsimd(&self, instruction: &Instruction) -> Outcome<()> {
-        if self.dialect == Dialect::V1 || instruction.choice != Choice::Fixed(Engine::Gpsimd) {
-            return Ok(());
-        }
-        let mut regions = instruction.reads.iter().chain(&instruction.writes);
-        let tensor = regions.find_map(|region| {
-            let tensor = self.trace.tensors.get(region.tile.tensor as usize);
-            tensor.filter(|tensor| tensor.buffer == Buffer::Psum)
-        });
-        match tensor {
-            None => Ok(()),
-            Some(tensor) => Err(Failure::documented(
-                "err_unsupported_memory",
-                format!(
-                    "{} runs on the gpsimd engine, which does not reach the tensor in PSUM made at line {}",
-                    instruction.operation.name(),
-                    tensor.line
-                ),
-                "copy to SBUF first, or use the vector engine",
-            )),
-        }
     }
 
     /// Checks that a product is not added to what another engine wrote, and notes who writes.

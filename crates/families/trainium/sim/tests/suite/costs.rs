@@ -11,7 +11,7 @@ const SECOND: &str = "import nki\nimport nki.language as nl\nimport nki.isa as n
 
 /// A kernel of the first or the second dialect on `a` of 128 x 512 numbers: `body` between the load of
 /// a tile `t` and the store of a tile `o`.
-fn kernel(first: bool, body: &str) -> String {
+pub(crate) fn kernel(first: bool, body: &str) -> String {
     let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
     if first {
         format!(
@@ -39,7 +39,7 @@ fn kernel(first: bool, body: &str) -> String {
 }
 
 /// What a kernel does, with data or by shapes alone.
-fn run(source: &str, first: bool, functional: bool) -> Result<Evaluation, Box<Failure>> {
+pub(crate) fn run(source: &str, first: bool, functional: bool) -> Result<Evaluation, Box<Failure>> {
     let options = Options {
         functional,
         generation: if first { 2 } else { 3 },
@@ -49,7 +49,7 @@ fn run(source: &str, first: bool, functional: bool) -> Result<Evaluation, Box<Fa
     evaluate(source, "solution", &inputs, &options)
 }
 
-fn timed(first: bool, body: &str) -> (Evaluation, Timeline) {
+pub(crate) fn timed(first: bool, body: &str) -> (Evaluation, Timeline) {
     let source = kernel(first, body);
     let machine = Machine::built_in(if first { "trn1" } else { "trn2" }).unwrap();
     let evaluation = run(&source, first, true).unwrap_or_else(|it| panic!("{it}\n{source}"));
@@ -58,13 +58,13 @@ fn timed(first: bool, body: &str) -> (Evaluation, Timeline) {
 }
 
 /// Nanoseconds without the launch.
-fn cost(first: bool, body: &str) -> f64 {
+pub(crate) fn cost(first: bool, body: &str) -> f64 {
     let machine = Machine::built_in(if first { "trn1" } else { "trn2" }).unwrap();
     timed(first, body).1.latency_ns - machine.launch_ns
 }
 
 /// Code and line, counted in the body, of a refusal.
-fn refusal(first: bool, body: &str) -> (String, u32) {
+pub(crate) fn refusal(first: bool, body: &str) -> (String, u32) {
     let head = if first { 7 } else { 9 };
     let failure = run(&kernel(first, body), first, true).expect_err(body);
     (failure.code.clone(), failure.line.saturating_sub(head))

@@ -196,3 +196,48 @@ fn memory_is_given_back_and_asked_for_first() {
     let failure = run(&wide, 64 << 20).expect_err("wide");
     assert_eq!((failure.code.as_str(), failure.line), ("memory-limit", 8));
 }
+
+/// Bodies of much work on data for each round, and units of it that a round takes at least.
+const WORK: &[(&str, &str, u64)] = &[
+    ("functions", "t[...] = nl.tanh(t)", 80 * 128 * 64),
+    ("powers", "t[...] = nl.power(t, 2.0)", 60 * 128 * 64),
+    ("sums", "t[...] = nl.add(t, 1.0)", 128 * 64),
+    ("products", "x = nisa.nc_matmul(w, t)", 128 * 128 * 64 / 8),
+    ("transfers", "t[...] = nl.load(a)", 128 * 64),
+    ("small instructions", "s = nl.copy(t[0:1, 0:1])", 2500),
+    (
+        "Python alone",
+        "for m in range(100):\n  x = m * m + 1",
+        18 * 200,
+    ),
+];
+
+#[test]
+fn work_on_data_is_limited() {
+    for (name, each, least) in WORK {
+        let each = each.replace('\n', "\n  ");
+        let source = body(&format!(
+            "y = nl.ndarray((128, 64), dtype=nl.float32, buffer=nl.shared_hbm)\nt = nl.load(a)\nw = nl.ones((128, 128), dtype=nl.float32, buffer=nl.sbuf)\nfor k in range(64):\n  {each}\nnl.store(y, t)\nreturn y"
+        ));
+        let inputs = parse_inputs("a:f32[128,64]", Some(1)).unwrap();
+        let run = |work_limit: u64| {
+            let options = Options {
+                work_limit,
+                ..Options::default()
+            };
+            evaluate(&source, "solution", &inputs, &options)
+        };
+        let work = run(u64::MAX)
+            .unwrap_or_else(|it| panic!("{name}: {it}"))
+            .work;
+        assert!(64 * least <= work, "{name}: {work}");
+        // What is done decides, and nothing else.
+        assert_eq!(run(work).unwrap().work, work, "{name}");
+        let failure = run(work / 2).expect_err(name);
+        assert!(
+            matches!(failure.code.as_str(), "work-limit" | "step-limit"),
+            "{name}: {failure}"
+        );
+        assert!(!failure.remedy.is_empty(), "{failure}");
+    }
+}
