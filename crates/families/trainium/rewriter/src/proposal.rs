@@ -415,10 +415,7 @@ impl Search<'_> {
     fn pairs(&mut self, singles: &[Proposal]) {
         let mut order: Vec<&Proposal> = singles.iter().collect();
         order.sort_by(|a, b| a.estimate.total_cmp(&b.estimate));
-        // One of each kind first: pairs of unlike changes teach most.
-        let mut kinds = BTreeSet::new();
-        order.sort_by_key(|it| !kinds.insert(it.family.clone()));
-        for first in order.into_iter().take(PAIRED) {
+        for first in unlike_first(order).take(PAIRED) {
             let seconds = self.extend(first, None);
             let better = seconds
                 .into_iter()
@@ -426,4 +423,14 @@ impl Search<'_> {
             self.found.all.extend(better);
         }
     }
+}
+
+/// The first of each kind, then the others, each in the order that they had: pairs of unlike changes
+/// teach most.
+fn unlike_first(order: Vec<&Proposal>) -> impl Iterator<Item = &Proposal> {
+    let mut kinds = BTreeSet::new();
+    let (firsts, others): (Vec<_>, Vec<_>) = order
+        .into_iter()
+        .partition(|it| kinds.insert(it.family.clone()));
+    firsts.into_iter().chain(others)
 }

@@ -166,6 +166,25 @@ fn a_reference_with_a_type_that_c_lacks_is_told_how_to_spell_it() {
 }
 
 #[test]
+fn a_kernel_with_many_possible_changes_has_plans() {
+    let catalog = Catalog::built_in().expect("catalog");
+    let problem = catalog
+        .problem("trainium/sd-attention-v2")
+        .expect("problem");
+    let target = catalog.target(&problem.targets[0]).expect("target");
+    let rewriter = Trainium.rewriter(&problem, &target, &target.default_machine);
+    let rewriter = rewriter.expect("opened").expect("a rewriter");
+    let choice = autocomp_core::PlanChoice {
+        menu: &target.menu,
+        iteration: 1,
+        place: 0,
+        plan: 0,
+    };
+    let plan = rewriter.plan(problem.kernel("baseline").expect("kernel"), choice);
+    assert!(plan.is_ok(), "{plan:?}");
+}
+
+#[test]
 fn a_profile_names_engines_and_lines() {
     let (bench, problem) = open("trainium/rope", &cache());
     let source = problem.kernel("tuned").expect("kernel");
