@@ -205,7 +205,11 @@ impl<'p> Calls<'p> {
                     (0, comparison::place(buffer, element))
                 } else if end <= address {
                     let by = address - end;
-                    (by + 1, format!("{by} bytes behind the end of {name}"))
+                    let place = match by {
+                        0 => format!("right behind the end of {name}"),
+                        by => format!("{by} bytes behind the end of {name}"),
+                    };
+                    (by + 1, place)
                 } else {
                     let by = start - address;
                     (by, format!("{by} bytes in front of {name}"))

@@ -98,6 +98,29 @@ fn buffers_may_have_any_type() {
 }
 
 #[test]
+fn trivial_outputs_are_told_where_all_inputs_are_fresh() {
+    let buffers = [
+        ("x", DataType::Float32, "input"),
+        ("y", DataType::Float32, "output"),
+    ];
+    let fill = "{ kind = \"uniform\", low = 1, high = 2 }";
+    let doubts = |scale: &str| {
+        let text = description(&buffers, "", fill);
+        let text = text.replace(
+            "{ kind = \"exact\" }",
+            "{ kind = \"close\", relative = 1e-5, absolute = 1e-2 }",
+        );
+        let reference = format!(
+            "void solution(float x[4][8], float y[4][8]) {{ for (int i = 0; i < 32; i++) y[0][i] = {scale} * x[0][i] * x[0][i]; }}"
+        );
+        open(&text, &reference).unwrap().doubts().unwrap()
+    };
+    let found = doubts("1e-4f");
+    assert!(found.iter().any(|it| it.contains("0 everywhere")), "{found:?}");
+    assert_eq!(doubts("1.0f"), Vec::<String>::new());
+}
+
+#[test]
 fn numbers_that_single_precision_does_not_hold_are_refused() {
     let buffers = [
         ("x", DataType::UInt32, "input"),
