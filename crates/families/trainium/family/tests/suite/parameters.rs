@@ -116,7 +116,10 @@ fn trivial_outputs_are_told_where_all_inputs_are_fresh() {
         open(&text, &reference).unwrap().doubts().unwrap()
     };
     let found = doubts("1e-4f");
-    assert!(found.iter().any(|it| it.contains("0 everywhere")), "{found:?}");
+    assert!(
+        found.iter().any(|it| it.contains("0 everywhere")),
+        "{found:?}"
+    );
     assert_eq!(doubts("1.0f"), Vec::<String>::new());
 }
 
