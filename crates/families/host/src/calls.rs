@@ -205,11 +205,7 @@ impl<'p> Calls<'p> {
                     (0, comparison::place(buffer, element))
                 } else if end <= address {
                     let by = address - end;
-                    let place = match by {
-                        0 => format!("right behind the end of {name}"),
-                        by => format!("{by} bytes behind the end of {name}"),
-                    };
-                    (by + 1, place)
+                    (by + 1, format!("{by} bytes behind the end of {name}"))
                 } else {
                     let by = start - address;
                     (by, format!("{by} bytes in front of {name}"))
