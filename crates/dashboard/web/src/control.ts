@@ -53,6 +53,8 @@ function ask(title: string, about: string, note: string, fields: Field[], wish: 
     try {
       const values = Object.fromEntries([...inputs].map(([name, input]) => [name, input.value.trim()]));
       const { run } = await api.act(wish(values));
+      // Two runs cannot have one name.
+      before.delete("name");
       dialog.close();
       then(run);
     } catch (error) {
