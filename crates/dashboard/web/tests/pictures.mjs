@@ -100,7 +100,7 @@ try {
       } else {
         await page.locator(".step h3 a").last().click();
         await page.waitForSelector("[role=tab]");
-        await page.keyboard.press("4");
+        await page.keyboard.press("5");
         await page.waitForSelector(".legend li");
         await page.waitForTimeout(300);
         await shoot(page, "timeline", { clip: { x: 0, y: 0, width: 1200, height: 640 } });
