@@ -97,16 +97,9 @@ impl VectorUnit {
 
     /// Takes the operand where the mask is set, else the first source.
     pub(super) fn merge(&mut self, fields: Fields, operand: Operand) {
-        // All elements are written, so that none is inactive.
-        let all = Fields(fields.0 | 1 << 25);
-        let mask: Vec<bool> = (0..self.vl).map(|idx| self.mask(0, idx)).collect();
-        let mut idx = self.vstart;
-        let idx = std::cell::Cell::from_mut(&mut idx);
-        same!(self, all, operand, |a, b, _| {
-            let is_taken = mask[idx.get()];
-            idx.set(idx.get() + 1);
+        by_width!(self, N => self.each_by_mask::<N>(fields, operand, |a, b, is_taken| {
             if is_taken { b } else { a }
-        });
+        }));
     }
 
     /// Adds or subtracts with the carry that the mask holds.
@@ -114,18 +107,13 @@ impl VectorUnit {
         ensure(!fields.is_unmasked(), "a carry comes from `v0`")?;
         self.same_width(fields, operand)?;
         let subtracts = fields.funct6() == 0x12;
-        let all = Fields(fields.0 | 1 << 25);
-        let mask: Vec<bool> = (0..self.vl).map(|idx| self.mask(0, idx)).collect();
-        let idx = std::cell::Cell::new(self.vstart);
-        same!(self, all, operand, |a, b, _| {
-            let carry = u64::from(mask[idx.get()]);
-            idx.set(idx.get() + 1);
+        by_width!(self, N => self.each_by_mask::<N>(fields, operand, |a, b, carry| {
             if subtracts {
-                a.wrapping_sub(b).wrapping_sub(carry)
+                a.wrapping_sub(b).wrapping_sub(carry.into())
             } else {
-                a.wrapping_add(b).wrapping_add(carry)
+                a.wrapping_add(b).wrapping_add(carry.into())
             }
-        });
+        }));
         Ok(())
     }
 

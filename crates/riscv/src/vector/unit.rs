@@ -274,6 +274,30 @@ impl VectorUnit {
         self.finish_tail::<D>(fields.vd(), self.group() + wider);
     }
 
+    /// Computes all elements of `N` bytes from those at `vs2`, the operand's, and the mask, which
+    /// chooses or carries instead of leaving elements out. The destination is not the mask.
+    #[inline(always)]
+    pub(super) fn each_by_mask<const N: usize>(
+        &mut self,
+        fields: Fields,
+        operand: Operand,
+        compute: impl Fn(u64, u64, bool) -> u64,
+    ) {
+        if !self.has_body() {
+            return;
+        }
+        for idx in self.vstart..self.vl {
+            let of = |register: usize| self.read::<N>(register * self.register_bytes + idx * N);
+            let y = match operand {
+                Operand::Vector(vs1) => of(vs1),
+                Operand::Scalar(value) => value,
+            };
+            let value = compute(of(fields.vs2()), y, self.mask(0, idx));
+            self.write::<N>(fields.vd() * self.register_bytes + idx * N, value);
+        }
+        self.finish_tail::<N>(fields.vd(), self.group());
+    }
+
     /// Computes elements of a mask register from those of `N` bytes at `vs2`, the operand's, and
     /// the mask itself (`vmadc`) or whether they are active.
     #[inline(always)]
