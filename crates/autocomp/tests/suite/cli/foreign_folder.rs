@@ -1,23 +1,9 @@
 //! Run folders that somebody else has made: nothing that they name is started, asked or written
 //! unless the user says so, and nothing is written through their links.
 
-use super::program::{Place, problem};
+use super::program::{Place, copy, problem};
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 /// A program that leaves a trace whenever it is asked, and never answers well.
 const MODEL: &str = "command::sh -c 'cat >/dev/null; echo ran >> trace; echo nothing'";

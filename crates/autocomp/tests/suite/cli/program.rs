@@ -32,6 +32,20 @@ pub fn problem() -> String {
     data("gemm-64")
 }
 
+/// Copies a folder, since what is called may write into it.
+pub fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 /// A folder to work in, thrown away with the value.
 pub struct Place {
     folder: TempDir,

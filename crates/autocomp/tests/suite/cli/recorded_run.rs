@@ -1,22 +1,7 @@
 //! A run that was recorded before costs had units opens, shows and replays.
 
-use super::program::{Place, data};
-use std::fs;
+use super::program::{Place, copy, data};
 use std::path::Path;
-
-/// Copies a folder, since opening a run may write into it.
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 #[test]
 fn a_run_of_an_older_version_shows_and_replays_to_the_cycle() {

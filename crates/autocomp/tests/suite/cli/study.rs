@@ -1,6 +1,6 @@
 //! `autocomp study`: the example that is shipped, in part.
 
-use super::program::Place;
+use super::program::{Place, copy};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -8,19 +8,6 @@ use std::process::Stdio;
 use std::time::Duration;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/study");
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 #[test]
 fn arms_are_run_and_compared() {
