@@ -6,6 +6,7 @@ const FAMILY: &[&str] = &["../sim/src", "src"];
 const SHARED: &[&str] = &[
     "../../../catalog/src",
     "../../../eval/src",
+    "../../../remote/src",
     "../../../sandbox/src",
     "../../../toolchain/src",
     "../../host/src",

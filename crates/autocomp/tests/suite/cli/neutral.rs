@@ -5,7 +5,8 @@ use std::path::Path;
 
 /// The neutral crates.
 const NEUTRAL: &[&str] = &[
-    "core", "search", "store", "runner", "llm", "sandbox", "agents", "catalog", "eval", "reports",
+    "core", "search", "store", "runner", "llm", "sandbox", "agents", "catalog", "eval", "remote",
+    "reports",
 ];
 
 /// Names of families and the beginnings of their targets' names, which not even tests may have.

@@ -2,8 +2,7 @@
 //! instance.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use autocomp_catalog::Target;
 use autocomp_core::{
@@ -13,9 +12,9 @@ use autocomp_core::{
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled, Section};
 use autocomp_eval::{Bench, EvalError, Evaluator, Opening, TierClock, Verdict};
+use autocomp_remote::{Done, Folder, Machine, Task, last_lines};
 
 use super::Settings;
-use super::instance::{Done, Instance, last_lines};
 use super::summary::{self, Summary};
 use crate::{Evaluations, TrainiumBench};
 use autocomp_trainium_sim::Dialect;
@@ -23,6 +22,8 @@ use autocomp_trainium_sim::Dialect;
 /// The program that runs beside the vendor's tools.
 const DRIVER: &str = include_str!("driver.py");
 const EXECUTABLE: &str = "kernel.neff";
+/// Where packages of the vendor are installed.
+const VENDOR_FOLDER: &str = "/opt/aws";
 
 /// One problem on one device.
 #[derive(Debug)]
@@ -30,7 +31,9 @@ pub(crate) struct NeuronBench {
     /// Checks kernels before they may run on the device.
     simulated: TrainiumBench,
     settings: Settings,
-    path: Option<OsString>,
+    machine: Machine,
+    /// What the vendor's compiler may read on this computer.
+    readable: Vec<PathBuf>,
     engine: String,
     evaluations: Evaluations,
     identity: ContentHash,
@@ -53,11 +56,12 @@ impl NeuronBench {
             });
         }
         let folder = opening.surroundings.cache_folder.clone();
-        let (use_cache, path) = (
-            opening.settings.use_cache,
-            opening.surroundings.path.clone(),
-        );
-        let machine = opening.machine.to_owned();
+        let use_cache = opening.settings.use_cache;
+        let path = opening.surroundings.path.as_deref();
+        let machine = Machine::new(settings.host.as_ref(), path);
+        let name = opening.machine;
+        let mut readable = settings.readable.clone();
+        readable.push(VENDOR_FOLDER.into());
         let simulated = TrainiumBench::open(Opening {
             problem: opening.problem,
             target: opening.target,
@@ -73,11 +77,15 @@ impl NeuronBench {
             hasher.finish()
         };
         let (base, identity) = (hash(simulated.key("")), hash(simulated.identity()));
-        let place = settings.host.as_deref().unwrap_or("this computer");
         Ok(Self {
-            engine: format!("neuron {} machine={machine} on {place}", target.name),
+            engine: format!(
+                "neuron {} machine={name} on {}",
+                target.name,
+                machine.name()
+            ),
             simulated,
-            path,
+            machine,
+            readable,
             // A device may be out of sorts for a while: only what it measured is remembered.
             evaluations: Evaluations::new(use_cache.then_some(&*folder), base, |outcome| {
                 outcome == Outcome::Ok
@@ -100,48 +108,34 @@ impl NeuronBench {
             let (outcome, found) = self.simulated.diagnose(source, *failure);
             return Ok(Err(Verdict::failed(outcome, vec![found])));
         }
-        let instance = Instance {
-            settings: &self.settings,
-            path: self.path.as_deref(),
-            folder: self.settings.folder.join(self.key(source).to_string()),
-        };
-        instance.prepare()?;
-        let result = self.on_device(source, evaluated.dialect, &instance, clock);
-        instance.clean();
-        result
+        let folder = self.settings.folder.join(self.key(source).to_string());
+        let folder = self.machine.folder(folder)?;
+        self.on_device(source, evaluated.dialect, &folder, clock)
     }
 
     fn on_device(
         &self,
         source: &str,
         dialect: Dialect,
-        instance: &Instance<'_>,
+        folder: &Folder<'_>,
         clock: &mut TierClock,
     ) -> Result<Result<Summary, Verdict>, EvalError> {
-        let driver = instance
-            .folder
-            .join("driver.py")
-            .to_string_lossy()
-            .into_owned();
-        let folder = instance.folder.to_string_lossy().into_owned();
-        let executable = instance
-            .folder
-            .join(EXECUTABLE)
-            .to_string_lossy()
-            .into_owned();
+        let driver = folder.file("driver.py");
+        let place = folder.path().to_string_lossy();
+        let executable = folder.file(EXECUTABLE);
         let dialect = if dialect == Dialect::V1 {
             "nki1"
         } else {
             "nki2"
         };
-        instance.put("driver.py", DRIVER.as_bytes())?;
-        instance.put("kernel.py", source.as_bytes())?;
+        folder.put("driver.py", DRIVER.as_bytes())?;
+        folder.put("kernel.py", source.as_bytes())?;
         // Compilations go on in parallel, and see shapes only.
-        instance.put("inputs.json", self.inputs(None).as_bytes())?;
+        folder.put("inputs.json", self.inputs(None).as_bytes())?;
         let arguments: Vec<String> = [
-            &driver,
+            &*driver,
             "compile",
-            &folder,
+            &*place,
             &self.simulated.problem().entry,
             dialect,
             &executable,
@@ -149,7 +143,8 @@ impl NeuronBench {
         .map(|it| it.to_string())
         .to_vec();
         let seconds = self.settings.compile_seconds;
-        let done = clock.measure("build", || instance.compile(&arguments, seconds))?;
+        let task = Self::task(&self.settings.python, &arguments, seconds);
+        let done = clock.measure("build", || folder.run_confined(&task, &self.readable))?;
         if done.code != 0 {
             let found = told(
                 "neuron-compile",
@@ -162,36 +157,63 @@ impl NeuronBench {
         }
         for case in self.simulated.cases(source)? {
             let case = case?;
-            if let Some(verdict) = clock.measure("test", || {
-                self.test(&case, instance, &driver, &folder, &executable)
-            })? {
+            if let Some(verdict) =
+                clock.measure("test", || self.test(&case, folder, &driver, &executable))?
+            {
                 return Ok(Err(verdict));
             }
         }
         clock
-            .measure("time", || self.time(instance, &executable))
+            .measure("time", || self.time(folder, &executable))
             .map(Ok)
+    }
+
+    /// A task of the instance that uses no core.
+    fn task<'t>(program: &'t Path, arguments: &'t [String], seconds: u64) -> Task<'t> {
+        Task {
+            program,
+            arguments,
+            environment: &[],
+            seconds,
+            lock: None,
+        }
+    }
+
+    /// Runs a program of the instance while nobody else who uses this backend runs on the core.
+    fn alone(
+        &self,
+        folder: &Folder<'_>,
+        program: &Path,
+        arguments: &[String],
+    ) -> Result<Done, EvalError> {
+        let core = self.settings.core;
+        let lock = self.settings.folder.join(format!("core{core}.lock"));
+        folder.run(&Task {
+            environment: &[("NEURON_RT_VISIBLE_CORES", core.to_string())],
+            lock: Some(&lock),
+            ..Self::task(program, arguments, self.settings.run_seconds)
+        })
     }
 
     /// Runs one input set on the device; the verdict if that goes wrong.
     fn test(
         &self,
         case: &Case,
-        instance: &Instance<'_>,
+        folder: &Folder<'_>,
         driver: &str,
-        folder: &str,
         executable: &str,
     ) -> Result<Option<Verdict>, EvalError> {
-        instance.put("inputs.json", self.inputs(Some(case)).as_bytes())?;
+        folder.put("inputs.json", self.inputs(Some(case)).as_bytes())?;
         for (at, content) in case.before.iter().enumerate() {
             if let Some(content) = content {
-                instance.put(&format!("input{at}.bin"), content)?;
+                folder.put(&format!("input{at}.bin"), content)?;
             }
         }
         let library = self.settings.library.to_string_lossy();
-        let arguments = [driver, "run", folder, executable, &*library].map(str::to_owned);
+        let place = folder.path().to_string_lossy();
+        let arguments = [driver, "run", &*place, executable, &*library].map(str::to_owned);
         let seconds = self.settings.run_seconds;
-        let done = instance.run(&self.settings.python, &arguments, seconds, true)?;
+        let done = self.alone(folder, &self.settings.python, &arguments)?;
         if done.code != 0 {
             let outcome = if done.code == 124 {
                 Outcome::TimedOut
@@ -216,7 +238,7 @@ impl NeuronBench {
             .iter()
             .filter(|buffer| buffer.is_written());
         for (at, buffer) in written.enumerate() {
-            let content = instance.get(&format!("output{at}.bin"))?;
+            let content = folder.get(&format!("output{at}.bin"))?;
             let content = content.filter(|it| it.len() == buffer.bytes());
             let Some(content) = content else {
                 let found = Diagnostic {
@@ -243,22 +265,16 @@ impl NeuronBench {
     }
 
     /// Profiles the executable. What the profiler cannot do is the machine's fault: the kernel ran.
-    fn time(&self, instance: &Instance<'_>, executable: &str) -> Result<Summary, EvalError> {
+    fn time(&self, folder: &Folder<'_>, executable: &str) -> Result<Summary, EvalError> {
         let problem = |message: String| {
             EvalError::Environment {
             message,
             remedies: vec!["correct `profiler` in the machine's file, or install the vendor's tools on the instance".into()],
         }
         };
-        let (executions, seconds) = (
-            self.settings.executions.to_string(),
-            self.settings.run_seconds,
-        );
-        let session = instance
-            .folder
-            .join("profile.ntff")
-            .to_string_lossy()
-            .into_owned();
+        let executions = self.settings.executions.to_string();
+        let seconds = self.settings.run_seconds;
+        let session = folder.file("profile.ntff");
         let capture = [
             "capture",
             "-n",
@@ -271,7 +287,7 @@ impl NeuronBench {
             &executions,
         ]
         .map(str::to_owned);
-        let done = instance.run(&self.settings.profiler, &capture, seconds, true)?;
+        let done = self.alone(folder, &self.settings.profiler, &capture)?;
         if done.code != 0 {
             return Err(problem(format!(
                 "the profiler cannot capture (exit code {}): {}",
@@ -279,11 +295,7 @@ impl NeuronBench {
                 last_lines(&done.stderr)
             )));
         }
-        let profiled = instance
-            .folder
-            .join(format!("profile_exec_{executions}.ntff"))
-            .to_string_lossy()
-            .into_owned();
+        let profiled = folder.file(&format!("profile_exec_{executions}.ntff"));
         let view = [
             "view",
             "-n",
@@ -293,7 +305,7 @@ impl NeuronBench {
             "--output-format=summary-json",
         ]
         .map(str::to_owned);
-        let done = instance.run(&self.settings.profiler, &view, seconds, false)?;
+        let done = folder.run(&Self::task(&self.settings.profiler, &view, seconds))?;
         if done.code != 0 {
             return Err(problem(format!(
                 "the profiler cannot view (exit code {}): {}",

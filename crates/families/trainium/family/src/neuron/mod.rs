@@ -8,7 +8,6 @@
 //! that imitate them.
 
 mod bench;
-mod instance;
 mod settings;
 pub(crate) mod summary;
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use autocomp_remote::Host;
 use serde::Deserialize;
 
 /// `machines/NAME.toml` with `backend = "neuron"`.
@@ -16,7 +17,7 @@ pub(crate) struct Settings {
     pub(crate) simulated: String,
     /// The instance, as `ssh` knows it (`user@host`); absent: this computer.
     #[serde(default)]
-    pub(crate) host: Option<String>,
+    pub(crate) host: Option<Host>,
     /// Python with the vendor's packages.
     pub(crate) python: PathBuf,
     /// The vendor's profiler.
@@ -54,13 +55,6 @@ pub(crate) fn parse(text: &str) -> Result<Option<Settings>, String> {
         ));
     }
     let settings: Settings = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-    if settings
-        .host
-        .as_ref()
-        .is_some_and(|host| host.starts_with('-') || host.is_empty())
-    {
-        return Err("`host` is no name of a host".to_owned());
-    }
     if settings.executions == 0 || settings.compile_seconds == 0 || settings.run_seconds == 0 {
         return Err("`executions`, `compile_seconds` and `run_seconds` are at least 1".to_owned());
     }
