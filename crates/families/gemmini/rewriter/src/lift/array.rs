@@ -1,8 +1,8 @@
 //! Follows what the array multiplies, with either operand at rest, transposed or not.
 
+use super::contents::{Cell, Form, Place, Rounded, Sum, Term, Weights};
 use super::machine::{Done, Held, Machine};
 use super::resident;
-use super::traced::{Cell, Form, Place, Rounded, Sum, Term, Weights};
 use autocomp_gemmini::{Activation, ConfigEx, Dataflow, Tile};
 
 /// A product for one row of the result, with what is added to it.

@@ -4,9 +4,9 @@
 //! places and of products of places. What is stored is recorded as such a sum.
 
 use super::commands::{Effect, effect};
+use super::contents::{Cell, HardwareLoop, Numbered, Output, Place, Store, Sum};
 use super::program::Memory;
 use super::run::{Value, World};
-use super::traced::{Cell, HardwareLoop, Numbered, Output, Place, Store, Sum};
 use super::versions::{Rewritten, Versions};
 use autocomp_gemmini::{
     Activation, ConfigEx, ConfigLd, ConvLoop, ConvParameters, GemminiConfig, Instruction,

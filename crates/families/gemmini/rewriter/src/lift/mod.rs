@@ -7,9 +7,9 @@
 //! be scheduled anew.
 
 mod array;
-mod beside;
 mod calls;
 mod commands;
+mod contents;
 mod contraction;
 mod declare;
 mod distribute;
@@ -20,6 +20,7 @@ mod library;
 mod machine;
 mod operators;
 mod parts;
+mod pixel_rows;
 mod plain;
 mod program;
 mod raise;
@@ -31,8 +32,7 @@ mod sends;
 mod statements;
 mod sums;
 mod trace;
-mod traced;
-mod turned;
+mod transposition;
 mod uses;
 pub(crate) mod values;
 mod versions;
@@ -40,18 +40,18 @@ mod walk;
 mod windows;
 mod work;
 
+pub(crate) use contents::{HardwareLoop, Store};
 pub use elementwise::{Chain, Elementwise};
 pub(crate) use program::Memory;
-pub(crate) use traced::{HardwareLoop, Store};
 pub use work::{Bias, Convolution, Operand, Operation, Repeat, Work};
 
 use crate::normalise::{Vocabulary, expand};
 use autocomp_gemmini::{Elements, GemminiConfig};
+use contents::{Numbered, Stored};
 use machine::Machine;
 use sends::Definitions;
 use std::collections::BTreeMap;
 use std::fmt;
-use traced::{Numbered, Stored};
 use walk::Habits;
 
 /// Why a kernel is not understood, with the line if there is one.
@@ -285,7 +285,7 @@ fn commanded(
         hardware_loop: machine.hardware_loop(),
         memories,
     };
-    turned::turn_inputs(&mut lifted);
+    transposition::turn_inputs(&mut lifted);
     Ok(lifted)
 }
 

@@ -1,8 +1,8 @@
 //! Recognises several operations that each fill a part of one array.
 
+use super::contents::Output;
 use super::program::Memory;
 use super::recognize::Recognizer;
-use super::traced::Output;
 use super::work::{Operand, Operation, Repeat, Work};
 use std::collections::BTreeMap;
 

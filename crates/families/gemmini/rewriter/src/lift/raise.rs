@@ -1,6 +1,6 @@
 //! Raises statements of a kernel that are plain C, and leaves the others to the core.
 
-use super::plain::{Follower, Laying, Left, Plain, stored};
+use super::plain::{Arrangement, Follower, Left, Plain, stored};
 use super::program::{Memory, Program, Statement};
 use super::walk::{Habits, needs};
 use super::{Lifted, Operation, Reason, Work, head, without_header, works};
@@ -132,7 +132,7 @@ fn attempt(
     }
     let left = Follower::new(program).run(stretch, habits)?;
     let mut first = None;
-    for laying in Laying::all() {
+    for laying in Arrangement::all() {
         match understood(memories, &left, &is_wanted, laying, config) {
             Ok((_, works)) if laying.columns && !is_of_columns(&works) => {}
             Ok(found) => return Ok(found),
@@ -150,7 +150,7 @@ fn understood(
     memories: &[Memory],
     left: &Left,
     is_wanted: &dyn Fn(usize) -> bool,
-    laying: Laying,
+    laying: Arrangement,
     config: &GemminiConfig,
 ) -> Result<(Plain, Vec<Work>), Reason> {
     let plain = stored(memories, left, is_wanted, laying, config)?;

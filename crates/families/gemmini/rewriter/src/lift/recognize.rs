@@ -3,8 +3,8 @@
 //! Nothing depends on how the kernel is written: every stored row is compared
 //! with what a product, a convolution or an addition would have stored there.
 
+use super::contents::{Numbered, Output, Place, Store, Stored};
 use super::program::Memory;
-use super::traced::{Numbered, Output, Place, Store, Stored};
 use super::work::{Bias, Operand, Operation, Repeat, Work};
 
 /// A stretch of the summation: first row of weights, rows, first element of the input.

@@ -3,10 +3,10 @@
 //! The hardware's loops leave results in memory only, so such results get an array there: each
 //! row of it is what one row of a later result is made of.
 
+use super::contents::{Numbered, Output, Store, Stored};
 use super::plain::new_name;
 use super::program::{Memory, Type};
 use super::raise::declaration;
-use super::traced::{Numbered, Output, Store, Stored};
 use super::versions::Versions;
 use autocomp_gemmini::{Elements, GemminiConfig};
 use std::collections::BTreeMap;

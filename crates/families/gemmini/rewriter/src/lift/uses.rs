@@ -208,7 +208,7 @@ fn is_plain_target(node: Node<'_>) -> bool {
 pub(super) struct Use {
     pub(super) is_used: bool,
     pub(super) is_written: bool,
-    /// With the counters as its first indices, everywhere.
+    /// Every use has the loops' counters as its first indices.
     pub(super) is_indexed: bool,
     /// It is given another value before it is used.
     pub(super) is_set_first: bool,

@@ -5,7 +5,7 @@
 //! that are parts of one operation, such as the rows of a product of which each block is taken
 //! at once by another, become one again if no other needs them apart.
 
-use super::traced::{Numbered, Output, Place, Store, Stored, Term};
+use super::contents::{Numbered, Output, Place, Store, Stored, Term};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Versions of all arrays together that are followed.

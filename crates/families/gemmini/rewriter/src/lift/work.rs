@@ -1,6 +1,6 @@
 //! What an array is given: one of the operations that are known.
 
-use super::traced::Store;
+use super::contents::Store;
 
 /// Rows of an array in memory, as an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

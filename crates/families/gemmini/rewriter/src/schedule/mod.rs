@@ -118,7 +118,8 @@ impl Traffic {
     }
 }
 
-/// How much of what is hidden behind the bottleneck is felt all the same.
+/// Share of the cycles of units other than the busiest one that adds to the total: overlap is
+/// not perfect.
 const HINDRANCE: f64 = 0.03;
 
 /// A schedule of everything that a kernel computes.

@@ -23,7 +23,8 @@ pub(super) enum Stop {
     Split(Counter, i64),
     /// It may differ in each step.
     Each(Counter),
-    /// The counter is one that goes over rows of so many steps.
+    /// The counter runs over a flat index; each row of that index has so many steps, so the loop
+    /// becomes one over rows and one over the steps of a row.
     Nest(Counter, i64),
     /// A variable is needed that changes in a way that is not known.
     Unknown,

@@ -3,11 +3,11 @@
 
 use super::affine::{Affine, Counter};
 use super::code::Loops;
+use super::core_stores::Storing;
 use super::linear::{PLAIN, Part};
 use super::node::Element;
 use super::region::Write;
-use super::stored::Storing;
-use super::summed::Summed;
+use super::sum::Summed;
 use std::fmt::Write as _;
 
 /// What lies between a byte without a sign and one with it.
@@ -37,7 +37,7 @@ impl Storing<'_> {
             let (address, _) = rest.elements.remove(which);
             rest.factor *= HALF;
             let signed = self.signed(array)?;
-            let moved = super::stored::in_array(&address, self.operand, signed, self.operand);
+            let moved = super::core_stores::in_array(&address, self.operand, signed, self.operand);
             summed.parts[at].elements[which] = (moved, self.operand);
             summed.parts.push(rest);
         }
@@ -123,13 +123,13 @@ impl Storing<'_> {
             let (lone, mut parts): (Vec<Part>, Vec<Part>) =
                 summed.parts.drain(..).partition(is_lone);
             let address = match row {
-                Some(across) => super::stored::in_array(
+                Some(across) => super::core_stores::in_array(
                     &Affine::counter(across).plus(&Affine::of(0), 1),
                     Element::Integer(1, true),
                     new,
                     SUM,
                 ),
-                None => super::stored::in_array(&place.address, place.element, new, SUM),
+                None => super::core_stores::in_array(&place.address, place.element, new, SUM),
             };
             let dims: Vec<Counter> = match row {
                 Some(across) => vec![across],

@@ -1,8 +1,8 @@
 //! Depthwise convolutions: the core lays weights on diagonals, so that the array takes as
 //! many channels at once as it has columns.
 
+use super::super::contents::{Form, Numbered, Output, Place, Term, Weights};
 use super::super::program::{Memory, Type};
-use super::super::traced::{Form, Numbered, Output, Place, Term, Weights};
 use super::affine::{Affine, Counter};
 use super::linear::Part;
 use super::rows::{Rows, Spacing};

@@ -9,7 +9,7 @@ use super::super::walk::Habits;
 use super::affine::{Affine, Counter, Counters, Stop, refused};
 use super::node::{Id, Node, Nodes};
 use super::region::Write;
-use super::summed::Outlets;
+use super::sum::Outlets;
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 

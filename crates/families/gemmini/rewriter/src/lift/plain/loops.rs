@@ -1,6 +1,6 @@
 //! Follows loops: all steps at once, in stretches in which they are alike.
 
-mod stretched;
+mod stretch;
 mod trips;
 
 use super::super::program::{Expression, Statement};

@@ -7,34 +7,34 @@
 //! when it stores.
 
 mod affine;
+mod arrangement;
 mod code;
 mod computation;
+mod core_stores;
 mod corrections;
 mod depthwise;
-mod ended;
+mod element_order;
 mod evaluate;
 mod follow;
-mod laying;
 mod linear;
+mod loop_writes;
 mod loops;
 mod node;
 mod ones;
 mod patches;
 mod region;
-mod relaid;
 mod remainder;
 mod results;
 mod rounding;
 mod rows;
 mod shape;
-mod stored;
-mod summed;
+mod sum;
 
 use super::program::Type;
+pub(super) use arrangement::Arrangement;
+pub(super) use core_stores::{Plain, stored};
+pub(super) use element_order::new_name;
 pub(super) use follow::{Follower, Left};
-pub(super) use laying::Laying;
-pub(super) use relaid::new_name;
-pub(super) use stored::{Plain, stored};
 
 /// Returns whether elements of a type are operands of the array.
 pub(super) fn is_operand(kind: &Type, is_float: bool) -> bool {

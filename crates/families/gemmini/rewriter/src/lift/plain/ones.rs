@@ -1,9 +1,9 @@
 //! Sums of single elements, as of average pooling: products with ones.
 
 use super::affine::{Affine, Counter};
+use super::core_stores::Storing;
 use super::shape;
-use super::stored::Storing;
-use super::summed::Summed;
+use super::sum::Summed;
 
 /// Elements that are added up to one at most.
 const MOST: i64 = 4096;

@@ -3,12 +3,12 @@
 
 use super::affine::{Affine, Counter};
 use super::code::Loops;
+use super::core_stores::Storing;
+use super::element_order::Order;
 use super::linear::{PLAIN, Part};
 use super::region::Write;
-use super::relaid::Order;
 use super::rounding::Outlet;
 use super::shape;
-use super::stored::Storing;
 
 /// Elements of a sum that one counter goes over at most.
 const DEPTH: i64 = 4096;

@@ -1,12 +1,12 @@
 //! What the core does with what the array leaves.
 
 use super::affine::{Affine, Counter};
+use super::core_stores::Storing;
+use super::element_order::Shaped;
 use super::node::Id;
 use super::region::Write;
-use super::relaid::Shaped;
 use super::remainder::{Elsewhere, Remainder};
-use super::stored::Storing;
-use super::summed::Summed;
+use super::sum::Summed;
 
 impl Storing<'_> {
     /// Returns the code that makes results of what the array leaves.

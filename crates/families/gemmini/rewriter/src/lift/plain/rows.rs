@@ -1,7 +1,7 @@
 //! What the core stores, as rows of sums: as if the array had stored them.
 
+use super::super::contents::{Form, Numbered, Output, Place, Term, Weights};
 use super::super::program::Memory;
-use super::super::traced::{Form, Numbered, Output, Place, Term, Weights};
 use super::affine::{Affine, Counter, Counters};
 use super::linear::{PLAIN, Part};
 use super::node::Element;

@@ -4,8 +4,8 @@
 //! the columns before: so a row holds a pixel and its neighbours, and one pass of the
 //! array takes several taps of a kernel.
 
+use super::contents::{Form, Place, Term, Weights};
 use super::machine::{Done, Machine};
-use super::traced::{Form, Place, Term, Weights};
 
 impl Machine<'_> {
     /// Writes what came in to row `at` again, down to the start of its half of the scratchpad.

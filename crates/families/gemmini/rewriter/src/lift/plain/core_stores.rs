@@ -1,20 +1,20 @@
 //! What the core leaves in memory, as if the array had stored it.
 
 use super::super::Reason;
+use super::super::contents::{Numbered, Store, Stored};
 use super::super::program::Memory;
-use super::super::traced::{Numbered, Store, Stored};
 use super::affine::{Affine, Counters};
+use super::arrangement::Arrangement;
 use super::depthwise;
+use super::element_order::{Order, Shaped, new_name};
 use super::follow::Left;
-use super::laying::Laying;
 use super::linear::Part;
 use super::node::{Element, Nodes};
 use super::region::Write;
-use super::relaid::{Order, Shaped, new_name};
 use super::rounding::Outlet;
 use super::rows::{Rows, Spacing};
 use super::shape;
-use super::summed::{Outlets, Summed};
+use super::sum::{Outlets, Summed};
 use autocomp_gemmini::{Elements, GemminiConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,16 +28,16 @@ pub(in super::super) struct Plain {
     pub(in super::super) memories: Vec<Memory>,
     /// Numbers of the arrays that the program does not have.
     pub(in super::super) new: Range<usize>,
-    /// What the core does before everything else.
+    /// C code of the core before the array's work: it lays operands in the order of the array.
     pub(in super::super) preparation: String,
-    /// What the core does with what the array leaves.
+    /// C code of the core behind the array's work: it makes outputs of the full-width sums.
     pub(in super::super) remainder: String,
-    /// Why the core has to.
+    /// Why `remainder` is needed, if it is not empty.
     pub(in super::super) why: Option<Reason>,
 }
 
-/// Finds out what statements of a program store that leave everything to the core, of what
-/// following them `left`.
+/// Finds out what the statements of a program store that has no command of the accelerator.
+/// `left` is the state that following these statements ended in.
 ///
 /// `memories`: the program's arrays. `is_wanted`: whether what an array is given matters
 /// afterwards.
@@ -48,7 +48,7 @@ pub(in super::super) fn stored(
     memories: &[Memory],
     left: &Left,
     is_wanted: &dyn Fn(usize) -> bool,
-    laying: Laying,
+    laying: Arrangement,
     config: &GemminiConfig,
 ) -> Result<Plain, Reason> {
     let operand = match config.elements {
@@ -151,7 +151,7 @@ pub(super) struct Storing<'seen> {
     pub(super) written: BTreeSet<usize>,
     pub(super) operand: Element,
     dim: i64,
-    pub(super) laying: Laying,
+    pub(super) laying: Arrangement,
     /// Extents of arrays.
     pub(super) shapes: BTreeMap<usize, Vec<i64>>,
     /// Operands in another order.

@@ -2,15 +2,15 @@
 //! another order.
 
 use super::affine::Affine;
+use super::core_stores::Storing;
+use super::element_order::Order;
 use super::linear::Part;
 use super::region::Write;
-use super::relaid::Order;
-use super::stored::Storing;
-use super::summed::Summed;
+use super::sum::Summed;
 
 /// What the core lays in memory in another way before the array works, and behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in super::super) struct Laying {
+pub(in super::super) struct Arrangement {
     /// Inputs have the elements of a sum side by side.
     pub(super) input: bool,
     /// Weights have the columns of the results side by side.
@@ -24,7 +24,7 @@ pub(in super::super) struct Laying {
     pub(in super::super) columns: bool,
 }
 
-impl Laying {
+impl Arrangement {
     /// All ways, those first that cost the array and the core least.
     pub(in super::super) fn all() -> impl Iterator<Item = Self> {
         let orders = [
