@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! fuzz-vectors FIRST_SEED PROGRAMS [ROUNDS LENGTH]     compare with qemu-riscv64-static
+//! fuzz-vectors scalars FIRST_SEED PROGRAMS [...]       the same; half of it Zba, Zbb, Zbs, Zfh
 //! fuzz-vectors record FIRST_SEED PROGRAMS              print seeds, lengths and digests of it
 //! ```
 //!
@@ -28,7 +29,7 @@ fn emulated(recipe: Recipe, file: &Path) -> Option<Vec<u8>> {
     let program = program(recipe, Surroundings::Linux);
     std::fs::write(file, elf(&program)).expect("the program is written");
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).expect("set");
-    let cpu = format!("rv64,v=true,vext_spec=v1.0,vlen={}", recipe.vlen);
+    let cpu = format!("rv64,v=true,vext_spec=v1.0,vlen={},Zfh=true", recipe.vlen);
     let output = Command::new("qemu-riscv64-static")
         .args(["-cpu", &cpu])
         .arg(file)
@@ -60,6 +61,7 @@ fn difference(recipe: Recipe, a: &[u8], b: &[u8]) -> Option<(usize, String)> {
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    let scalars = words.iter().any(|word| word == "scalars");
     let records = words.first().is_some_and(|word| word == "record");
     let numbers: Vec<u64> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let [first, count, ..] = numbers[..] else {
@@ -75,6 +77,7 @@ fn main() {
                 rounds: numbers.get(2).map_or(40, |it| *it as usize),
                 length: numbers.get(3).map_or(12, |it| *it as usize),
                 cut: None,
+                scalars,
             };
             let Some(theirs) = emulated(recipe, &file) else {
                 ended += 1;

@@ -79,6 +79,12 @@ pub(crate) fn word(value: u32) -> u64 {
     i64::from(value as i32) as u64
 }
 
+/// Returns all ones for each byte that holds a one, zeros for the others.
+pub(crate) fn or_within_bytes(a: u64) -> u64 {
+    let bytes = a.to_le_bytes().map(|byte| if byte == 0 { 0 } else { 0xff });
+    u64::from_le_bytes(bytes)
+}
+
 /// Returns what an atomic with this funct5 stores over `old`. Both values are
 /// sign-extended from the access width, so one comparison serves both widths.
 pub(crate) fn atomic(funct5: u16, old: u64, operand: u64) -> u64 {

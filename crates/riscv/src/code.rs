@@ -1,8 +1,8 @@
 //! Code translated into straight blocks of predecoded instructions.
 
-use crate::decode::decode;
+use crate::decode::{decode, illegal};
 use crate::fault::{AccessKind, Fault};
-use crate::instruction::{DISCARD, Decoded, Instruction, Operation};
+use crate::instruction::{DISCARD, Decoded, Extensions, Instruction, Operation};
 use crate::memory::Memory;
 use crate::predictor::Transfer;
 use crate::record::{Buffered, Ending, Entry, Link, LinkBehind, Record, Surroundings};
@@ -59,6 +59,12 @@ impl CodeCache {
         };
         code.clear();
         code
+    }
+
+    /// Takes instructions of these extensions for what they are from now on.
+    pub fn extend(&mut self, extensions: Extensions) {
+        self.schedule.extensions = extensions;
+        self.clear();
     }
 
     /// Forgets everything.
@@ -161,6 +167,9 @@ impl CodeCache {
                 mut instruction,
                 length,
             } = decode(bits, at);
+            if !self.schedule.extensions.have(instruction.operation) {
+                instruction = illegal(bits);
+            }
             instruction.offset = (at - pc) as u16;
             if instruction.operation == O::Fence {
                 let behind = at + u64::from(length);

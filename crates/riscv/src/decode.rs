@@ -7,7 +7,7 @@ use crate::instruction::{DISCARD, Decoded, FLOAT_UNIT, Instruction, Operation};
 /// Decodes the instruction whose first bytes are the low bytes of `bits`,
 /// located at address `pc`. If it is a 16-bit one, the upper half is ignored.
 ///
-/// Bits that are no RV64GC instruction become [`Operation::Illegal`].
+/// Bits that are no RV64GC, Zba, Zbb, Zbs, Zfh or V instruction become [`Operation::Illegal`].
 ///
 /// *Source*: RISC-V unprivileged specification, instruction listings.
 #[must_use]
@@ -28,7 +28,7 @@ pub fn decode(bits: u32, pc: u64) -> Decoded {
     }
 }
 
-fn illegal(bits: u32) -> Instruction {
+pub(crate) fn illegal(bits: u32) -> Instruction {
     Instruction {
         operation: Operation::Illegal,
         rd: DISCARD,
@@ -129,6 +129,22 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
                 (1, 0) => (O::Slli, shamt),
                 (5, 0) => (O::Srli, shamt),
                 (5, 0x10) => (O::Srai, shamt),
+                (1, 0x18) => match rs2 {
+                    _ if funct7 & 1 == 1 => return None,
+                    0 => (O::Clz, 0),
+                    1 => (O::Ctz, 0),
+                    2 => (O::Cpop, 0),
+                    4 => (O::SextB, 0),
+                    5 => (O::SextH, 0),
+                    _ => return None,
+                },
+                (1, 0x12) => (O::Bclr, shamt),
+                (1, 0x1a) => (O::Binv, shamt),
+                (1, 0x0a) => (O::Bset, shamt),
+                (5, 0x12) => (O::Bext, shamt),
+                (5, 0x18) => (O::Ror, shamt),
+                (5, 0x0a) if shamt == 7 => (O::OrcB, 0),
+                (5, 0x1a) if shamt == 0x38 => (O::Rev8, 0),
                 _ => return None,
             };
             with(operation, Some(rd), Some(rs1), None, immediate)
@@ -139,6 +155,14 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
                 (1, 0) => (O::Slliw, i64::from(rs2)),
                 (5, 0) => (O::Srliw, i64::from(rs2)),
                 (5, 0x20) => (O::Sraiw, i64::from(rs2)),
+                (1, 4 | 5) => (O::SlliUw, i64::from(field(25, 20))),
+                (1, 0x30) => match rs2 {
+                    0 => (O::Clzw, 0),
+                    1 => (O::Ctzw, 0),
+                    2 => (O::Cpopw, 0),
+                    _ => return None,
+                },
+                (5, 0x30) => (O::Rorw, i64::from(rs2)),
                 _ => return None,
             };
             with(operation, Some(rd), Some(rs1), None, immediate)
@@ -163,6 +187,22 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
                 (1, 5) => O::Divu,
                 (1, 6) => O::Rem,
                 (1, 7) => O::Remu,
+                (0x10, 2) => O::Sh1add,
+                (0x10, 4) => O::Sh2add,
+                (0x10, 6) => O::Sh3add,
+                (0x20, 4) => O::Xnor,
+                (0x20, 6) => O::Orn,
+                (0x20, 7) => O::Andn,
+                (5, 4) => O::Min,
+                (5, 5) => O::Minu,
+                (5, 6) => O::Max,
+                (5, 7) => O::Maxu,
+                (0x30, 1) => O::Rol,
+                (0x30, 5) => O::Ror,
+                (0x24, 1) => O::Bclr,
+                (0x24, 5) => O::Bext,
+                (0x34, 1) => O::Binv,
+                (0x14, 1) => O::Bset,
                 _ => return None,
             };
             with(operation, Some(rd), Some(rs1), Some(rs2), 0)
@@ -179,6 +219,13 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
                 (1, 5) => O::Divuw,
                 (1, 6) => O::Remw,
                 (1, 7) => O::Remuw,
+                (4, 0) => O::AddUw,
+                (4, 4) if rs2 == 0 => O::ZextH,
+                (0x10, 2) => O::Sh1addUw,
+                (0x10, 4) => O::Sh2addUw,
+                (0x10, 6) => O::Sh3addUw,
+                (0x30, 1) => O::Rolw,
+                (0x30, 5) => O::Rorw,
                 _ => return None,
             };
             with(operation, Some(rd), Some(rs1), Some(rs2), 0)
@@ -247,6 +294,8 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
         0x07 | 0x27 => {
             let load = field(5, 5) == 0;
             let operation = match (load, funct3) {
+                (true, 1) => O::Flh,
+                (false, 1) => O::Fsh,
                 (true, 2) => O::Flw,
                 (true, 3) => O::Fld,
                 (false, 2) => O::Fsw,
@@ -272,7 +321,10 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
             }
         }
         0x43 | 0x47 | 0x4b | 0x4f => {
-            let form = FusedForm::decode(field(3, 2), field(26, 25), funct3)?;
+            let is_half = field(26, 25) == 2;
+            let format = if is_half { 0 } else { field(26, 25) };
+            let form = FusedForm::decode(field(3, 2), format, funct3)?;
+            let operation = if is_half { O::HalfFused } else { O::Fused };
             let rs3 = field(31, 27);
             let operands = Operands {
                 rd: Some(rd),
@@ -280,12 +332,17 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
                 rs2: Some(rs2),
                 float_mask: 7,
             };
-            let mut instruction = build(O::Fused, operands, form.pack(), i64::from(rs3));
+            let mut instruction = build(operation, operands, form.pack(), i64::from(rs3));
             instruction.uses |= 1 << (32 + rs3);
             instruction
         }
         0x53 => {
-            let form = FloatForm::decode(funct7, u32::from(rs2), funct3)?;
+            let half = FloatForm::decode_half(funct7, u32::from(rs2), funct3);
+            let operation = if half.is_some() { O::Half } else { O::Float };
+            let form = match half {
+                Some(form) => form,
+                None => FloatForm::decode(funct7, u32::from(rs2), funct3)?,
+            };
             let operands = Operands {
                 rd: Some(rd),
                 rs1: Some(rs1),
@@ -294,7 +351,7 @@ fn decode_word(bits: u32, pc: u64) -> Option<Instruction> {
                     | u8::from(form.reads_float()) << 1
                     | u8::from(form.reads_float()) << 2,
             };
-            build(O::Float, operands, form.pack(), 0)
+            build(operation, operands, form.pack(), 0)
         }
         _ => return None,
     })

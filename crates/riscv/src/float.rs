@@ -7,10 +7,12 @@
 #![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
 
 pub(crate) mod divider;
+mod half;
 pub(crate) mod host;
 
 use crate::soft_float::{Format, Outcome, Rounding};
 pub(crate) use divider::{divider_cycles, plain_divider_cycles};
+pub(crate) use half::{execute_half, execute_half_fused};
 pub(crate) use host::{
     exact_fused_double, is_exact_fused_single, is_exact_product_double, is_exact_product_single,
     is_exact_sum_double, is_exact_sum_single, plain_fused_single, plain_integer, plain_narrowed,
@@ -267,6 +269,15 @@ fn operand(bits: u64, double: bool) -> u64 {
 
 fn boxed(bits: u64, double: bool) -> u64 {
     if double { bits } else { bits | BOX }
+}
+
+/// Returns a number of a format as it stands in a register.
+fn boxed_as(bits: u64, format: Format) -> u64 {
+    match format {
+        crate::soft_float::DOUBLE => bits,
+        crate::soft_float::SINGLE => bits | BOX,
+        _ => bits | !0xffff,
+    }
 }
 
 fn rounding(field: u8, frm: u8) -> Option<Rounding> {

@@ -5,6 +5,7 @@ use crate::config::CoreConfig;
 use crate::coprocessor::Coprocessor;
 use crate::csr::ControlRegisters;
 use crate::fault::Fault;
+use crate::instruction::Extensions;
 use crate::memory::Memory;
 use crate::record::Core;
 use crate::schedule::Schedule;
@@ -80,6 +81,13 @@ impl Hart {
     pub fn with_vectors(mut self, unit: VectorUnit) -> Self {
         self.core.csr = ControlRegisters::new(true, true);
         self.core.vector = Some(Box::new(unit));
+        self
+    }
+
+    /// Gives the hart extensions of its scalar part. Their instructions are illegal otherwise.
+    #[must_use]
+    pub fn with_extensions(mut self, extensions: Extensions) -> Self {
+        self.code.extend(extensions);
         self
     }
 

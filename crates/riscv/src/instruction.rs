@@ -74,6 +74,42 @@ pub enum Operation {
     Divuw,
     Remw,
     Remuw,
+    Sh1add,
+    Sh2add,
+    Sh3add,
+    AddUw,
+    Sh1addUw,
+    Sh2addUw,
+    Sh3addUw,
+    SlliUw,
+    Andn,
+    Orn,
+    Xnor,
+    Clz,
+    Clzw,
+    Ctz,
+    Ctzw,
+    Cpop,
+    Cpopw,
+    Max,
+    Maxu,
+    Min,
+    Minu,
+    SextB,
+    SextH,
+    ZextH,
+    /// `rol`; those that rotate to the right take what `rs2` and `immediate` hold together.
+    Rol,
+    Rolw,
+    Ror,
+    Rorw,
+    OrcB,
+    Rev8,
+    /// With and without an immediate, as [`Self::Ror`]; so are the next three.
+    Bclr,
+    Bext,
+    Binv,
+    Bset,
     /// `extra`: which accesses to memory are next to it, once it is in a block.
     Fence,
     FenceI,
@@ -97,6 +133,14 @@ pub enum Operation {
     Fld,
     Fsw,
     Fsd,
+    Flh,
+    Fsh,
+    /// An operation on half-precision numbers: `extra` is a packed `FloatForm`, in which the
+    /// integer type of a conversion between formats is 0 for single to half, 1 for double to
+    /// half, 2 and 3 for the way back.
+    Half,
+    /// The fused multiply-add of half precision: as [`Self::Fused`].
+    HalfFused,
     /// Fused multiply-add: `extra` is a packed `FusedForm`, `immediate` is rs3.
     Fused,
     /// An instruction on vectors: `immediate` holds the bits.
@@ -144,6 +188,26 @@ pub struct Decoded {
     pub length: u8,
 }
 
+/// What a hart may have besides RV64IMAFDC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extensions {
+    /// Zba, Zbb and Zbs.
+    pub bits: bool,
+    /// Zfh: scalar arithmetic in half precision.
+    pub half: bool,
+}
+
+impl Extensions {
+    /// Returns whether a hart with these has an operation.
+    pub(crate) fn have(self, operation: Operation) -> bool {
+        use Operation as O;
+        match operation {
+            O::Flh | O::Fsh | O::Half | O::HalfFused => self.half,
+            _ => self.bits || !(O::Sh1add as u8..=O::Bset as u8).contains(&(operation as u8)),
+        }
+    }
+}
+
 impl Operation {
     /// Returns whether it is a branch or jump.
     pub(crate) fn transfers(self) -> bool {
@@ -159,7 +223,7 @@ impl Operation {
         use Operation as O;
         matches!(
             self,
-            O::Lb | O::Lh | O::Lw | O::Ld | O::Lbu | O::Lhu | O::Lwu | O::Flw | O::Fld
+            O::Lb | O::Lh | O::Lw | O::Ld | O::Lbu | O::Lhu | O::Lwu | O::Flw | O::Fld | O::Flh
         )
     }
 
@@ -184,6 +248,8 @@ impl Operation {
                 | O::Fld
                 | O::Fsw
                 | O::Fsd
+                | O::Flh
+                | O::Fsh
                 | O::LrW
                 | O::LrD
                 | O::ScW

@@ -1,5 +1,6 @@
-//! RV64IMAFDC interpreter with the timing of an in-order Rocket core, and a vector unit (V 1.0)
-//! without timing, which a hart has if it is given one.
+//! RV64IMAFDC interpreter with the timing of an in-order Rocket core; Zba, Zbb, Zbs, Zfh and a
+//! vector unit (V 1.0)
+//! without timing are there for a hart that is given them.
 //!
 //! Pure and synchronous: reads no clock, file, environment or randomness.
 //! It knows nothing of Gemmini; custom instructions and everything below the
@@ -37,7 +38,7 @@ pub use coprocessor::{Coprocessor, LineAccess, RoccCommand, RoccReply};
 pub use decode::decode;
 pub use fault::{AccessKind, Fault, FaultKind};
 pub use hart::{Exit, Hart, Limits, Mode};
-pub use instruction::{Decoded, Instruction, Operation};
+pub use instruction::{Decoded, Extensions, Instruction, Operation};
 pub use memory::{Memory, Region, RegionAccess};
 pub use statistics::CoreStatistics;
 pub use vector::{Agnostic, VectorUnit};

@@ -6,7 +6,7 @@
 //! watched only if somebody further away may come too early.
 
 use crate::config::CoreConfig;
-use crate::instruction::{DISCARD, Instruction, Operation};
+use crate::instruction::{DISCARD, Extensions, Instruction, Operation};
 use crate::predictor::counter_address;
 use crate::record::{Ending, Entry, Record};
 use crate::steps::{
@@ -45,6 +45,7 @@ pub(crate) struct Translated {
 pub(crate) struct Schedule {
     config: CoreConfig,
     timed: bool,
+    pub extensions: Extensions,
     load_latency: u16,
     subword_load_latency: u16,
     float_load_latency: u16,
@@ -62,6 +63,7 @@ impl Schedule {
         Self {
             config: config.clone(),
             timed,
+            extensions: Extensions::default(),
             load_latency: cycles(config.load_latency),
             subword_load_latency: cycles(config.subword_load_latency),
             float_load_latency: cycles(config.float_load_latency),
@@ -181,7 +183,7 @@ impl Schedule {
         match operation {
             O::Lw | O::Ld | O::Lwu => Some(self.load_latency),
             O::Lb | O::Lh | O::Lbu | O::Lhu => Some(self.subword_load_latency),
-            O::Flw | O::Fld => Some(self.float_load_latency),
+            O::Flh | O::Flw | O::Fld => Some(self.float_load_latency),
             _ => None,
         }
     }
@@ -243,7 +245,7 @@ impl Translated {
     fn loads(&self) -> u64 {
         let Instruction { operation, rd, .. } = self.instruction;
         match operation {
-            Operation::Flw | Operation::Fld => 1 << (32 + (rd & 31)),
+            Operation::Flh | Operation::Flw | Operation::Fld => 1 << (32 + (rd & 31)),
             _ if rd == DISCARD => 0,
             _ => 1 << (rd & 31),
         }

@@ -208,6 +208,7 @@ loads! {
     lbu, Lbu, lbu_near_store, slow_lbu: Integers, 1, |value: u8| value.into();
     lhu, Lhu, lhu_near_store, slow_lhu: Integers, 2, |value: u16| value.into();
     lwu, Lwu, lwu_near_store, slow_lwu: Integers, 4, |value: u32| value.into();
+    flh, Flh, flh_near_store, slow_flh: Floats, 2, |value: u16| u64::from(value) | !0xffff;
     flw, Flw, flw_near_store, slow_flw: Floats, 4, |value: u32| u64::from(value) | !0 << 32;
     fld, Fld, fld_near_store, slow_fld: Floats, 8, |value: u64| value;
 }
@@ -262,6 +263,7 @@ stores! {
     sh, slow_sh: Integers, u16;
     sw, slow_sw: Integers, u32;
     sd, slow_sd: Integers, u64;
+    fsh, slow_fsh: Floats, u16;
     fsw, slow_fsw: Floats, u32;
     fsd, slow_fsd: Floats, u64;
 }

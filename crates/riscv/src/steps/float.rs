@@ -8,10 +8,10 @@ pub(super) use short::step_of_short;
 
 use super::{begin, begin_dependent};
 use crate::float::{
-    BOX, FloatForm, FusedForm, exact_fused_double, execute, execute_fused, is_exact_fused_single,
-    is_exact_product_double, is_exact_product_single, is_exact_sum_double, is_exact_sum_single,
-    plain_fused_single, plain_product_double, plain_product_single, plain_sum_double,
-    plain_sum_single, rounded_fused_double,
+    BOX, FloatForm, FusedForm, exact_fused_double, execute, execute_fused, execute_half,
+    execute_half_fused, is_exact_fused_single, is_exact_product_double, is_exact_product_single,
+    is_exact_sum_double, is_exact_sum_single, plain_fused_single, plain_product_double,
+    plain_product_single, plain_sum_double, plain_sum_single, rounded_fused_double,
 };
 use crate::record::{Below, Core, How, Record};
 
@@ -332,6 +332,49 @@ fn operate<const TIMED: bool>(core: &mut Core, record: &Record, now: u64) -> Ope
         core.x[usize::from(record.rd)] = bits;
     }
     Operated::Done
+}
+
+/// An operation on half-precision numbers.
+pub fn half<const TIMED: bool>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let (record, next, now) = begin!(core, records, now, below);
+    demand_unit!(core, record, now);
+    let [a, b] = [record.rs1, record.rs2].map(|number| core.f[usize::from(number)]);
+    let integer = core.x[usize::from(record.rs1)];
+    let form = FloatForm::unpack(record.extra);
+    let Some((bits, raised)) = execute_half(form, a, b, integer, core.csr.frm) else {
+        return rounding_is_reserved(core, record, now);
+    };
+    core.csr.raise(raised);
+    if form.writes_float() {
+        core.f[usize::from(record.rd)] = bits;
+    } else {
+        core.x[usize::from(record.rd)] = bits;
+    }
+    (next.step)(core, &records[1..], now, below)
+}
+
+/// A fused multiply-add of half-precision numbers.
+pub fn half_fused<const TIMED: bool>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let (record, next, now) = begin!(core, records, now, below);
+    demand_unit!(core, record, now);
+    let operands = fused_registers(core, record);
+    let form = FusedForm::unpack(record.extra);
+    let Some((bits, raised)) = execute_half_fused(form, operands, core.csr.frm) else {
+        return rounding_is_reserved(core, record, now);
+    };
+    core.csr.raise(raised);
+    core.f[usize::from(record.rd)] = bits;
+    (next.step)(core, &records[1..], now, below)
 }
 
 #[cold]

@@ -74,6 +74,40 @@ arithmetic! {
     sllw, Sllw: |a, b, _immediate| a::word((a as u32) << (b & 31));
     srlw, Srlw: |a, b, _immediate| a::word(a as u32 >> (b & 31));
     sraw, Sraw: |a, b, _immediate| a::word((a as i32 >> (b & 31)) as u32);
+    sh1add, Sh1add: |a, b, _immediate| (a << 1).wrapping_add(b);
+    sh2add, Sh2add: |a, b, _immediate| (a << 2).wrapping_add(b);
+    sh3add, Sh3add: |a, b, _immediate| (a << 3).wrapping_add(b);
+    add_uw, AddUw: |a, b, _immediate| u64::from(a as u32).wrapping_add(b);
+    sh1add_uw, Sh1addUw: |a, b, _immediate| (u64::from(a as u32) << 1).wrapping_add(b);
+    sh2add_uw, Sh2addUw: |a, b, _immediate| (u64::from(a as u32) << 2).wrapping_add(b);
+    sh3add_uw, Sh3addUw: |a, b, _immediate| (u64::from(a as u32) << 3).wrapping_add(b);
+    slli_uw, SlliUw: |a, _b, immediate| u64::from(a as u32) << (immediate & 63);
+    andn, Andn: |a, b, _immediate| a & !b;
+    orn, Orn: |a, b, _immediate| a | !b;
+    xnor, Xnor: |a, b, _immediate| !(a ^ b);
+    clz, Clz: |a, _b, _immediate| a.leading_zeros().into();
+    clzw, Clzw: |a, _b, _immediate| (a as u32).leading_zeros().into();
+    ctz, Ctz: |a, _b, _immediate| a.trailing_zeros().into();
+    ctzw, Ctzw: |a, _b, _immediate| (a as u32).trailing_zeros().into();
+    cpop, Cpop: |a, _b, _immediate| a.count_ones().into();
+    cpopw, Cpopw: |a, _b, _immediate| (a as u32).count_ones().into();
+    max, Max: |a, b, _immediate| (a as i64).max(b as i64) as u64;
+    maxu, Maxu: |a, b, _immediate| a.max(b);
+    min, Min: |a, b, _immediate| (a as i64).min(b as i64) as u64;
+    minu, Minu: |a, b, _immediate| a.min(b);
+    sext_b, SextB: |a, _b, _immediate| i64::from(a as i8) as u64;
+    sext_h, SextH: |a, _b, _immediate| i64::from(a as i16) as u64;
+    zext_h, ZextH: |a, _b, _immediate| u64::from(a as u16);
+    rol, Rol: |a, b, _immediate| a.rotate_left(b as u32 & 63);
+    rolw, Rolw: |a, b, _immediate| a::word((a as u32).rotate_left(b as u32 & 31));
+    ror, Ror: |a, b, immediate| a.rotate_right((b | immediate) as u32 & 63);
+    rorw, Rorw: |a, b, immediate| a::word((a as u32).rotate_right((b | immediate) as u32 & 31));
+    orc_b, OrcB: |a, _b, _immediate| a::or_within_bytes(a);
+    rev8, Rev8: |a, _b, _immediate| a.swap_bytes();
+    bclr, Bclr: |a, b, immediate| a & !(1 << ((b | immediate) & 63));
+    bext, Bext: |a, b, immediate| a >> ((b | immediate) & 63) & 1;
+    binv, Binv: |a, b, immediate| a ^ 1 << ((b | immediate) & 63);
+    bset, Bset: |a, b, immediate| a | 1 << ((b | immediate) & 63);
 }
 
 /// What the multiplier and divider do: a value, and the iterations it takes.

@@ -1,6 +1,7 @@
 //! Tests of this crate from outside, in one program, which links once.
 
 mod differential;
+mod extensions;
 #[path = "../vectors/interpreted.rs"]
 mod interpreted;
 mod parts;

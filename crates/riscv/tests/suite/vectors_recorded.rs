@@ -16,6 +16,7 @@ fn recipe(seed: u64, vlen: usize) -> Recipe {
         rounds: 10,
         length: 12,
         cut: None,
+        scalars: false,
     }
 }
 

@@ -3,8 +3,8 @@
 use crate::rocket::core_config;
 use crate::vectors::{BASE, Program};
 use autocomp_riscv::{
-    Agnostic, Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand,
-    RoccReply, VectorUnit,
+    Agnostic, Coprocessor, Exit, Extensions, Fault, Hart, Limits, LineAccess, Memory, Mode,
+    RoccCommand, RoccReply, VectorUnit,
 };
 
 /// Nothing below the caches.
@@ -38,7 +38,13 @@ pub fn results(program: &Program, vlen: usize, mode: Mode) -> Vec<u8> {
         .expect("the image lies in memory")
         .copy_from_slice(&program.image);
     let unit = VectorUnit::new(vlen, true, Agnostic::Undisturbed);
-    let mut hart = Hart::new(&core_config(64, 4), mode).with_vectors(unit);
+    let extensions = Extensions {
+        bits: true,
+        half: true,
+    };
+    let mut hart = Hart::new(&core_config(64, 4), mode)
+        .with_vectors(unit)
+        .with_extensions(extensions);
     hart.set_pc(BASE);
     let limits = Limits {
         instructions: 1 << 32,

@@ -140,6 +140,8 @@ pub struct Recipe {
     pub length: usize,
     /// A round that has only so many of its instructions.
     pub cut: Option<(usize, usize)>,
+    /// Whether half of the instructions are scalar ones of Zba, Zbb, Zbs and Zfh.
+    pub scalars: bool,
 }
 
 /// Makes a program.
@@ -166,12 +168,15 @@ pub fn program(recipe: Recipe, to: Surroundings) -> Program {
         let at = |place: usize| (BASE as usize + place + round * record) as i64;
         let input = &mut image[inputs + round * record..inputs + (round + 1) * record];
         fill(input, &mut numbers);
+        if recipe.scalars {
+            box_halves(input, &mut numbers);
+        }
         let kept = match recipe.cut {
             Some((cut, kept)) if cut == round => kept,
             _ => recipe.length,
         };
         let records = (at(inputs), at(outputs));
-        round_code(&mut writer, &mut numbers, records, (recipe.length, kept));
+        round_code(&mut writer, &mut numbers, records, recipe, kept);
     }
     end(
         &mut writer,
@@ -333,7 +338,10 @@ fn round_code(
     writer: &mut Writer,
     numbers: &mut Numbers,
     (input, output): (i64, i64),
-    (length, kept): (usize, usize),
+    Recipe {
+        length, scalars, ..
+    }: Recipe,
+    kept: usize,
 ) {
     writer.set(RECORD, input);
     whole_registers(writer, 0x07);
@@ -360,7 +368,11 @@ fn round_code(
     writer.set(RECORD, output);
     for place in 0..length {
         let before = writer.code.len();
-        instruction(writer, numbers);
+        if scalars && numbers.one_in(2) {
+            writer.put(scalar(numbers));
+        } else {
+            instruction(writer, numbers);
+        }
         if place >= kept {
             writer.code.truncate(before);
         }
@@ -435,6 +447,132 @@ fn instruction(writer: &mut Writer, numbers: &mut Numbers) {
             }
             writer.put(word);
         }
+    }
+}
+
+/// Makes some registers hold numbers of half precision, which are boxed.
+fn box_halves(input: &mut [u8], numbers: &mut Numbers) {
+    for register in 0..32 {
+        let place = FLOATS as usize + 8 * register;
+        if numbers.one_in(2) {
+            input[place + 2..place + 8].fill(0xff);
+        }
+    }
+}
+
+/// Opcode, funct7 and funct3 of what takes two integer registers (Zba, Zbb, Zbs).
+const REGISTERS: [(u32, u32, u32); 26] = [
+    (0x33, 0x10, 2),
+    (0x33, 0x10, 4),
+    (0x33, 0x10, 6),
+    (0x33, 0x20, 4),
+    (0x33, 0x20, 6),
+    (0x33, 0x20, 7),
+    (0x33, 5, 4),
+    (0x33, 5, 5),
+    (0x33, 5, 6),
+    (0x33, 5, 7),
+    (0x33, 0x30, 1),
+    (0x33, 0x30, 5),
+    (0x33, 0x24, 1),
+    (0x33, 0x24, 5),
+    (0x33, 0x34, 1),
+    (0x33, 0x14, 1),
+    (0x3b, 4, 0),
+    (0x3b, 0x10, 2),
+    (0x3b, 0x10, 4),
+    (0x3b, 0x10, 6),
+    (0x3b, 0x30, 1),
+    (0x3b, 0x30, 5),
+    // These two are no instructions.
+    (0x33, 0x24, 2),
+    (0x3b, 5, 4),
+    (0x33, 1, 0),
+    (0x3b, 0x20, 5),
+];
+
+/// Opcode, the upper six bits and funct3 of what takes a register and a distance.
+const DISTANCES: [(u32, u32, u32); 9] = [
+    (0x13, 0x12, 1),
+    (0x13, 0x1a, 1),
+    (0x13, 0x0a, 1),
+    (0x13, 0x12, 5),
+    (0x13, 0x1a, 5),
+    (0x13, 0x18, 5),
+    (0x13, 0x0a, 5),
+    (0x1b, 0x02, 1),
+    (0x1b, 0x18, 5),
+];
+
+/// Opcode, the upper twelve bits and funct3 of what takes one register; without `ctzw`, which
+/// QEMU 7.2 counts beyond 32 bits.
+const UNARY: [(u32, u32, u32); 10] = [
+    (0x13, 0x600, 1),
+    (0x13, 0x601, 1),
+    (0x13, 0x602, 1),
+    (0x13, 0x604, 1),
+    (0x13, 0x605, 1),
+    (0x13, 0x287, 5),
+    (0x13, 0x6b8, 5),
+    (0x1b, 0x600, 1),
+    (0x1b, 0x602, 1),
+    (0x3b, 0x080, 4),
+];
+
+/// Returns a random scalar instruction of Zba, Zbb, Zbs or Zfh.
+fn scalar(numbers: &mut Numbers) -> u32 {
+    let [rd, rs1, rs2] = [(); 3].map(|()| numbers.below(FREE + 1) as u32);
+    let [fd, f1, f2, f3] = [(); 4].map(|()| numbers.below(32) as u32);
+    let rounding = numbers.of(&[0, 0, 1, 2, 3, 4, 7, 7, 7]);
+    let of = |opcode: u32, funct7: u32, funct3: u32, (rd, rs1, rs2): (u32, u32, u32)| {
+        funct7 << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
+    };
+    let offset = numbers.below(32) as u32 * 2;
+    match numbers.below(12) {
+        0..=2 => {
+            let (opcode, funct7, funct3) = numbers.of(&REGISTERS);
+            of(opcode, funct7, funct3, (rd, rs1, rs2))
+        }
+        3 => {
+            let (opcode, high, funct3) = numbers.of(&DISTANCES);
+            let distance = numbers.below(64) as u32;
+            high << 26 | distance << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
+        }
+        4 => {
+            let (opcode, high, funct3) = numbers.of(&UNARY);
+            high << 20 | rs1 << 15 | funct3 << 12 | rd << 7 | opcode
+        }
+        5 => offset << 20 | MIDDLE << 15 | 1 << 12 | fd << 7 | 0x07,
+        6 => (offset >> 5) << 25 | f2 << 20 | MIDDLE << 15 | 1 << 12 | (offset & 31) << 7 | 0x27,
+        7 => {
+            let opcode = numbers.of(&[0x43, 0x47, 0x4b, 0x4f]);
+            of(opcode, f3 << 2 | 2, rounding, (fd, f1, f2))
+        }
+        8 | 9 => {
+            let funct5 = numbers.of(&[0, 1, 2, 3, 4, 5]);
+            let funct3 = match funct5 {
+                4 | 5 => numbers.below(3) as u32,
+                _ => rounding,
+            };
+            of(0x53, funct5 << 2 | 2, funct3, (fd, f1, f2))
+        }
+        10 => {
+            // Between formats, from and to integers.
+            let (funct7, source) = numbers.of(&[(0x22, 0), (0x22, 1), (0x20, 2), (0x21, 2)]);
+            let kind = numbers.below(4) as u32;
+            match numbers.below(3) {
+                0 => of(0x53, 0x62, rounding, (rd, f1, kind)),
+                1 => of(0x53, 0x6a, rounding, (fd, rs1, kind)),
+                _ => of(0x53, funct7, rounding, (fd, f1, source)),
+            }
+        }
+        _ => match numbers.below(5) {
+            0 => of(0x53, 0x2e, rounding, (fd, f1, 0)),
+            1 => of(0x53, 0x52, numbers.below(3) as u32, (rd, f1, f2)),
+            2 => of(0x53, 0x72, 0, (rd, f1, 0)),
+            3 => of(0x53, 0x72, 1, (rd, f1, 0)),
+            _ => of(0x53, 0x7a, 0, (fd, rs1, 0)),
+        },
     }
 }
 
