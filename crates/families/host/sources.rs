@@ -1,9 +1,6 @@
 /// The family's own code, from this crate's folder: a run goes on only with the same.
 const FAMILY: &[&str] = &["src", "runtime", "templates"];
 
-/// What of it decides no result: it proposes kernels.
-const WITHOUT: &[&str] = &["src/rewriter"];
-
 /// What else decides results: cached ones are those of the same code, here too.
 const SHARED: &[&str] = &[
     "../../catalog/src",

@@ -13,7 +13,7 @@ use autocomp_host::bench::{HostBench, Settings, Tested, Timed, Timing};
 use autocomp_host::detection::Processor;
 use autocomp_host::machine::machine_of;
 use autocomp_host::pairs::Effort;
-use autocomp_host::rewriter::HostRewriter;
+use autocomp_nests::NestRewriter;
 use autocomp_toolchain::find_toolchain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,7 +47,7 @@ fn main() -> Result<(), Failure> {
         true => optional,
         false => Processor::detect().features,
     };
-    let rewriter = HostRewriter::new(machine.resources(&features));
+    let rewriter = NestRewriter::new(machine.resources(&features));
     let names: Vec<String> = match wanted {
         [] => {
             let all = catalog.problem_names().map(str::to_owned);
@@ -100,7 +100,7 @@ fn main() -> Result<(), Failure> {
 }
 
 /// Writes what the first plans make of a problem's own kernel.
-fn write_plans(problem: &Problem, rewriter: &HostRewriter, folder: &Path) -> Result<(), Failure> {
+fn write_plans(problem: &Problem, rewriter: &NestRewriter, folder: &Path) -> Result<(), Failure> {
     let short = problem.name.rsplit('/').next().unwrap_or(&problem.name);
     let source = problem.kernel("baseline")?;
     for plan in 0..PLANS {
@@ -173,7 +173,7 @@ fn judge(bench: &HostBench, source: &str) -> Result<Timing, String> {
 /// Takes the best of a few plans, again and again.
 fn climb(
     bench: &HostBench,
-    rewriter: &HostRewriter,
+    rewriter: &NestRewriter,
     rounds: u32,
     name: &str,
     folder: &Path,

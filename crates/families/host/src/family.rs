@@ -7,7 +7,6 @@ use crate::feedback;
 use crate::library;
 use crate::machine::machine_of;
 use crate::pairs::Effort;
-use crate::rewriter::HostRewriter;
 use crate::throughput::find_analyst;
 use autocomp_c::{C, check};
 use autocomp_catalog::{Problem, Target};
@@ -21,6 +20,7 @@ use autocomp_eval::{
     Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount, TierClock,
     Verdict,
 };
+use autocomp_nests::NestRewriter;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -98,7 +98,7 @@ impl Family for Host {
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let machine = machine_of(target, machine)?;
         let features = Processor::detect().features;
-        Ok(Some(Arc::new(HostRewriter::new(
+        Ok(Some(Arc::new(NestRewriter::new(
             machine.resources(&features),
         ))))
     }

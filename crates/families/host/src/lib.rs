@@ -21,7 +21,6 @@ mod oracle;
 mod overhead;
 pub mod pairs;
 pub mod peaks;
-pub mod rewriter;
 mod shared_memory;
 mod slack;
 pub mod statistics;
@@ -39,7 +38,5 @@ pub mod inside {
     pub use crate::base::SharedBase;
     pub use crate::counters::{Counters, counter, reason};
     pub use crate::library::find as find_library;
-    pub use crate::rewriter::hints::{Hints, TRIED};
-    pub use crate::rewriter::read::macros::expanded;
     pub use crate::throughput::read as read_throughput;
 }

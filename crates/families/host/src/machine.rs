@@ -1,9 +1,9 @@
 //! Machine parameters of a host target: `machines/*.toml`.
 
 use crate::detection::Processor;
-use crate::rewriter::{Dots, Resources};
 use autocomp_catalog::Target;
 use autocomp_eval::{EvalError, read_machine};
+use autocomp_nests::{Dots, Resources};
 use serde::Deserialize;
 
 /// A machine that kernels are compiled for and must be run on.

@@ -12,6 +12,3 @@ const SHARED: &[&str] = &[
     "../../host/src",
     "../../host/runtime",
 ];
-
-/// What of that decides no result: it proposes kernels.
-const WITHOUT: &[&str] = &["../../host/src/rewriter"];

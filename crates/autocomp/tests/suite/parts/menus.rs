@@ -60,11 +60,7 @@ fn menus_have_what_rewriters_do() {
             "crates/families/trainium/rewriter/src/transformations/mod.rs",
             30,
         ),
-        (
-            "host",
-            "crates/families/host/src/rewriter/propose/words.rs",
-            10,
-        ),
+        ("host", "crates/nests/src/propose/words.rs", 10),
         ("gemmini", "crates/families/gemmini/rewriter/src", 12),
     ] {
         let changes = named(place);

@@ -9,7 +9,7 @@ use crate::support;
 use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter, Seed};
 use autocomp_host::detection::Processor;
 use autocomp_host::machine::Machine;
-use autocomp_host::rewriter::{Dots, HostRewriter, Resources};
+use autocomp_nests::{Dots, NestRewriter, Resources};
 
 const MATRICES: &str = r#"
 target = "host-x86-64-avx2"
@@ -135,12 +135,12 @@ fn choice(menu: &[MenuItem], iteration: u32, plan: u32) -> PlanChoice<'_> {
 }
 
 /// Returns a rewriter for a processor that every target of this architecture has.
-fn rewriter() -> HostRewriter {
+fn rewriter() -> NestRewriter {
     let dots = match std::env::consts::ARCH {
         "x86_64" => vec![Dots::Words],
         _ => Vec::new(),
     };
-    HostRewriter::new(Resources {
+    NestRewriter::new(Resources {
         lanes: 8,
         registers: 16,
         dots,
@@ -148,7 +148,7 @@ fn rewriter() -> HostRewriter {
 }
 
 /// Returns a rewriter for the processor at hand.
-fn own_rewriter() -> HostRewriter {
+fn own_rewriter() -> NestRewriter {
     let features = Processor::detect().features;
     let text = match Processor::detect().target() {
         Some("host-x86-64-avx512") => {
@@ -159,7 +159,7 @@ fn own_rewriter() -> HostRewriter {
         }
         _ => include_str!("../../../../../targets/host-x86-64-avx2/machines/this.toml"),
     };
-    HostRewriter::new(
+    NestRewriter::new(
         Machine::parse(text)
             .expect("a machine")
             .resources(&features),
@@ -168,7 +168,7 @@ fn own_rewriter() -> HostRewriter {
 
 /// Makes `steps` kernels of one another, each by another plan, and evaluates them;
 /// every third step begins anew.
-fn walk_with(rewriter: &HostRewriter, problem: &str, plain: &str, steps: u32) {
+fn walk_with(rewriter: &NestRewriter, problem: &str, plain: &str, steps: u32) {
     let Some(bench) = support::bench_of(problem, plain) else {
         return;
     };

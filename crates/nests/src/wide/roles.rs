@@ -1,6 +1,6 @@
 //! What the actions of an innermost loop do in all iterations together.
 
-use crate::rewriter::code::{Element, Expression};
+use crate::code::{Element, Expression};
 
 /// What an action of the body does in all iterations together.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::condition::{Condition, Relation};
 
 /// Returns the condition that an expression over loop variables is.
-pub(in crate::rewriter) fn condition(expression: &Expression) -> Option<Condition> {
+pub(crate) fn condition(expression: &Expression) -> Option<Condition> {
     let Expression::Binary(left, operator, right) = expression else {
         return None;
     };

@@ -1,6 +1,6 @@
 //! Hints for the compiler in kernels that are not read.
 
-use autocomp_host::inside::{Hints, TRIED};
+use autocomp_nests::inside::{Hints, TRIED};
 
 #[test]
 fn hints_stand_where_they_belong() {

@@ -13,14 +13,14 @@ mod code;
 mod distribute;
 mod estimate;
 mod forms;
-pub(crate) mod hints;
+mod hints;
 mod jam;
 mod nest;
 mod normal;
 mod pieces;
 mod product;
 mod propose;
-pub(crate) mod read;
+mod read;
 mod schedule;
 mod shape;
 mod tables;
@@ -32,6 +32,14 @@ mod write;
 pub use forms::Form;
 pub use propose::Resources;
 pub use schedule::{Dots, Schedule};
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::hints::{Hints, TRIED};
+    pub use crate::read::macros::expanded;
+}
 
 use autocomp_core::{
     ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
@@ -57,7 +65,7 @@ const SCHEDULE_MARK: &str = "// schedule: ";
 
 /// Proposes schedules for loop nests.
 #[derive(Clone, Debug)]
-pub struct HostRewriter {
+pub struct NestRewriter {
     resources: Resources,
 }
 
@@ -81,7 +89,7 @@ struct Source {
     schedule: Option<Schedule>,
 }
 
-impl HostRewriter {
+impl NestRewriter {
     /// Creates a rewriter for a processor.
     #[must_use]
     pub fn new(resources: Resources) -> Self {
@@ -178,7 +186,7 @@ fn gumbel(mut seed: Seed) -> f64 {
     -(-uniform.ln()).ln()
 }
 
-impl Rewriter for HostRewriter {
+impl Rewriter for NestRewriter {
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
         let Err(error) = Self::read(source) else {
             return Vec::new();

@@ -116,7 +116,7 @@ fn begins_anew(body: &[Statement], name: &str) -> bool {
 
 /// Gives every value of a variable that is declared in an innermost loop a name of
 /// its own.
-pub(in crate::rewriter) fn told_apart(
+pub(crate) fn told_apart(
     statements: &[Statement],
     names: &mut BTreeMap<String, Named>,
 ) -> Vec<Statement> {

@@ -1,11 +1,11 @@
 //! What changes from one schedule to another, by items of the menu and in words.
 
 use super::Choices;
-use crate::rewriter::code::Named;
-use crate::rewriter::forms::Form;
-use crate::rewriter::nest::Nest;
-use crate::rewriter::schedule::{Dots, Part, Product, Schedule};
-use crate::rewriter::write::Region;
+use crate::code::Named;
+use crate::forms::Form;
+use crate::nest::Nest;
+use crate::schedule::{Dots, Part, Product, Schedule};
+use crate::write::Region;
 use std::collections::BTreeMap;
 
 pub(super) fn product_changes(before: &Product, after: &Product) -> Vec<&'static str> {

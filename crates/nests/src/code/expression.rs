@@ -5,7 +5,7 @@ use autocomp_c_loops::affine::Affine;
 
 impl Expression {
     /// Returns the variables and elements that are read, in the order of the text.
-    pub(in crate::rewriter) fn reads(&self) -> Vec<&Element> {
+    pub(crate) fn reads(&self) -> Vec<&Element> {
         match self {
             Self::Number(_) | Self::Index(_) => Vec::new(),
             Self::Element(element) => {
@@ -26,7 +26,7 @@ impl Expression {
         }
     }
 
-    pub(in crate::rewriter) fn mentions(&self, variable: &str) -> bool {
+    pub(crate) fn mentions(&self, variable: &str) -> bool {
         match self {
             Self::Number(_) => false,
             Self::Index(affine) => affine.mentions(variable),
@@ -41,7 +41,7 @@ impl Expression {
     }
 
     /// Returns the expression with every element replaced by what `change` gives.
-    pub(in crate::rewriter) fn map(&self, change: &mut dyn FnMut(&Element) -> Self) -> Self {
+    pub(crate) fn map(&self, change: &mut dyn FnMut(&Element) -> Self) -> Self {
         let mut boxed = |inner: &Self| Box::new(inner.map(change));
         match self {
             Self::Number(_) | Self::Index(_) => self.clone(),
@@ -61,7 +61,7 @@ impl Expression {
         }
     }
 
-    pub(in crate::rewriter) fn substitute(&self, name: &str, value: &Affine) -> Option<Self> {
+    pub(crate) fn substitute(&self, name: &str, value: &Affine) -> Option<Self> {
         let boxed = |inner: &Self| Some(Box::new(inner.substitute(name, value)?));
         Some(match self {
             Self::Number(_) => self.clone(),
@@ -83,7 +83,7 @@ impl Expression {
     }
 
     /// Returns it as C.
-    pub(in crate::rewriter) fn to_c(&self) -> String {
+    pub(crate) fn to_c(&self) -> String {
         match self {
             Self::Number(text) => text.clone(),
             Self::Index(affine) => affine.to_c(),
@@ -107,7 +107,7 @@ impl Expression {
     }
 
     /// Returns it as C, in parentheses if it is more than one operand.
-    pub(in crate::rewriter) fn operand(&self) -> String {
+    pub(crate) fn operand(&self) -> String {
         match self {
             Self::Number(_) | Self::Element(_) | Self::Call(..) => self.to_c(),
             Self::Index(affine) => affine.to_c_operand(),
