@@ -3,6 +3,7 @@ const FAMILY: &[&str] = &[
     "../accelerator/src",
     "../sim/src",
     "../../../riscv/src",
+    "../../../riscv-machine/src",
     "src",
     "data",
 ];

@@ -9,8 +9,10 @@ use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_eval::text;
 use autocomp_gemmini::{Checks, Gemmini, Severity, Warning};
 use autocomp_gemmini_family::machine_config;
-use autocomp_gemmini_sim::{Machine, Program, ProgramEnd, ProgramReport, SimError, run_loaded};
 use autocomp_riscv::{Limits, Mode};
+use autocomp_riscv_machine::{
+    Machine, Program, ProgramEnd, ProgramError, ProgramReport, run_loaded,
+};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -121,7 +123,7 @@ pub fn run(arguments: &RunArguments, output: Output) -> Result<u8, CliError> {
             text::grouped(arguments.max_instructions),
         ));
     }
-    let mut machine = Machine::new(&config, accelerator, mode);
+    let mut machine = Machine::new(&config.core, accelerator, mode);
     let report =
         run_loaded(&program, &mut machine, limits).map_err(|error| elf_error(&error, arguments))?;
     let wall_s = begun.elapsed().as_secs_f64();
@@ -179,12 +181,12 @@ fn speed(instructions: u64, wall_s: f64) -> String {
     format!(" ({mips:.0} million instructions per second)")
 }
 
-fn elf_error(error: &SimError, arguments: &RunArguments) -> CliError {
+fn elf_error(error: &ProgramError, arguments: &RunArguments) -> CliError {
     let hint = match error {
-        SimError::NoSegments => {
+        ProgramError::NoSegments => {
             "link it with a script that puts its sections into memory at 0x80000000; `readelf -l` lists the segments"
         }
-        SimError::Entry { .. } => {
+        ProgramError::Entry { .. } => {
             "link it with `-e SYMBOL`, which names its first instruction, or with `ENTRY(SYMBOL)` in the linker script"
         }
         _ => "a statically linked bare-metal RV64 program is needed, loaded at 0x80000000",

@@ -52,23 +52,14 @@ pub mod inside {
     pub use crate::functional::norm::NormStatistics;
     pub use crate::functional::outlet::Narrowing;
     pub use crate::functional::race::Outstanding;
-    pub use crate::timing::agenda::Agenda;
     pub use crate::timing::calendar::Calendar;
     pub use crate::timing::job::Operand;
     pub use crate::timing::load::reader::best_packet;
-    pub use crate::timing::memory::MemorySystem;
-    pub use crate::timing::memory::coherence::{RUNS, Turns};
-    pub use crate::timing::memory::outer::{Back, Outer};
-    pub use crate::timing::memory::pipeline::Pipeline;
-    pub use crate::timing::memory::sharing::Sharing;
     pub use crate::timing::operation::Operation;
-    pub use crate::timing::request::{Client, Kind};
-    pub use crate::timing::ring::Ring;
     pub use crate::timing::rows::Progress;
     pub use crate::timing::spans::{Latency, Level, PageRegister, Spans};
     pub use crate::timing::stream::{ACCUMULATOR, Stream, ZEROS, pace};
     pub use crate::timing::tags::{Tag, Tags};
-    pub use crate::timing::trackers::intake::{Left, ROOM_SEEN};
 
     use crate::timing::{RecordedOperation, Recording};
     use crate::{Functional, InstructionSet};

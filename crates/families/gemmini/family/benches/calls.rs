@@ -14,8 +14,9 @@ mod compiler;
 use autocomp_catalog::{Problem, Target};
 use autocomp_gemmini::Gemmini;
 use autocomp_gemmini::timing::Recording;
-use autocomp_gemmini_sim::{CallReport, MEMORY_BASE, Machine, MachineConfig, Program};
+use autocomp_gemmini_sim::MachineConfig;
 use autocomp_riscv::{Limits, Mode};
+use autocomp_riscv_machine::{CallReport, MEMORY_BASE, Machine, Program};
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use compiler::{cache_folder, problem, toolchain};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -77,7 +78,7 @@ impl Callable {
         let arguments: Vec<u64> = buffers.map(|buffer| place(buffer.bytes())).collect();
         let end = (at + GAP).next_multiple_of(4096);
         let size = (end - MEMORY_BASE) as usize;
-        let mut machine = Machine::with_memory(config, accelerator, mode, size);
+        let mut machine = Machine::with_memory(&config.core, accelerator, mode, size);
         machine.load(program).unwrap();
         for (buffer, address) in problem.buffers.iter().zip(&arguments) {
             let bytes = machine.memory().host_mut(*address, buffer.bytes()).unwrap();

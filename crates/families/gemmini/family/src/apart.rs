@@ -22,8 +22,8 @@ use autocomp_core::{Diagnostic, Seed};
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_gemmini::Statistics;
-use autocomp_gemmini_sim::CallReport;
 use autocomp_riscv::Mode;
+use autocomp_riscv_machine::CallReport;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Number of timed calls: a cold one and a warm one.

@@ -3,8 +3,8 @@
 use super::attribution::Segment;
 use crate::cause::Cause;
 use crate::profile::CoreLine;
-use autocomp_gemmini_sim::ObservedBlock;
 use autocomp_riscv::{CoreStatistics, Memory};
+use autocomp_riscv_machine::ObservedBlock;
 use std::collections::{BTreeMap, HashMap};
 
 /// Blocks kept in order at most.

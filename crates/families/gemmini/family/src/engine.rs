@@ -8,8 +8,9 @@ use autocomp_catalog::Target;
 use autocomp_eval::EvalError;
 use autocomp_gemmini::timing::{Ideal, Recording};
 use autocomp_gemmini::{Gemmini, GemminiConfig};
-use autocomp_gemmini_sim::{Machine, MachineConfig};
+use autocomp_gemmini_sim::MachineConfig;
 use autocomp_riscv::Mode;
+use autocomp_riscv_machine::Machine;
 
 /// Hash of the sources of simulator and evaluator.
 pub(super) const ENGINE_HASH: &str = env!("AUTOCOMP_ENGINE_HASH");
@@ -62,7 +63,7 @@ impl Engine {
         let accelerator = Gemmini::new(self.accelerator.clone(), timing)
             .map_err(|error| EvalError::Fault(error.to_string()))?;
         Ok(Machine::with_memory(
-            &self.config,
+            &self.config.core,
             accelerator,
             mode,
             memory_bytes,
@@ -100,7 +101,7 @@ impl Engine {
             _ => Mode::Timed,
         };
         Ok(Machine::with_memory(
-            &self.config,
+            &self.config.core,
             accelerator,
             mode,
             memory_bytes,

@@ -8,7 +8,7 @@ use crate::texts::texts;
 use autocomp_catalog::Problem;
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_gemmini::timing::{IdleReason, PcCycles};
-use autocomp_gemmini_sim::CallReport;
+use autocomp_riscv_machine::CallReport;
 use std::collections::BTreeMap;
 
 /// Lines reported, dearest first.

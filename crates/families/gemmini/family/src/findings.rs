@@ -5,8 +5,8 @@ use super::session::{Session, most_work};
 use autocomp_catalog::Buffer;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use autocomp_eval::comparison::place;
-use autocomp_gemmini_sim::{Program, Spin, Stop};
 use autocomp_riscv::{Fault, FaultKind, Limits};
+use autocomp_riscv_machine::{Program, Spin, Stop};
 use std::collections::BTreeSet;
 
 /// The kernel's file name and text, for locations.

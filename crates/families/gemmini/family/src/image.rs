@@ -6,7 +6,7 @@
 //! Source of the format: System V ABI, "Object Files"; RISC-V ELF psABI.
 
 use autocomp_core::{ContentHash, ContentHasher};
-use autocomp_gemmini_sim::{MEMORY_BASE, Program, SimError};
+use autocomp_riscv_machine::{MEMORY_BASE, Program, ProgramError};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
 use object::{LittleEndian, Object, ObjectSection, ObjectSymbol};
@@ -110,7 +110,8 @@ impl Image {
         let stack_start = loaded_end.next_multiple_of(PAGE);
         let stack = stack_start..stack_start + STACK_BYTES;
         let entry_function = check_symbols(&parsed, entry, &code, range(".bss"), &stack)?;
-        let program = Program::parse(file).map_err(|error: SimError| shape(error.to_string()))?;
+        let program =
+            Program::parse(file).map_err(|error: ProgramError| shape(error.to_string()))?;
         if program.entry != MEMORY_BASE {
             return Err(shape(format!("it starts at {:#x}", program.entry)));
         }

@@ -5,8 +5,8 @@ use autocomp_catalog::{Buffer, Role};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::comparison::place;
-use autocomp_gemmini_sim::MEMORY_BASE;
 use autocomp_riscv::{Memory, Region, RegionAccess};
+use autocomp_riscv_machine::MEMORY_BASE;
 use std::ops::Range;
 
 const PAGE: u64 = 4096;

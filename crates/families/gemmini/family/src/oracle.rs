@@ -10,9 +10,10 @@ use autocomp_eval::EvalError;
 use autocomp_eval::FileStore;
 use autocomp_eval::comparison::place;
 use autocomp_eval::inputs::Case;
-use autocomp_gemmini_sim::{Machine, MachineConfig, NoAccelerator, Stop};
+use autocomp_gemmini_sim::MachineConfig;
 use autocomp_host::Reference;
 use autocomp_riscv::{Limits, Mode};
+use autocomp_riscv_machine::{Machine, NoAccelerator, Stop};
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use std::path::Path;
 use std::sync::Mutex;
@@ -217,7 +218,7 @@ impl Oracle<'_> {
         let layout = Layout::new(program, buffers, Seed(0))?;
         let accelerator = NoAccelerator::new(0, 0);
         let mut machine = Machine::with_memory(
-            self.machine,
+            &self.machine.core,
             accelerator,
             Mode::Functional,
             layout.memory_bytes,

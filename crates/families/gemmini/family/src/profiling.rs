@@ -23,7 +23,7 @@ use crate::profile::{
 };
 use autocomp_eval::timeline::{Counter, Timeline};
 use autocomp_gemmini::timing::{Action, Recording, Unit};
-use autocomp_gemmini_sim::{CallReport, Program};
+use autocomp_riscv_machine::{CallReport, Program};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Pairs of lines reported, longest waits first.

@@ -10,8 +10,8 @@ use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
 use autocomp_gemmini::timing::Recording;
 use autocomp_gemmini::{Checks, Gemmini, Severity};
-use autocomp_gemmini_sim::{CallReport, Machine, ObservedBlock, Progress, Stop};
 use autocomp_riscv::{Limits, Memory, Mode};
+use autocomp_riscv_machine::{CallReport, Machine, ObservedBlock, Progress, Stop};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Simulated cycles, or instructions of a call without a sense of time, after

@@ -27,8 +27,8 @@ use autocomp_eval::doubts::{Refutation, WorkField};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{EvalError, Evaluator};
-use autocomp_gemmini_sim::{CallReport, ObservedBlock};
 use autocomp_riscv::Mode;
+use autocomp_riscv_machine::{CallReport, ObservedBlock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Commands recorded of the ranked call for feedback; memory for more is not

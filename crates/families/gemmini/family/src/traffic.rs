@@ -10,7 +10,8 @@ use super::pc_map::PcSums;
 use super::profiling::Lines;
 use super::session::Session;
 use crate::profile::{BufferTraffic, Cause, MemoryTraffic, RooflinePosition};
-use autocomp_gemmini::timing::{Action, MemoryConfig, RecordedCommand, RecordedSpan, Unit};
+use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Unit};
+use autocomp_riscv_machine::MemoryConfig;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

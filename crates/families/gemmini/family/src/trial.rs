@@ -12,8 +12,8 @@ use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::comparison::compare;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
-use autocomp_gemmini_sim::{CallReport, Stop};
 use autocomp_riscv::{Limits, Mode};
+use autocomp_riscv_machine::{CallReport, Stop};
 
 /// What is said about a kernel whose result depends on the pattern in memory.
 const DEPENDS_ON_POISON: &str =

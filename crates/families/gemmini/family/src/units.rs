@@ -3,7 +3,7 @@
 use super::ordered::Ordered;
 use crate::profile::UnitCycles;
 use autocomp_gemmini::timing::Unit;
-use autocomp_gemmini_sim::CallReport;
+use autocomp_riscv_machine::CallReport;
 
 /// Units with a section of the reservation station each.
 pub(super) const UNITS: [(&str, Unit); 3] = [

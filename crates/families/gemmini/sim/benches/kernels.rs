@@ -5,8 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail")]
 
 use autocomp_gemmini::{Checks, Gemmini, Severity};
-use autocomp_gemmini_sim::{MachineConfig, ProgramReport, run_program};
+use autocomp_gemmini_sim::MachineConfig;
 use autocomp_riscv::{Limits, Mode};
+use autocomp_riscv_machine::{ProgramReport, run_program};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::path::Path;
 
@@ -22,7 +23,7 @@ fn simulate(elf: &[u8], machine: &MachineConfig) -> ProgramReport {
         instructions: u64::MAX,
         cycles: u64::MAX,
     };
-    run_program(elf, machine, accelerator, Mode::Timed, limits).unwrap()
+    run_program(elf, &machine.core, accelerator, Mode::Timed, limits).unwrap()
 }
 
 fn kernels(criterion: &mut Criterion) {

@@ -6,12 +6,9 @@
 //! repetition 0, in which code and data are mostly cold.
 
 use crate::config::MachineConfig;
-use crate::error::SimError;
-use crate::host::{ProgramEnd, run_loaded};
-use crate::machine::Machine;
-use crate::program::Program;
 use autocomp_gemmini::{Checks, Gemmini, Severity};
 use autocomp_riscv::{Limits, Memory, Mode};
+use autocomp_riscv_machine::{Machine, Program, ProgramEnd, ProgramError, run_loaded};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -76,7 +73,7 @@ pub enum CalibrationError {
         /// The program.
         elf: String,
         /// Why.
-        source: SimError,
+        source: ProgramError,
     },
     /// A program did not end as it should.
     #[error("{elf} did not run to its end: {problem}")]
@@ -269,7 +266,7 @@ pub fn run_cases(
         races: Severity::Off,
         hazards: Severity::Off,
     });
-    let mut simulated = Machine::with_memory(machine, accelerator, Mode::Timed, 64 << 20);
+    let mut simulated = Machine::with_memory(&machine.core, accelerator, Mode::Timed, 64 << 20);
     let report = run_loaded(&program, &mut simulated, LIMITS).map_err(|source| {
         CalibrationError::Program {
             elf: elf.to_owned(),

@@ -1,11 +1,15 @@
 //! Descriptions of machines.
 
-use crate::error::SimError;
 use crate::limits;
 use autocomp_gemmini::GemminiConfig;
 use autocomp_gemmini::timing::TimingConfig;
 use autocomp_riscv::CoreConfig;
 use serde::{Deserialize, Serialize};
+
+/// Why a machine description cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("invalid machine description: {0}")]
+pub struct InvalidMachine(pub String);
 
 /// A whole machine, as read from a TOML file in a target's `machines` folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,9 +31,9 @@ impl MachineConfig {
     /// # Errors
     /// With line and column if it is no valid TOML or a key is missing,
     /// unknown or of the wrong type; with the key if a number is not possible.
-    pub fn from_toml(text: &str) -> Result<Self, SimError> {
+    pub fn from_toml(text: &str) -> Result<Self, InvalidMachine> {
         let config: Self = toml::from_str(text)
-            .map_err(|error| SimError::Config(error.to_string().trim_end().to_owned()))?;
+            .map_err(|error| InvalidMachine(error.to_string().trim_end().to_owned()))?;
         limits::check(&config)?;
         Ok(config)
     }

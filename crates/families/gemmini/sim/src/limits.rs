@@ -3,8 +3,7 @@
 //! The model holds entries in arrays of fixed size and cuts what does not fit: a
 //! description that asks for more would silently be another machine.
 
-use crate::config::MachineConfig;
-use crate::error::SimError;
+use crate::config::{InvalidMachine, MachineConfig};
 use toml::Value;
 
 /// Most cycles, entries or whatever else is counted, where nothing else is said: far
@@ -83,22 +82,22 @@ pub const LIMITS: [Limit; 37] = [
 /// Checks the numbers of a machine description.
 ///
 /// # Errors
-/// [`SimError::Config`] with the key and what it must be.
-pub(crate) fn check(config: &MachineConfig) -> Result<(), SimError> {
+/// [`InvalidMachine`] with the key and what it must be.
+pub(crate) fn check(config: &MachineConfig) -> Result<(), InvalidMachine> {
     config
         .accelerator
         .validate()
-        .map_err(|error| SimError::Config(format!("accelerator.{error}")))?;
+        .map_err(|error| InvalidMachine(format!("accelerator.{error}")))?;
     for (name, table) in [
         ("core", Value::try_from(&config.core)),
         ("timing", Value::try_from(&config.timing)),
     ] {
-        let table = table.map_err(|error| SimError::Config(format!("{name}: {error}")))?;
+        let table = table.map_err(|error| InvalidMachine(format!("{name}: {error}")))?;
         check_numbers(name, &table)?;
     }
     let frontend = &config.timing.frontend;
     if 32 < frontend.queues * frontend.queue_entries {
-        return Err(SimError::Config(format!(
+        return Err(InvalidMachine(format!(
             "timing.frontend: {} queues of {} entries must hold at most 32 commands",
             frontend.queues, frontend.queue_entries
         )));
@@ -106,7 +105,7 @@ pub(crate) fn check(config: &MachineConfig) -> Result<(), SimError> {
     Ok(())
 }
 
-fn check_numbers(key: &str, value: &Value) -> Result<(), SimError> {
+fn check_numbers(key: &str, value: &Value) -> Result<(), InvalidMachine> {
     match value {
         Value::Table(table) => table
             .iter()
@@ -116,7 +115,7 @@ fn check_numbers(key: &str, value: &Value) -> Result<(), SimError> {
     }
 }
 
-fn check_number(key: &str, number: i64) -> Result<(), SimError> {
+fn check_number(key: &str, number: i64) -> Result<(), InvalidMachine> {
     let other = within("", 0, MOST);
     let limit = LIMITS.iter().find(|it| it.key == key).unwrap_or(&other);
     let is_power = number.cast_unsigned().is_power_of_two() || !limit.is_power_of_two;
@@ -128,7 +127,7 @@ fn check_number(key: &str, number: i64) -> Result<(), SimError> {
     } else {
         ""
     };
-    Err(SimError::Config(format!(
+    Err(InvalidMachine(format!(
         "{key} = {number}: must be {what}{} to {}",
         limit.least, limit.most
     )))

@@ -12,7 +12,7 @@
 
 use super::calendar::Calendar;
 use super::engine::Engine;
-use super::ring::Ring;
+use autocomp_riscv_machine::Ring;
 
 /// Cycles for which a row that is written is on its way, of all instances described
 /// (RTL: `acc_latency`).

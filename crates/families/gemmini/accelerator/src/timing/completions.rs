@@ -1,7 +1,7 @@
 //! Which commands complete when.
 
-use super::ring::Ring;
 use super::station::Slot;
+use autocomp_riscv_machine::Ring;
 
 /// Commands of a section that complete and when, the first one first.
 #[derive(Clone, Debug)]

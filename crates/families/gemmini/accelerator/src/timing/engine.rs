@@ -17,10 +17,8 @@ use super::ideal::Ideal;
 use super::job::{Class, Sizes};
 use super::load::LoadUnit;
 use super::matmul_loop::MatmulUnit;
-use super::memory::{MemoryCounts, MemorySystem};
 use super::port::Port;
 use super::recording::Recording;
-use super::ring::Ring;
 use super::station::Station;
 use super::stats::TimingStats;
 use super::store::StoreUnit;
@@ -28,6 +26,8 @@ use crate::config::GemminiConfig;
 use crate::configured::Configured;
 use crate::loop_conv::ConvLoop;
 use crate::loop_ws::MatmulLoop;
+use autocomp_riscv_machine::Ring;
+use autocomp_riscv_machine::{MemoryCounts, MemorySystem};
 use std::collections::VecDeque;
 
 /// Units in the order in which they are served within a cycle.

@@ -4,10 +4,10 @@ use super::engine::{ARRAY, Engine};
 use super::job::{ExecuteJob, ExecuteKind, ExecuteMode, Operand, Work};
 use super::operation::Operation;
 use super::recording::RecordedOperation;
-use super::ring::Ring;
 use super::station::{Slot, Station};
 use super::stats::IdleReason;
 use super::tags::Tags;
+use autocomp_riscv_machine::Ring;
 
 /// Most commands in the controller's queue.
 pub(super) const COMMANDS: usize = 16;

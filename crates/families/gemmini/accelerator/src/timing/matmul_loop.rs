@@ -4,9 +4,9 @@
 //! Stepped cycle by cycle while anything in it can move.
 
 use super::frontend::{Pending, UNROLLED};
-use super::ring::Ring;
 use super::station::Origin;
 use crate::loop_ws::MatmulLoop;
+use autocomp_riscv_machine::Ring;
 
 /// Stages of one of the two loops.
 pub(super) const LD_A: usize = 0;

@@ -8,13 +8,11 @@
 //! measured on RTL.
 
 mod adders;
-pub(crate) mod agenda;
 pub(crate) mod calendar;
 mod completions;
 mod config;
 mod constants;
 mod conv_loop;
-mod directory;
 mod engine;
 mod events;
 mod execute;
@@ -26,13 +24,10 @@ pub(crate) mod job;
 pub(crate) mod load;
 mod matmul_commands;
 mod matmul_loop;
-pub(crate) mod memory;
 mod merger;
 pub(crate) mod operation;
 mod port;
 pub(crate) mod recording;
-pub(crate) mod request;
-pub(crate) mod ring;
 pub(crate) mod rows;
 pub(crate) mod spans;
 mod station;
@@ -40,17 +35,14 @@ mod stats;
 mod store;
 pub(crate) mod stream;
 pub(crate) mod tags;
-pub(crate) mod trackers;
 mod warming;
 
 pub(crate) use adders::{Clash, ClashKind};
 pub use config::{
-    ExecuteConfig, FrontendConfig, LoadConfig, LoopConfig, MemoryConfig, StationConfig,
-    StoreConfig, TimingConfig,
+    ExecuteConfig, FrontendConfig, LoadConfig, LoopConfig, StationConfig, StoreConfig, TimingConfig,
 };
 pub use engine::Engine;
 pub use ideal::Ideal;
-pub use memory::MemoryCounts;
 pub use recording::{
     Action, CommandIndex, RecordedCommand, RecordedMiss, RecordedOperation, RecordedSpan,
     Recording, TouchedRows, Unit,

@@ -4,16 +4,16 @@
 //!
 //! *Source*: Gemmini, `StreamReaderCore`, `Scratchpad`; Rocket Chip, `TLXbar`.
 
-use super::agenda::Agenda;
 use super::engine::{COMPLETE, Engine, ISSUE, LOAD, PORT, STORE, Until};
 use super::load::Packet;
-use super::memory::Reply;
-use super::request::{Client, Kind};
 use crate::ExecContext;
 use crate::address::Tile;
 use crate::configured::StoreState;
 use crate::isa::Instruction;
 use autocomp_riscv::LineAccess;
+use autocomp_riscv_machine::Agenda;
+use autocomp_riscv_machine::Reply;
+use autocomp_riscv_machine::{Client, Kind};
 
 /// Requests that fit between the reader and its turn (RTL: the reader's buffer).
 const READS: usize = 2;

@@ -12,11 +12,11 @@
 use super::engine::Engine;
 use super::job::{Job, LoadJob, StoreJob, Work, resolve};
 use super::load::best_packet;
-use super::request::Kind;
 use super::store::best_put;
 use crate::ExecContext;
 use crate::isa::Instruction;
 use autocomp_riscv::LineAccess;
+use autocomp_riscv_machine::Kind;
 use std::convert::Infallible;
 
 impl Engine {

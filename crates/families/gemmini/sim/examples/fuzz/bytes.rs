@@ -1,8 +1,8 @@
 //! Damaged files: ELF headers, segments and symbols, and debug information.
 
 use super::random::{Digest, Random};
-use autocomp_gemmini_sim::{MEMORY_BASE, Program};
 use autocomp_riscv::Memory;
+use autocomp_riscv_machine::{MEMORY_BASE, Program};
 use object::{Object, ObjectSection};
 
 /// Programs with debug information.

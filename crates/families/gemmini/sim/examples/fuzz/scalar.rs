@@ -2,8 +2,9 @@
 
 use super::random::{Digest, Random};
 use autocomp_gemmini::{Checks, Gemmini, Severity};
-use autocomp_gemmini_sim::{MEMORY_BASE, Machine, MachineConfig, Program, ProgramEnd, run_loaded};
+use autocomp_gemmini_sim::MachineConfig;
 use autocomp_riscv::{Limits, Mode, decode};
+use autocomp_riscv_machine::{MEMORY_BASE, Machine, Program, ProgramEnd, run_loaded};
 use std::collections::BTreeMap;
 
 /// Descriptions of the machines that are fuzzed, one per accelerator.
@@ -113,7 +114,7 @@ fn run_words(words: &[u32], random: &mut Random, symbols: BTreeMap<String, u64>)
         races: Severity::Warn,
         hazards: Severity::Warn,
     });
-    let mut machine = Machine::with_memory(&config, accelerator, mode, MEMORY_BYTES);
+    let mut machine = Machine::with_memory(&config.core, accelerator, mode, MEMORY_BYTES);
     let mut code = prologue(random, symbols.get("tohost").copied());
     code.extend_from_slice(words);
     let bytes: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();

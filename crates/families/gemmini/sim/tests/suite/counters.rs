@@ -5,8 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use autocomp_gemmini::Gemmini;
-use autocomp_gemmini_sim::{Machine, MachineConfig, Program, run_loaded};
+use autocomp_gemmini_sim::MachineConfig;
 use autocomp_riscv::{Limits, Mode};
+use autocomp_riscv_machine::{Machine, Program, run_loaded};
 use std::path::Path;
 
 /// Events whose name and signal of hardware differ, or that are known to begin
@@ -25,7 +26,7 @@ fn printed() -> String {
     let config = MachineConfig::from_toml(&machine).unwrap();
     let program = Program::parse(&elf).unwrap();
     let accelerator = Gemmini::new(config.accelerator.clone(), Some(&config.timing)).unwrap();
-    let mut machine = Machine::new(&config, accelerator, Mode::Timed);
+    let mut machine = Machine::new(&config.core, accelerator, Mode::Timed);
     let limits = Limits {
         instructions: 1_000_000,
         cycles: 1_000_000,

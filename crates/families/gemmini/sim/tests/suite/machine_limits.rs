@@ -43,3 +43,14 @@ fn numbers_that_the_model_would_cut_are_refused_with_their_key() {
         assert!(error.contains("must "), "{key}: {error}");
     }
 }
+
+#[test]
+fn a_machine_with_an_unknown_key_is_refused_with_its_line() {
+    let text = MACHINE.replace("load_latency", "lode_latency");
+    let error = MachineConfig::from_toml(&text).expect_err("no such key");
+    let error = error.to_string();
+    assert!(
+        error.contains("lode_latency") && error.contains("line"),
+        "{error}"
+    );
+}

@@ -1,8 +1,8 @@
 //! Tests of this crate from outside, in one program, which links once.
 
 mod calibration;
+mod counter_program;
 mod counters;
 mod fuzz;
 mod machine_limits;
-mod programs;
 mod scalar_timing;

@@ -2,7 +2,7 @@
 
 use super::{GRANTS, HISTORY, Sending, ago};
 use crate::timing::engine::{Engine, STORE};
-use crate::timing::request::Kind;
+use autocomp_riscv_machine::Kind;
 
 impl Engine {
     /// Notes that a packet goes through the port from cycle `port` on.

@@ -1,8 +1,8 @@
 //! Warming: commands that take no time leave caches as if they had.
 
 use super::bench::{BASE, Bench, int8, tile};
-use autocomp_gemmini::timing::MemoryCounts;
 use autocomp_riscv::{Coprocessor, LineAccess};
+use autocomp_riscv_machine::MemoryCounts;
 use proptest::prelude::*;
 
 /// Memory that the benches have not touched: one line for each set of the L2, so that

@@ -2,8 +2,8 @@
 
 use autocomp_gemmini::Statistics;
 use autocomp_gemmini_family::inside::{CallCounts, RightCall};
-use autocomp_gemmini_sim::CallReport;
 use autocomp_riscv::CoreStatistics;
+use autocomp_riscv_machine::CallReport;
 
 fn counts(commands: u64) -> CallCounts {
     let mut statistics = Statistics::default();

@@ -1,8 +1,8 @@
 //! Units other than the array.
 
 use autocomp_gemmini_family::inside::other_units;
-use autocomp_gemmini_sim::CallReport;
 use autocomp_riscv::CoreStatistics;
+use autocomp_riscv_machine::CallReport;
 
 #[test]
 fn no_way_is_busy_for_longer_than_the_call_and_the_core_not_while_it_waits() {
