@@ -1,11 +1,13 @@
 /// The family's own code, from this crate's folder: a run goes on only with the same.
-const FAMILY: &[&str] = &["src", "runtime", "templates"];
+const FAMILY: &[&str] = &["src", "templates"];
 
 /// What else decides results: cached ones are those of the same code, here too.
 const SHARED: &[&str] = &[
     "../../catalog/src",
     "../../eval/src",
     "../../languages/c/src",
+    "../../native/runtime",
+    "../../native/src",
     "../../sandbox/src",
     "../../toolchain/src",
 ];

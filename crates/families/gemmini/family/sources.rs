@@ -16,6 +16,6 @@ const SHARED: &[&str] = &[
     "../../../languages/c/src",
     "../../../sandbox/src",
     "../../../toolchain/src",
-    "../../host/src",
-    "../../host/runtime",
+    "../../../native/src",
+    "../../../native/runtime",
 ];

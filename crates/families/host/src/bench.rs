@@ -7,17 +7,16 @@ mod timing;
 pub use testing::{Right, Tested};
 pub use timing::{Timed, Timing};
 
-use crate::building::Builder;
 use crate::detection::Processor;
 use crate::machine::{Machine, machine_of};
 use crate::pairs::Effort;
 use crate::peaks::Peaks;
 use crate::timing_core::TimingCore;
-use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, DataType, Problem, Target};
 use autocomp_core::{ContentHash, ContentHasher, Cost, Seed};
 use autocomp_eval::doubts::WorkField;
 use autocomp_eval::{CachePart, EvalError, FileStore};
+use autocomp_native::{Builder, WorkerSettings};
 use autocomp_toolchain::Toolchain;
 use preparing::Prepared;
 use std::path::PathBuf;
@@ -103,7 +102,6 @@ impl HostBench {
         let worker = WorkerSettings {
             core: None,
             tile_state: flags.iter().any(|flag| flag.starts_with("-mamx")),
-            is_library: false,
             command_time: settings.command_time,
         };
         let features = processor.features.join(" ");

@@ -4,7 +4,6 @@ use crate::bench::{HostBench, Settings, Tested, Timed, Timing};
 use crate::counters;
 use crate::detection::Processor;
 use crate::feedback;
-use crate::library;
 use crate::machine::machine_of;
 use crate::pairs::Effort;
 use crate::throughput::find_analyst;
@@ -20,6 +19,7 @@ use autocomp_eval::{
     Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount, TierClock,
     Verdict,
 };
+use autocomp_native::library;
 use autocomp_nests::NestRewriter;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -6,30 +6,20 @@
 
 mod base;
 pub mod bench;
-pub mod building;
-mod calls;
-mod cases;
 mod counters;
 pub mod detection;
 mod family;
 mod feedback;
 pub mod innermost_loops;
-mod library;
 pub mod machine;
-mod offences;
-mod oracle;
 mod overhead;
 pub mod pairs;
 pub mod peaks;
-mod shared_memory;
-mod slack;
 pub mod statistics;
 pub mod throughput;
 mod timing_core;
-mod worker;
 
 pub use family::{Host, HostEvaluator};
-pub use oracle::Reference;
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.
@@ -37,6 +27,5 @@ pub use oracle::Reference;
 pub mod inside {
     pub use crate::base::SharedBase;
     pub use crate::counters::{Counters, counter, reason};
-    pub use crate::library::find as find_library;
     pub use crate::throughput::read as read_throughput;
 }

@@ -1,14 +1,11 @@
 //! What running a kernel costs whatever it does: measured with one that does nothing, which
 //! also tells whether this machine can start workers at all.
 
-use crate::building::Program;
-use crate::calls::{Calls, Offence};
-use crate::shared_memory::Placement;
 use crate::statistics::median;
-use crate::worker::{Death, Spent, WorkerSettings};
 use autocomp_catalog::Problem;
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
+use autocomp_native::{Calls, Death, Offence, Placement, Program, Spent, WorkerSettings};
 
 /// Measurements that the median is taken of.
 const MEASUREMENTS: usize = 31;

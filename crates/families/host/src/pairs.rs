@@ -8,16 +8,12 @@
 //! worker has not seen, which the parent puts in place only when the worker waits,
 //! and takes away afterwards. All outputs are compared.
 
-use crate::building::Program;
-use crate::calls::Offence;
-use crate::cases::Case;
 use crate::overhead::Overhead;
-use crate::shared_memory::Placement;
 use crate::statistics::{Interval, median, median_interval, round_ratio};
-use crate::worker::WorkerSettings;
 use autocomp_catalog::{Problem, Ranking};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
+use autocomp_native::{Case, Offence, Placement, Program, WorkerSettings};
 use std::time::{Duration, Instant};
 
 /// How long and how precisely kernels are timed.

@@ -1,15 +1,11 @@
 //! What one core of this machine can do at most, measured by kernels of our own.
 
-use crate::building::{Builder, Kind};
-use crate::calls::Calls;
-use crate::cases::Case;
 use crate::machine::Machine;
-use crate::shared_memory::Placement;
 use crate::timing_core::TimingCore;
-use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, DataType, Problem, Role};
 use autocomp_core::{ContentHash, Seed};
 use autocomp_eval::{EvalError, FileStore};
+use autocomp_native::{Builder, Calls, Case, Kind, Placement, WorkerSettings};
 use serde::{Deserialize, Serialize};
 
 /// Sums that are computed side by side: enough to hide what one takes.

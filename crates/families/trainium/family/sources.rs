@@ -9,6 +9,6 @@ const SHARED: &[&str] = &[
     "../../../remote/src",
     "../../../sandbox/src",
     "../../../toolchain/src",
-    "../../host/src",
-    "../../host/runtime",
+    "../../../native/src",
+    "../../../native/runtime",
 ];

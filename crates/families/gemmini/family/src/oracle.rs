@@ -11,7 +11,7 @@ use autocomp_eval::FileStore;
 use autocomp_eval::comparison::place;
 use autocomp_eval::inputs::Case;
 use autocomp_gemmini_sim::MachineConfig;
-use autocomp_host::Reference;
+use autocomp_native::Reference;
 use autocomp_riscv::{Limits, Mode};
 use autocomp_riscv_machine::{Machine, NoAccelerator, Stop};
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};

@@ -1,15 +1,12 @@
 //! What all kernels of a problem have in common and takes time to find out.
 
 use super::HostBench;
-use crate::building::{Kind, Program, built};
-use crate::cases::Case;
-use crate::oracle;
 use crate::overhead::Overhead;
 use crate::timing_core::TimingCore;
-use crate::worker::WorkerSettings;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::{EvalError, inputs};
+use autocomp_native::{Case, Kind, Program, WorkerSettings, answer, built};
 use std::sync::{OnceLock, PoisonError};
 
 /// Bytes that the buffers of all timed calls may take together.
@@ -50,7 +47,7 @@ impl HostBench {
         let (problem, settings) = (&self.problem, &self.settings);
         let tests = self.tests()?;
         let mut timed = timed_cases(problem, settings.timed_seed);
-        oracle::answer(problem, &self.reference()?, self.worker, &mut timed)?;
+        answer(problem, &self.reference()?, self.worker, &mut timed)?;
         Ok(Prepared {
             tests,
             timed,
@@ -66,7 +63,7 @@ impl HostBench {
             return Ok(fresh);
         }
         let mut fresh = timed_cases(&self.problem, self.settings.timed_seed.derive("fresh"));
-        oracle::answer(&self.problem, &self.reference()?, self.worker, &mut fresh)?;
+        answer(&self.problem, &self.reference()?, self.worker, &mut fresh)?;
         Ok(prepared.fresh.get_or_init(|| fresh))
     }
 
@@ -97,7 +94,7 @@ impl HostBench {
         let mut tests: Vec<Case> = sets
             .map(|set| Case::draw(problem, set, seed_of(set.fresh)))
             .collect();
-        oracle::answer(problem, &self.reference()?, self.worker, &mut tests)?;
+        answer(problem, &self.reference()?, self.worker, &mut tests)?;
         Ok(tests)
     }
 

@@ -2,17 +2,13 @@
 
 use super::HostBench;
 use super::preparing::Prepared;
-use crate::building::{Kind, Program};
-use crate::calls::{Calls, Offence};
-use crate::cases::Case;
 use crate::counters::{Counters, availability};
-use crate::library;
-use crate::offences;
-use crate::shared_memory::Placement;
 use crate::timing_core::TimingCore;
-use crate::worker::WorkerSettings;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::EvalError;
+use autocomp_native::{
+    Calls, Case, Kind, Offence, Placement, Program, WorkerSettings, library, verdict,
+};
 use std::time::Duration;
 
 /// A kernel that takes longer is tested on each input set only once, nanoseconds.
@@ -93,7 +89,7 @@ impl HostBench {
                 spent: testing.spent,
             }),
             Err(offence) => {
-                let (outcome, found) = offences::verdict(offence, program, source);
+                let (outcome, found) = verdict(offence, program, source);
                 Tested::Failed(outcome, Box::new(found))
             }
         })

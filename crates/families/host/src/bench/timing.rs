@@ -3,16 +3,12 @@
 use super::preparing::Prepared;
 use super::{HostBench, Right, Tested};
 use crate::base::SharedBase;
-use crate::building::{Kind, Program, built};
-use crate::calls::Offence;
-use crate::cases::Case;
-use crate::offences;
 use crate::pairs::{Effort, Failure, Paired, Pairs, Side};
 use crate::statistics::{Difference, Interval, difference, median};
 use crate::timing_core::TimingCore;
-use crate::worker::WorkerSettings;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::EvalError;
+use autocomp_native::{Case, Kind, Offence, Program, WorkerSettings, built, verdict};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -86,7 +82,7 @@ impl HostBench {
         let left = allowed.saturating_sub(right.spent);
         if left.as_nanos() as f64 <= LEAST_MEASUREMENTS * call_ns {
             let too_slow = Offence::TooSlow { call_ns, allowed };
-            let (outcome, found) = offences::verdict(too_slow, &program, source);
+            let (outcome, found) = verdict(too_slow, &program, source);
             return Ok(Timed::Failed(outcome, Box::new(found)));
         }
         let mut base = self.base();
@@ -136,7 +132,7 @@ impl HostBench {
         let paired = match compared {
             Ok(paired) => paired,
             Err(Failure::Candidate(offence)) => {
-                let (outcome, found) = offences::verdict(offence, &program, source);
+                let (outcome, found) = verdict(offence, &program, source);
                 return Ok(Timed::Failed(outcome, Box::new(found)));
             }
             Err(Failure::Base(offence)) => {
@@ -170,7 +166,7 @@ impl HostBench {
             noise,
         };
         *least_ns = least_ns.min(timing.call_ns);
-        if interval.high < NEW_BASE && !program.is_library {
+        if interval.high < NEW_BASE && !program.is_library() {
             let shared = SharedBase {
                 source: source.to_owned(),
                 call_ns: timing.call_ns,

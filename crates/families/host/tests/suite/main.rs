@@ -6,7 +6,6 @@ mod counters;
 mod detection;
 mod exploits;
 mod innermost_loops;
-mod library;
 mod machine;
 mod problems;
 mod references;

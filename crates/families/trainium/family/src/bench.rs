@@ -15,7 +15,7 @@ use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{
     Bench, EvalError, Evaluator, Opening, ThreadCount, TierClock, Verdict, comparison,
 };
-use autocomp_host::Reference;
+use autocomp_native::Reference;
 
 use super::evaluations::Evaluations;
 use super::machine_of;

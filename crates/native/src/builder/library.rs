@@ -13,7 +13,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`EvalError::Environment`] if the machine does not allow to build.
-    pub(crate) fn build_with_library(
+    pub fn build_with_library(
         &self,
         name: &str,
         text: &str,

@@ -19,7 +19,7 @@ const TILE_STATE: u64 = 1;
 pub(super) const OWN_BYTES: u64 = 1 << 30;
 
 pub(super) fn policy(
-    program: &Path,
+    (program, is_library): (&Path, bool),
     memory: &SharedMemory,
     settings: WorkerSettings,
 ) -> SandboxPolicy {
@@ -31,7 +31,7 @@ pub(super) fn policy(
         .sum();
     let mut executable = vec![program.to_owned()];
     let mut environment = Vec::new();
-    if settings.is_library {
+    if is_library {
         executable.extend(library::folders());
         let one_thread = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"];
         environment.extend(one_thread.map(|name| (name.into(), "1".into())));

@@ -10,7 +10,7 @@
 mod confinement;
 mod process;
 
-use crate::building::Program;
+use crate::builder::Program;
 use crate::shared_memory::SharedMemory;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::{Exit, Session};
@@ -42,20 +42,18 @@ const LONGEST_LOOK_PAUSE: Duration = Duration::from_millis(20);
 
 /// How a worker is to run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct WorkerSettings {
+pub struct WorkerSettings {
     /// Core that it runs on, if it is to stay on one.
     pub core: Option<usize>,
     /// Whether kernels use the state of matrix tiles.
     pub tile_state: bool,
-    /// Whether a library of the system does the work.
-    pub is_library: bool,
     /// Processor time that one command may take.
     pub command_time: Duration,
 }
 
 /// What the calls of one command cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Spent {
+pub struct Spent {
     /// Processor time, nanoseconds.
     pub cpu_ns: u64,
     /// Wall time until it said that it is done, nanoseconds.
@@ -66,7 +64,7 @@ pub(crate) struct Spent {
 
 /// Why a worker cannot go on; the kernel's doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Death {
+pub enum Death {
     /// Its static memory is more than a worker may have.
     TooLarge {
         /// Static memory, bytes.
@@ -111,7 +109,7 @@ pub(crate) enum Death {
 
 /// A confined process that calls one kernel.
 #[derive(Debug)]
-pub(crate) struct Worker {
+pub struct Worker {
     session: Session,
     commands: Option<OwnedFd>,
     answers: OwnedFd,
@@ -150,7 +148,7 @@ impl Worker {
     ///
     /// # Errors
     /// [`EvalError::Environment`] if the machine does not allow to run workers.
-    pub(crate) fn start(
+    pub fn start(
         program: &Program,
         memory: &mut SharedMemory,
         settings: WorkerSettings,
@@ -159,10 +157,7 @@ impl Worker {
         if let Some(bytes) = program.static_bytes().filter(|bytes| most < *bytes) {
             return Ok(Err(Death::TooLarge { bytes, most }));
         }
-        let settings = WorkerSettings {
-            is_library: program.is_library,
-            ..settings
-        };
+        let is_library = program.is_library();
         let program = &*program.path();
         let failed = |what: String| EvalError::Environment {
             message: format!("cannot run a kernel on this machine: {what}"),
@@ -173,12 +168,8 @@ impl Worker {
             pipe_with(PipeFlags::CLOEXEC).map_err(|error| io("no pipe", &error))?;
         let (answers, answer_end) =
             pipe_with(PipeFlags::CLOEXEC).map_err(|error| io("no pipe", &error))?;
-        let filter = filter(
-            command_end.as_raw_fd(),
-            answer_end.as_raw_fd(),
-            settings.is_library,
-        )
-        .map_err(|error| io("no filter of system calls", &error))?;
+        let filter = filter(command_end.as_raw_fd(), answer_end.as_raw_fd(), is_library)
+            .map_err(|error| io("no filter of system calls", &error))?;
         write_setup(memory, &filter, settings.tile_state)
             .map_err(|what| failed(what.to_owned()))?;
         let arguments =
@@ -189,7 +180,7 @@ impl Worker {
             memory.file().as_raw_fd().to_string(),
         ];
         let descriptors = [command_end.as_fd(), answer_end.as_fd(), memory.file()];
-        let policy = policy(program, memory, settings);
+        let policy = policy((program, is_library), memory, settings);
         let session = autocomp_sandbox::start(&policy, program, &arguments, &descriptors)
             .map_err(|error| io("no sandbox", &error))?;
         drop((command_end, answer_end));
@@ -224,7 +215,7 @@ impl Worker {
     }
 
     /// Returns the number of its process.
-    pub(crate) fn process(&self) -> i32 {
+    pub fn process(&self) -> i32 {
         self.session.pid().as_raw_nonzero().get()
     }
 
@@ -233,7 +224,7 @@ impl Worker {
     ///
     /// # Errors
     /// What the kernel did instead; the worker is then of no use any more.
-    pub(crate) fn call(&mut self, calls: &[Vec<u64>], time: Duration) -> Result<Spent, Death> {
+    pub fn call(&mut self, calls: &[Vec<u64>], time: Duration) -> Result<Spent, Death> {
         let mut command = Vec::with_capacity((calls.len() + 1) * RECORD_WORDS * 8);
         let records = calls.iter().map(Some).chain([None]);
         for arguments in records {

@@ -5,7 +5,7 @@
 
 mod diagnostics;
 mod header;
-mod with_library;
+mod library;
 
 use autocomp_core::{ContentHash, Diagnostic};
 use autocomp_eval::cache::remove_older;
@@ -94,11 +94,16 @@ impl Kind {
 #[derive(Debug)]
 pub struct Program {
     folder: tempfile::TempDir,
-    /// Whether a library does the work, which is loaded into the worker.
-    pub(crate) is_library: bool,
+    is_library: bool,
 }
 
 impl Program {
+    /// Returns whether a library of the system does the work, which is loaded into the worker.
+    #[must_use]
+    pub fn is_library(&self) -> bool {
+        self.is_library
+    }
+
     /// Returns the file, an ELF program.
     #[must_use]
     pub fn path(&self) -> PathBuf {
@@ -107,7 +112,7 @@ impl Program {
 
     /// Returns the bytes of memory that its segments take, static arrays included; nothing
     /// if the file cannot be read.
-    pub(crate) fn static_bytes(&self) -> Option<u64> {
+    pub fn static_bytes(&self) -> Option<u64> {
         use object::read::elf::{FileHeader, ProgramHeader};
         let file = fs::File::open(self.path()).ok()?;
         let mut head = Vec::new();
@@ -426,7 +431,7 @@ impl Builder {
 ///
 /// # Errors
 /// [`EvalError::Input`] if it does not build.
-pub(crate) fn built(
+pub fn built(
     builder: &Builder,
     name: &str,
     source: &str,

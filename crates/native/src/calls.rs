@@ -1,6 +1,6 @@
 //! One worker, from its start to the comparison of what it left.
 
-use crate::building::Program;
+use crate::builder::Program;
 use crate::cases::{self, Case};
 use crate::shared_memory::{Placement, SharedMemory};
 use crate::slack::Pattern;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// What a kernel did that it must not do, in one of its calls or before.
 #[derive(Clone, Debug)]
-pub(crate) enum Offence {
+pub enum Offence {
     /// It did not come to an end of its own.
     Died {
         /// Why.
@@ -43,7 +43,7 @@ pub(crate) enum Offence {
 /// A kernel in a worker of its own, and the memory it works on. Nothing that another worker
 /// was given or gave is in there; each set of buffers is empty but while a call is made.
 #[derive(Debug)]
-pub(crate) struct Calls<'p> {
+pub struct Calls<'p> {
     problem: &'p Problem,
     memory: SharedMemory,
     worker: Worker,
@@ -54,7 +54,7 @@ pub(crate) struct Calls<'p> {
 impl<'p> Calls<'p> {
     /// Starts `program` in a worker with memory for one set of buffers per placement. The
     /// inner error is the one of [`Worker::start`].
-    pub(crate) fn start(
+    pub fn start(
         problem: &'p Problem,
         program: &Program,
         sets: &[Placement],
@@ -79,7 +79,7 @@ impl<'p> Calls<'p> {
 
     /// Fills a set with what it holds before a call. Nothing of it is there
     /// for a worker to see until then.
-    pub(crate) fn fill(&mut self, set: usize, case: &Case) {
+    pub fn fill(&mut self, set: usize, case: &Case) {
         self.fillings[set] += 1;
         for (idx, content) in case.before.iter().enumerate() {
             let pattern = self.pattern(set, idx);
@@ -97,31 +97,27 @@ impl<'p> Calls<'p> {
     }
 
     /// Takes sets out of the caches.
-    pub(crate) fn flush(&self, sets: std::ops::Range<usize>) {
+    pub fn flush(&self, sets: std::ops::Range<usize>) {
         self.memory.flush(sets);
     }
 
     /// Returns the content of a buffer.
-    pub(crate) fn content(&self, set: usize, buffer: usize) -> &[u8] {
+    pub fn content(&self, set: usize, buffer: usize) -> &[u8] {
         self.memory.buffer(set, buffer)
     }
 
     /// Empties a set.
-    pub(crate) fn wipe(&mut self, set: usize) {
+    pub fn wipe(&mut self, set: usize) {
         self.memory.wipe(set);
     }
 
     /// Returns the number of the worker's process.
-    pub(crate) fn process(&self) -> i32 {
+    pub fn process(&self) -> i32 {
         self.worker.process()
     }
 
     /// Makes one call on each of `sets`, for which the worker has `time` of a processor.
-    pub(crate) fn run(
-        &mut self,
-        sets: std::ops::Range<usize>,
-        time: Duration,
-    ) -> Result<Spent, Offence> {
+    pub fn run(&mut self, sets: std::ops::Range<usize>, time: Duration) -> Result<Spent, Offence> {
         let addresses = |set: usize| {
             let places = self.memory.places()[set].iter();
             places.map(|it| it.address + it.inset as u64).collect()
@@ -140,7 +136,7 @@ impl<'p> Calls<'p> {
 
     /// Makes the calls on the sets from `first` on, which were filled with `cases`, looks at
     /// everything they left, and empties the sets.
-    pub(crate) fn call(
+    pub fn call(
         &mut self,
         first: usize,
         cases: &[&Case],

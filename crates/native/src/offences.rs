@@ -1,6 +1,6 @@
 //! What is said of kernels that do what they must not do.
 
-use crate::building::Program;
+use crate::builder::Program;
 use crate::calls::Offence;
 use crate::worker::Death;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
@@ -9,12 +9,12 @@ use object::{Object, ObjectSection};
 const NO_CALLS: &str = "kernels compute on their buffers and static memory, and ask for nothing: no threads, files, clocks, memory, output";
 
 /// Returns the outcome and the finding for an offence in a call.
-pub(crate) fn verdict(offence: Offence, program: &Program, source: &str) -> (Outcome, Diagnostic) {
+pub fn verdict(offence: Offence, program: &Program, source: &str) -> (Outcome, Diagnostic) {
     verdict_on(offence, Some(program), source)
 }
 
 /// Returns the same; without the program, no line is named.
-pub(crate) fn verdict_on(
+pub fn verdict_on(
     offence: Offence,
     program: Option<&Program>,
     source: &str,
@@ -177,7 +177,7 @@ pub(crate) fn verdict_on(
 
 impl Offence {
     /// Returns whether an access was refused for its alignment, as far as that can be told.
-    pub(crate) fn is_misalignment(&self) -> bool {
+    pub fn is_misalignment(&self) -> bool {
         match self {
             Self::Died {
                 death: Death::Fault {

@@ -23,7 +23,7 @@ const FOLDERS: [&str; 8] = [
 
 /// Returns the file name of the library that computes `source`, if it is one of
 /// the problem's own kernels.
-pub(crate) fn wanted<'s>(source: &'s str, problem: &Problem) -> Option<&'s str> {
+pub fn wanted<'s>(source: &'s str, problem: &Problem) -> Option<&'s str> {
     let name = source.lines().next()?.strip_prefix(MARK)?.trim();
     let is_own = problem.kernels.values().any(|own| own == source);
     (is_own && !name.contains('/')).then_some(name)
@@ -51,7 +51,7 @@ pub fn find(name: &str) -> Result<PathBuf, Box<Diagnostic>> {
 }
 
 /// Folders that a program reads that is linked to libraries of the system.
-pub(crate) fn folders() -> Vec<PathBuf> {
+pub fn folders() -> Vec<PathBuf> {
     let system = [
         "/etc/ld.so.cache",
         "/etc/ld.so.conf",

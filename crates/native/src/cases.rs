@@ -6,7 +6,7 @@ use autocomp_eval::{comparison, inputs};
 
 /// The content of every buffer before and after a right call.
 #[derive(Clone, Debug)]
-pub(crate) struct Case {
+pub struct Case {
     /// Name of the input set.
     pub name: String,
     /// Per buffer, its content before the call; poison for pure outputs.
@@ -17,7 +17,7 @@ pub(crate) struct Case {
 
 impl Case {
     /// Draws the inputs of a case; its answers are not known yet.
-    pub(crate) fn draw(problem: &Problem, set: &InputSet, seed: Seed) -> Self {
+    pub fn draw(problem: &Problem, set: &InputSet, seed: Seed) -> Self {
         let before = problem
             .buffers
             .iter()
@@ -36,7 +36,7 @@ impl Case {
 
 impl Case {
     /// Returns the same in the form that families share.
-    pub(crate) fn neutral(self, problem: &Problem) -> inputs::Case {
+    pub fn neutral(self, problem: &Problem) -> inputs::Case {
         let before = problem.buffers.iter().zip(self.before);
         inputs::Case {
             name: self.name,
@@ -66,7 +66,7 @@ fn poison(buffer: &Buffer, mut seed: Seed) -> Vec<u8> {
 }
 
 /// Compares `got` with the right content of a buffer; `before` is what it held before the call.
-pub(crate) fn compare(
+pub fn compare(
     buffer: &Buffer,
     right: &[u8],
     got: &[u8],

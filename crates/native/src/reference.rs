@@ -1,7 +1,7 @@
 //! Right answers: the problem's reference, compiled for the host and run in a
 //! worker like any kernel.
 
-use crate::building::{Builder, Kind, Program, built};
+use crate::builder::{Builder, Kind, Program, built};
 use crate::calls::{Calls, Offence};
 use crate::cases::Case;
 use crate::offences;
@@ -86,7 +86,7 @@ fn unanswered(problem: &Problem, set: &str, offence: &Offence) -> EvalError {
 /// # Errors
 /// [`EvalError::Input`] if the reference does not run, or gives another answer
 /// when it is asked again.
-pub(crate) fn answer(
+pub fn answer(
     problem: &Problem,
     reference: &Program,
     settings: WorkerSettings,
@@ -201,7 +201,6 @@ impl Reference {
             settings: WorkerSettings {
                 core: None,
                 tile_state: false,
-                is_library: false,
                 command_time: REFERENCE_TIME,
             },
         })

@@ -27,7 +27,7 @@ pub(crate) const SETUP_BYTES: usize = 1 << 20;
 
 /// Where the buffers of a set lie in their pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Placement {
+pub enum Placement {
     /// They begin where their pages do.
     AtTheStart,
     /// They end as near to the end of their pages as their alignment allows.
@@ -39,7 +39,7 @@ pub(crate) enum Placement {
 
 /// One buffer of one set.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub struct Place {
     /// Of its pages in the shared memory.
     pub region: usize,
     /// Length of its pages.
@@ -56,7 +56,7 @@ pub(crate) struct Place {
 
 /// Memory that a worker and its parent share: sets of buffers for calls.
 #[derive(Debug)]
-pub(crate) struct SharedMemory {
+pub struct SharedMemory {
     file: OwnedFd,
     start: *mut u8,
     bytes: usize,
@@ -74,7 +74,7 @@ impl SharedMemory {
     ///
     /// # Errors
     /// If the system has not as much memory.
-    pub(crate) fn new(buffers: &[Buffer], sets: &[Placement], mut seed: Seed) -> io::Result<Self> {
+    pub fn new(buffers: &[Buffer], sets: &[Placement], mut seed: Seed) -> io::Result<Self> {
         let page = rustix::param::page_size();
         let mut offset = SETUP_BYTES;
         let mut places = Vec::with_capacity(sets.len());
@@ -129,33 +129,33 @@ impl SharedMemory {
         })
     }
 
-    pub(crate) fn file(&self) -> BorrowedFd<'_> {
+    pub fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
     /// Returns the places of all sets.
-    pub(crate) fn places(&self) -> &[Vec<Place>] {
+    pub fn places(&self) -> &[Vec<Place>] {
         &self.places
     }
 
     /// Returns the size of a page.
-    pub(crate) fn page(&self) -> usize {
+    pub fn page(&self) -> usize {
         self.page
     }
 
     /// Returns the area that the worker reads its setup from.
-    pub(crate) fn setup_mut(&mut self) -> &mut [u8] {
+    pub fn setup_mut(&mut self) -> &mut [u8] {
         self.range_mut(0, SETUP_BYTES)
     }
 
     /// Returns a buffer of a set.
-    pub(crate) fn buffer(&self, set: usize, buffer: usize) -> &[u8] {
+    pub fn buffer(&self, set: usize, buffer: usize) -> &[u8] {
         let place = &self.places[set][buffer];
         self.range(place.region + place.inset, place.bytes)
     }
 
     /// Returns a buffer of a set, to fill it.
-    pub(crate) fn buffer_mut(&mut self, set: usize, buffer: usize) -> &mut [u8] {
+    pub fn buffer_mut(&mut self, set: usize, buffer: usize) -> &mut [u8] {
         let (start, bytes) = {
             let place = &self.places[set][buffer];
             (place.region + place.inset, place.bytes)
@@ -164,7 +164,7 @@ impl SharedMemory {
     }
 
     /// Returns what the pages of a buffer hold before and behind it.
-    pub(crate) fn slack(&self, set: usize, buffer: usize) -> [&[u8]; 2] {
+    pub fn slack(&self, set: usize, buffer: usize) -> [&[u8]; 2] {
         let place = &self.places[set][buffer];
         let end = place.inset + place.bytes;
         [
@@ -174,7 +174,7 @@ impl SharedMemory {
     }
 
     /// Fills what the pages of a buffer hold before and behind it.
-    pub(crate) fn fill_slack(&mut self, set: usize, buffer: usize, pattern: Pattern) {
+    pub fn fill_slack(&mut self, set: usize, buffer: usize, pattern: Pattern) {
         let place = self.places[set][buffer].clone();
         let end = place.inset + place.bytes;
         pattern.fill(self.range_mut(place.region, place.inset));
@@ -182,7 +182,7 @@ impl SharedMemory {
     }
 
     /// Overwrites the pages of a set's buffers with zeros.
-    pub(crate) fn wipe(&mut self, set: usize) {
+    pub fn wipe(&mut self, set: usize) {
         for place in self.places[set].clone() {
             self.range_mut(place.region, place.region_bytes).fill(0);
         }
@@ -190,7 +190,7 @@ impl SharedMemory {
 
     /// Takes the buffers of `sets` out of all caches, where the processor has
     /// an instruction for it.
-    pub(crate) fn flush(&self, sets: std::ops::Range<usize>) {
+    pub fn flush(&self, sets: std::ops::Range<usize>) {
         for place in self.places[sets].iter().flatten() {
             flush(self.range(place.region, place.region_bytes));
         }

@@ -5,13 +5,13 @@ use autocomp_catalog::{Buffer, DataType};
 
 /// The elements that fill the space around a buffer, repeated from its beginning on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pattern([u8; 8]);
+pub struct Pattern([u8; 8]);
 
 impl Pattern {
     /// Returns the pattern around `buffer` in a call of an even or odd number: what one of
     /// them hides the other shows. Numbers that are none stay in every sum and vanish in a
     /// maximum; infinite ones stay in a maximum and in a minimum.
-    pub(crate) fn around(buffer: &Buffer, is_odd: bool) -> Self {
+    pub fn around(buffer: &Buffer, is_odd: bool) -> Self {
         let word = match (buffer.dtype, is_odd) {
             // Signalling: the highest bit of the fraction is clear.
             (DataType::Float32, false) => 0xffa5_a7a7_7fa5_a7a7,
@@ -37,14 +37,14 @@ impl Pattern {
     }
 
     /// Fills `bytes`.
-    pub(crate) fn fill(self, bytes: &mut [u8]) {
+    pub fn fill(self, bytes: &mut [u8]) {
         for (idx, byte) in bytes.iter_mut().enumerate() {
             *byte = self.0[idx % 8];
         }
     }
 
     /// Returns how many of `bytes` are not as they were filled.
-    pub(crate) fn changed(self, bytes: &[u8]) -> usize {
+    pub fn changed(self, bytes: &[u8]) -> usize {
         let bytes = bytes.iter().enumerate();
         bytes
             .filter(|(idx, byte)| **byte != self.0[idx % 8])

@@ -1,6 +1,6 @@
 //! Libraries that kernels are compared with.
 
-use autocomp_host::inside::find_library;
+use autocomp_native::library::find as find_library;
 
 #[test]
 fn who_wants_a_library_that_is_not_there_is_told_how_to_install_it() {

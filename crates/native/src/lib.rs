@@ -1,0 +1,24 @@
+//! Machine code of others on the computer at hand.
+//!
+//! C is compiled for this processor, runs in a confined worker process on buffers between
+//! guard zones, and what it leaves is compared with what is right. References of problems run
+//! here for every family whose kernels run elsewhere; kernels of the host run here, too.
+//! Nothing here compares times.
+
+mod builder;
+mod calls;
+mod cases;
+pub mod library;
+mod offences;
+mod reference;
+mod shared_memory;
+mod slack;
+mod worker;
+
+pub use builder::{Builder, Kind, Program, built};
+pub use calls::{Calls, Offence};
+pub use cases::Case;
+pub use offences::verdict;
+pub use reference::{Reference, answer};
+pub use shared_memory::Placement;
+pub use worker::{Death, Spent, WorkerSettings};

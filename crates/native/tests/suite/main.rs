@@ -1,0 +1,3 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod library;
