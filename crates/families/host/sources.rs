@@ -6,6 +6,7 @@ const SHARED: &[&str] = &[
     "../../catalog/src",
     "../../eval/src",
     "../../languages/c/src",
+    "../../measuring/src",
     "../../native/runtime",
     "../../native/src",
     "../../sandbox/src",

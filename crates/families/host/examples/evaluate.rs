@@ -7,7 +7,7 @@ use autocomp_core::Seed;
 use autocomp_eval::Surroundings;
 use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
-use autocomp_host::pairs::Effort;
+use autocomp_measuring::Effort;
 use autocomp_toolchain::find_toolchain;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

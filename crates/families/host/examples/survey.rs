@@ -12,7 +12,7 @@ use autocomp_eval::Surroundings;
 use autocomp_host::bench::{HostBench, Settings, Tested, Timed, Timing};
 use autocomp_host::detection::Processor;
 use autocomp_host::machine::machine_of;
-use autocomp_host::pairs::Effort;
+use autocomp_measuring::Effort;
 use autocomp_nests::NestRewriter;
 use autocomp_toolchain::find_toolchain;
 use std::path::{Path, PathBuf};

@@ -9,13 +9,13 @@ pub use timing::{Timed, Timing};
 
 use crate::detection::Processor;
 use crate::machine::{Machine, machine_of};
-use crate::pairs::Effort;
 use crate::peaks::Peaks;
 use crate::timing_core::TimingCore;
 use autocomp_catalog::{Buffer, DataType, Problem, Target};
 use autocomp_core::{ContentHash, ContentHasher, Cost, Seed};
 use autocomp_eval::doubts::WorkField;
 use autocomp_eval::{CachePart, EvalError, FileStore};
+use autocomp_measuring::Effort;
 use autocomp_native::{Builder, WorkerSettings};
 use autocomp_toolchain::Toolchain;
 use preparing::Prepared;

@@ -5,7 +5,6 @@ use crate::counters;
 use crate::detection::Processor;
 use crate::feedback;
 use crate::machine::machine_of;
-use crate::pairs::Effort;
 use crate::throughput::find_analyst;
 use autocomp_c::{C, check};
 use autocomp_catalog::{Problem, Target};
@@ -19,6 +18,7 @@ use autocomp_eval::{
     Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount, TierClock,
     Verdict,
 };
+use autocomp_measuring::Effort;
 use autocomp_native::library;
 use autocomp_nests::NestRewriter;
 use std::collections::BTreeMap;
@@ -245,9 +245,7 @@ impl HostEvaluator {
                 ("noise_ppm".to_owned(), (timing.noise * 1e6).min(1e9) as u64),
                 (
                     "calls".to_owned(),
-                    (timing.paired.commands
-                        * timing.paired.calls
-                        * timing.paired.candidate_ns.len()) as u64,
+                    (timing.paired.calls * timing.paired.candidate_ns.len()) as u64,
                 ),
             ]),
         })

@@ -4,7 +4,6 @@
 //! worker process. Costs are measured, so they are noisy: kernels are timed
 //! against each other in pairs, and what is told is a ratio with an interval.
 
-mod base;
 pub mod bench;
 mod counters;
 pub mod detection;
@@ -13,9 +12,8 @@ mod feedback;
 pub mod innermost_loops;
 pub mod machine;
 mod overhead;
-pub mod pairs;
+mod pairs;
 pub mod peaks;
-pub mod statistics;
 pub mod throughput;
 mod timing_core;
 
@@ -25,7 +23,6 @@ pub use family::{Host, HostEvaluator};
 /// compiled a second time. No interface.
 #[doc(hidden)]
 pub mod inside {
-    pub use crate::base::SharedBase;
     pub use crate::counters::{Counters, counter, reason};
     pub use crate::throughput::read as read_throughput;
 }

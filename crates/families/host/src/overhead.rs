@@ -1,10 +1,10 @@
 //! What running a kernel costs whatever it does: measured with one that does nothing, which
 //! also tells whether this machine can start workers at all.
 
-use crate::statistics::median;
 use autocomp_catalog::Problem;
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
+use autocomp_measuring::statistics::median;
 use autocomp_native::{Calls, Death, Offence, Placement, Program, Spent, WorkerSettings};
 
 /// Measurements that the median is taken of.

@@ -2,10 +2,8 @@
 
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
-use rustix::fs::{FlockOperation, flock};
-use rustix::rand::{GetRandomFlags, getrandom};
+use autocomp_measuring::Lease;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use std::fs::File;
 use std::path::Path;
 
 /// A core that nobody else of this user times kernels on. The calling thread
@@ -14,9 +12,7 @@ use std::path::Path;
 pub(crate) struct TimingCore {
     core: Option<usize>,
     before: Option<CpuSet>,
-    seed: Seed,
-    /// Locked until it is closed.
-    _lock: File,
+    lease: Lease,
 }
 
 impl TimingCore {
@@ -25,14 +21,7 @@ impl TimingCore {
     /// # Errors
     /// [`EvalError::Environment`] if the folder for the lock cannot be written.
     pub(crate) fn take(cache_folder: &Path) -> Result<Self, EvalError> {
-        let path = cache_folder.join("host-timing.lock");
-        let unusable = |error: std::io::Error| EvalError::Environment {
-            message: format!("cannot lock {}: {error}", path.display()),
-            remedies: vec!["make room, or set AUTOCOMP_CACHE_DIR to another folder".into()],
-        };
-        std::fs::create_dir_all(cache_folder).map_err(unusable)?;
-        let lock = File::create(&path).map_err(unusable)?;
-        flock(&lock, FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
+        let lease = Lease::take(cache_folder, "host")?;
         let before = sched_getaffinity(None).ok();
         // The last core: the first ones take most interrupts.
         let core =
@@ -43,16 +32,10 @@ impl TimingCore {
             // Where that is not allowed, times are noisier and intervals wider.
             let _ = sched_setaffinity(None, &only);
         }
-        let mut random = [0; 8];
-        let seed = match getrandom(&mut random, GetRandomFlags::empty()) {
-            Ok(8) => u64::from_ne_bytes(random),
-            _ => std::process::id().into(),
-        };
         Ok(Self {
             core,
             before,
-            seed: Seed(seed),
-            _lock: lock,
+            lease,
         })
     }
 
@@ -63,7 +46,7 @@ impl TimingCore {
 
     /// Returns a seed for the order of measurements, another one every time.
     pub(crate) fn seed(&self) -> Seed {
-        self.seed
+        self.lease.seed()
     }
 }
 

@@ -2,12 +2,12 @@
 
 use super::preparing::Prepared;
 use super::{HostBench, Right, Tested};
-use crate::base::SharedBase;
-use crate::pairs::{Effort, Failure, Paired, Pairs, Side};
-use crate::statistics::{Difference, Interval, difference, median};
+use crate::pairs::{Failure, Kernel, Pairs};
 use crate::timing_core::TimingCore;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::EvalError;
+use autocomp_measuring::statistics::{Difference, Interval, difference, median};
+use autocomp_measuring::{Effort, Paired, SharedBase};
 use autocomp_native::{Case, Kind, Offence, Program, WorkerSettings, built, verdict};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
@@ -94,11 +94,11 @@ impl HostBench {
                 "there is no kernel to time against".into(),
             ));
         };
-        let candidate = Side {
+        let candidate = Kernel {
             program: &program,
             call_ns,
         };
-        let other = Side {
+        let other = Kernel {
             program: &known.program,
             call_ns: known.shared.call_ns,
         };
@@ -193,7 +193,7 @@ impl HostBench {
         let prepared = self.prepared()?;
         let core = TimingCore::take(&self.settings.cache_folder)?;
         let mut pairs = self.pairs(&core, prepared, &prepared.timed);
-        let side = |(program, call_ns)| Side { program, call_ns };
+        let side = |(program, call_ns)| Kernel { program, call_ns };
         let compared = pairs.compare(side(candidate), side(base), effort, Duration::MAX);
         compared.map_err(|failure| match failure {
             Failure::Environment(error) => error,
@@ -283,7 +283,7 @@ impl HostBench {
                 Tested::Failed(_, found) => return Err(wrong(&found.message)),
             }
         };
-        let side = Side {
+        let side = Kernel {
             program: &program,
             call_ns: right.call_ns,
         };

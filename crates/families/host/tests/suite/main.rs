@@ -1,7 +1,6 @@
 //! Tests of this crate from outside, in one program, which links once.
 
 mod attacks;
-mod base;
 mod counters;
 mod detection;
 mod exploits;
@@ -11,7 +10,6 @@ mod problems;
 mod references;
 mod schedules;
 mod sources;
-mod statistics;
 #[path = "../support/mod.rs"]
 mod support;
 mod throughput;

@@ -10,7 +10,7 @@ use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::Surroundings;
 use autocomp_host::bench::{HostBench, Settings, Tested, Timed};
 use autocomp_host::detection::Processor;
-use autocomp_host::pairs::Effort;
+use autocomp_measuring::Effort;
 use autocomp_toolchain::{Toolchain, find_toolchain};
 use std::path::PathBuf;
 use std::sync::OnceLock;

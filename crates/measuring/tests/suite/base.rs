@@ -1,7 +1,7 @@
 //! The fastest kernel known, kept for other processes.
 
 use autocomp_core::ContentHash;
-use autocomp_host::inside::SharedBase;
+use autocomp_measuring::SharedBase;
 
 #[test]
 fn what_is_kept_is_found_by_its_key_alone() {

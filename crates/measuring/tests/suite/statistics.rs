@@ -1,7 +1,7 @@
 //! Medians, their intervals, and differences.
 
 use autocomp_core::Seed;
-use autocomp_host::statistics::{
+use autocomp_measuring::statistics::{
     Difference, Interval, difference, median, median_interval, round_ratio,
 };
 use proptest::prelude::*;

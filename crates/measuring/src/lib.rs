@@ -1,0 +1,14 @@
+//! Costs that are measured, and therefore noisy.
+//!
+//! Kernels are measured against each other in pairs ([`compare`]), on a device that one process
+//! has at a time ([`Lease`]), each against the same kernel ([`SharedBase`]); what is told is a
+//! ratio with an interval. What a measurement is, the family says ([`Sides`]).
+
+mod base;
+mod lease;
+mod pairs;
+pub mod statistics;
+
+pub use base::SharedBase;
+pub use lease::Lease;
+pub use pairs::{Effort, Paired, Side, Sides, compare};

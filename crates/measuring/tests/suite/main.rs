@@ -1,0 +1,6 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod base;
+mod lease;
+mod pairs;
+mod statistics;
