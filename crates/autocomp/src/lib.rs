@@ -52,8 +52,9 @@ pub mod inside {
     pub use crate::sparkline::sparkline;
     pub use crate::table::{Cell, Table};
 
-    /// Returns the command line of the program.
-    pub fn command_line() -> clap::Command {
+    /// Returns the command line of the program with these families.
+    pub fn command_line(families: &'static [&'static dyn autocomp_eval::Family]) -> clap::Command {
+        crate::registry::register(families);
         crate::command_line()
     }
 }

@@ -38,6 +38,7 @@ pub fn eval_error(error: &EvalError) -> CliError {
             with_hints(CliError::environment(message), remedies)
         }
         EvalError::Input { message, remedies } => with_hints(CliError::input(message), remedies),
+        EvalError::Usage { message, remedies } => with_hints(CliError::usage(message), remedies),
         _ => CliError::internal(error),
     }
 }

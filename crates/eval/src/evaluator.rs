@@ -23,6 +23,14 @@ pub enum EvalError {
         /// What the user can do, one line each.
         remedies: Vec<String>,
     },
+    /// What was asked for does not exist or makes no sense.
+    #[error("{message}")]
+    Usage {
+        /// What was asked for.
+        message: String,
+        /// What the user can do, one line each.
+        remedies: Vec<String>,
+    },
     /// The evaluator contradicts itself (reference disagrees with itself,
     /// all the work done below the physical floor). Always reported loudly.
     #[error("evaluator fault: {0}")]

@@ -7,6 +7,7 @@
 use crate::evaluator::{EvalError, Evaluator};
 use crate::profile::Profiled;
 use crate::settings::EvaluatorSettings;
+use crate::simulator::{Calibrated, ProgramSimulator};
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use std::collections::BTreeMap;
@@ -174,6 +175,17 @@ pub trait Family: Sync {
     fn examine(&self, surroundings: &Surroundings) -> Vec<Finding> {
         let _ = surroundings;
         Vec::new()
+    }
+
+    /// Returns the simulator of whole programs, if the family has one.
+    fn program_simulator(&self) -> Option<&'static dyn ProgramSimulator> {
+        None
+    }
+
+    /// Returns the simulator that is compared with suites of what was measured, if the family
+    /// has one.
+    fn calibrated(&self) -> Option<&'static dyn Calibrated> {
+        None
     }
 
     /// Returns whether profiles have a timeline.

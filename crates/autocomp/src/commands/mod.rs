@@ -19,7 +19,6 @@ mod runs;
 #[cfg(feature = "serve")]
 mod serve;
 mod show;
-#[cfg(feature = "gemmini")]
 mod sim;
 pub(crate) mod study;
 mod targets;
@@ -58,7 +57,6 @@ pub enum Command {
     Ask(ask::Arguments),
     #[command(subcommand)]
     Models(models::Command),
-    #[cfg(feature = "gemmini")]
     #[command(subcommand)]
     Sim(sim::Command),
     Completions(completions::Arguments),
@@ -96,7 +94,6 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Prompt(arguments) => prompt::run(&arguments, output),
         Command::Ask(arguments) => ask::run(&arguments, output),
         Command::Models(command) => models::run(command, output),
-        #[cfg(feature = "gemmini")]
         Command::Sim(command) => sim::run(command, output),
         Command::Evaluator => match evaluate_for_parent() {
             Ok(()) => Ok(exit_code::SUCCESS),

@@ -1,10 +1,7 @@
-//! `autocomp sim`: the simulator by itself.
+//! `autocomp sim`: the simulators of families by themselves.
 
 mod calibration;
-#[cfg(feature = "trainium")]
-mod latencies;
 mod program;
-mod suite;
 
 use crate::error::CliError;
 use crate::output::Output;

@@ -51,6 +51,10 @@ pub(super) enum Failure {
         message: String,
         remedies: Vec<String>,
     },
+    Usage {
+        message: String,
+        remedies: Vec<String>,
+    },
     Fault(String),
 }
 
@@ -59,6 +63,7 @@ impl From<EvalError> for Failure {
         match error {
             EvalError::Environment { message, remedies } => Self::Environment { message, remedies },
             EvalError::Input { message, remedies } => Self::Input { message, remedies },
+            EvalError::Usage { message, remedies } => Self::Usage { message, remedies },
             EvalError::Fault(message) => Self::Fault(message),
         }
     }
@@ -69,6 +74,7 @@ impl From<Failure> for EvalError {
         match failure {
             Failure::Environment { message, remedies } => Self::Environment { message, remedies },
             Failure::Input { message, remedies } => Self::Input { message, remedies },
+            Failure::Usage { message, remedies } => Self::Usage { message, remedies },
             Failure::Fault(message) => Self::Fault(message),
         }
     }

@@ -12,3 +12,6 @@ const SHARED: &[&str] = &[
     "../../../native/src",
     "../../../native/runtime",
 ];
+
+/// What of the family decides no result: it uses the simulator by itself.
+const WITHOUT: &[&str] = &["src/latencies.rs"];

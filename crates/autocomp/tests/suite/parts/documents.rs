@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use super::FAMILIES;
 use autocomp::inside::command_line;
 use std::fs;
 use std::path::Path;
@@ -41,7 +42,7 @@ fn every_command_in_the_documents_is_understood() {
             // What a shell does with the output is not ours.
             let line = line.split(" > ").next().unwrap_or_default();
             let line = line.split(" | ").next().unwrap_or_default();
-            let parsed = command_line().try_get_matches_from(words(line));
+            let parsed = command_line(FAMILIES).try_get_matches_from(words(line));
             let refused = parsed.err().filter(|error| error.use_stderr());
             if let Some(error) = refused {
                 panic!("{}: {line}\n{error}", page.display());

@@ -20,3 +20,15 @@ mod study_files;
 mod tables;
 #[cfg(feature = "watch")]
 mod watching;
+
+use autocomp_eval::Family;
+
+/// The families of the program that is tested.
+const FAMILIES: &[&dyn Family] = &[
+    #[cfg(feature = "gemmini")]
+    &autocomp_gemmini_family::Gemmini,
+    #[cfg(feature = "host")]
+    &autocomp_host::Host,
+    #[cfg(feature = "trainium")]
+    &autocomp_trainium_family::Trainium,
+];

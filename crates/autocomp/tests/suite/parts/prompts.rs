@@ -2,21 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use super::FAMILIES;
 use autocomp_agents::{Phase, Prompt, PromptFacts, PromptInput, Templates};
 use autocomp_catalog::{Catalog, Identifiers, IsaSection, Problem, Target};
 use autocomp_core::{
     ContentHash, Cost, Diagnostic, Evaluation, Feedback, Measurement, MenuItem, Outcome, Scope,
     Seed, Severity, Stage,
 };
-use autocomp_eval::Family;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
-
-const FAMILIES: &[&dyn Family] = &[
-    &autocomp_gemmini_family::Gemmini,
-    &autocomp_host::Host,
-    &autocomp_trainium_family::Trainium,
-];
 
 /// Figures of all targets, by name.
 static FIGURES: LazyLock<BTreeMap<String, BTreeMap<String, String>>> = LazyLock::new(|| {

@@ -3,10 +3,12 @@
 use crate::agreement;
 use crate::evaluator::{Explained, GemminiEvaluator};
 use crate::profile_text::sections;
+use crate::simulator::{Programs, Suites};
 use autocomp_c::C;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Cost, Language, Rewriter, Unit};
 use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_eval::simulator::{Calibrated, ProgramSimulator};
 use autocomp_eval::{Bench, EvalError, Family, Opening, doubts, read_machine};
 use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
 use autocomp_gemmini_sim::MachineConfig;
@@ -72,6 +74,14 @@ impl Family for Gemmini {
             .unwrap_or_default();
         let rewriter = GemminiRewriter::new(limits).with_vocabulary(vocabulary);
         Ok(Some(Arc::new(rewriter)))
+    }
+
+    fn program_simulator(&self) -> Option<&'static dyn ProgramSimulator> {
+        Some(&Programs)
+    }
+
+    fn calibrated(&self) -> Option<&'static dyn Calibrated> {
+        Some(&Suites)
     }
 
     fn has_timelines(&self) -> bool {

@@ -29,6 +29,7 @@ mod profile_text;
 mod profiling;
 mod reference_checks;
 mod session;
+mod simulator;
 mod stock;
 mod texts;
 mod timed_calls;

@@ -4,6 +4,7 @@ mod bench;
 mod evaluations;
 mod figures;
 mod language;
+mod latencies;
 mod neuron;
 mod normal;
 mod parameters;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use autocomp_catalog::{Problem, Role, Target, Tolerance};
 use autocomp_core::{Language, Rewriter, Unit};
+use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Opening};
 
 use crate::neuron::NeuronBench;
@@ -77,6 +79,10 @@ impl Family for Trainium {
         let rewriter = NkiRewriter::new(&problem.entry, inputs.collect(), machine, tolerance)
             .with_arguments(parameters::arguments(problem).collect());
         Ok(Some(Arc::new(rewriter)))
+    }
+
+    fn calibrated(&self) -> Option<&'static dyn Calibrated> {
+        Some(&latencies::Latencies)
     }
 
     fn has_timelines(&self) -> bool {

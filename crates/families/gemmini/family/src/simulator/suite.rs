@@ -1,7 +1,7 @@
 //! Suites of programs whose cycles were measured: the built-in one, and those of the user's.
 
-use crate::error::CliError;
-use crate::given_file::{LARGEST_PROGRAM, read_file, read_text};
+use autocomp_eval::EvalError;
+use autocomp_eval::given_file::{LARGEST_PROGRAM, read_file, read_text};
 use autocomp_gemmini_sim::CalibrationSuite;
 use std::fs;
 use std::path::Path;
@@ -11,8 +11,9 @@ use std::path::Path;
 const BUILT_IN_SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/calibration.zst"));
 
 /// Returns the files of the built-in suite by name.
-fn built_in_files() -> Result<Vec<(String, Vec<u8>)>, CliError> {
-    let packed = zstd::decode_all(BUILT_IN_SUITE).map_err(CliError::internal)?;
+fn built_in_files() -> Result<Vec<(String, Vec<u8>)>, EvalError> {
+    let packed = zstd::decode_all(BUILT_IN_SUITE)
+        .map_err(|error| EvalError::Fault(format!("the built-in suite is broken: {error}")))?;
     let mut rest = &packed[..];
     let mut next = || -> Option<Vec<u8>> {
         let (length, behind) = rest.split_first_chunk()?;
@@ -28,15 +29,17 @@ fn built_in_files() -> Result<Vec<(String, Vec<u8>)>, CliError> {
 }
 
 /// Returns the built-in suite with its table of this name.
-pub fn built_in_suite(counts: &str) -> Result<CalibrationSuite, CliError> {
+pub fn built_in_suite(counts: &str) -> Result<CalibrationSuite, EvalError> {
     let (tables, files): (Vec<_>, Vec<_>) = built_in_files()?
         .into_iter()
         .partition(|(name, _)| name.ends_with(".tsv"));
     let table = tables.iter().find(|(name, _)| name == counts);
     let (_, table) = table.ok_or_else(|| {
         let names: Vec<&str> = tables.iter().map(|(name, _)| name.as_str()).collect();
-        CliError::usage(format!("the built-in suite has no table {counts}"))
-            .hint(format!("it has {}", names.join(" and ")))
+        EvalError::Usage {
+            message: format!("the built-in suite has no table {counts}"),
+            remedies: vec![format!("it has {}", names.join(" and "))],
+        }
     })?;
     let counts = String::from_utf8_lossy(table).into_owned();
     let mut programs: Vec<(String, Vec<u8>)> = files
@@ -48,10 +51,12 @@ pub fn built_in_suite(counts: &str) -> Result<CalibrationSuite, CliError> {
 }
 
 /// Reads the suite of a folder, with the table of this name in it.
-pub fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, CliError> {
+pub fn read_suite(folder: &Path, counts: &str) -> Result<CalibrationSuite, EvalError> {
     let unreadable = |path: &Path, error: std::io::Error| {
-        CliError::input(format!("failed to read {}: {error}", path.display()))
-            .hint("a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; without it, the built-in one is taken")
+        EvalError::Input {
+            message: format!("failed to read {}: {error}", path.display()),
+            remedies: vec!["a suite is a folder with `elf/*.elf` and a table such as `cycles.tsv`: `--suite FOLDER`; without it, the built-in one is taken".to_owned()],
+        }
     };
     let table = folder.join(counts);
     let counts = read_text(&table).map_err(|error| unreadable(&table, error))?;

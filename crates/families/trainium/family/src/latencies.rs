@@ -1,9 +1,8 @@
-//! `autocomp sim calibrate` for kernels with measured latencies.
+//! Kernels with measured latencies beside the timing model.
 
-use crate::error::CliError;
-use crate::exit_code;
-use crate::given_file::read_text;
-use crate::output::Output;
+use autocomp_eval::EvalError;
+use autocomp_eval::given_file::read_text;
+use autocomp_eval::simulator::{Calibrated, Calibration, CalibrationRequest, SuiteOption};
 use autocomp_trainium_sim::calibrate::{Report, calibrate, parse_cases};
 use autocomp_trainium_sim::refit::{LeftOut, leave_one_out};
 use autocomp_trainium_sim::timing::Machine;
@@ -14,53 +13,87 @@ use std::io;
 use std::path::{Component, Path};
 
 /// Name of the table in the folder of a suite.
-pub const TABLE: &str = "latencies.tsv";
+const TABLE: &str = "latencies.tsv";
+
+const LEAVE_ONE_OUT: SuiteOption = SuiteOption {
+    name: "leave-one-out",
+    help: "For `latencies.tsv`: also fit the machine's constants without each group in turn, and \
+           show the error of that group then",
+    value: None,
+    needs_suite: true,
+};
+
+/// Compares with suites of kernels.
+#[derive(Debug)]
+pub(crate) struct Latencies;
 
 /// The result; field names are stable.
 #[derive(Serialize)]
-struct Calibration {
+struct Compared {
     kernels: Report,
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<Vec<LeftOut>>,
 }
 
-/// Compares the kernels of `folder` with its table; if asked for, with each group left out of a
-/// fit of the machine's constants in turn.
-pub fn run(folder: &Path, leaving_out: bool, output: Output) -> Result<u8, CliError> {
-    let table = folder.join(TABLE);
-    let unreadable = |path: &Path, error: &dyn std::fmt::Display| {
-        CliError::input(format!("failed to read {}: {error}", path.display()))
-    };
-    let text = read_text(&table).map_err(|error| unreadable(&table, &error))?;
-    let cases = parse_cases(&text).map_err(|failure| {
-        CliError::input(format!("{}: {}", table.display(), failure.message)).hint(failure.remedy)
-    })?;
-    let source = |file: &str| {
-        text_within(folder, file).map_err(|error| {
-            Failure::new(
-                FailureKind::Input,
-                "kernel-file",
-                format!("`{file}`: {error}"),
-                "put the kernel into the folder of the table, under the name that it gives",
-            )
+impl Calibrated for Latencies {
+    fn suite(&self) -> &'static str {
+        "kernels and `latencies.tsv`"
+    }
+
+    fn options(&self) -> &'static [SuiteOption] {
+        &[LEAVE_ONE_OUT]
+    }
+
+    fn recognizes(&self, folder: &Path) -> bool {
+        folder.join(TABLE).exists()
+    }
+
+    /// Compares the kernels of a folder with its table; if asked for, with each group left out
+    /// of a fit of the machine's constants in turn.
+    fn calibrate(&self, request: CalibrationRequest<'_>) -> Result<Calibration, EvalError> {
+        let folder = request.folder.ok_or_else(|| EvalError::Usage {
+            message: "there is no built-in suite of kernels".to_owned(),
+            remedies: vec![format!("name a folder with `{TABLE}`: `--suite FOLDER`")],
+        })?;
+        let table = folder.join(TABLE);
+        let text = read_text(&table).map_err(|error| EvalError::Input {
+            message: format!("failed to read {}: {error}", table.display()),
+            remedies: Vec::new(),
+        })?;
+        let cases = parse_cases(&text).map_err(|failure| EvalError::Input {
+            message: format!("{}: {}", table.display(), failure.message),
+            remedies: vec![failure.remedy],
+        })?;
+        let source = |file: &str| {
+            text_within(folder, file).map_err(|error| {
+                Failure::new(
+                    FailureKind::Input,
+                    "kernel-file",
+                    format!("`{file}`: {error}"),
+                    "put the kernel into the folder of the table, under the name that it gives",
+                )
+            })
+        };
+        // A machine of the user's own lies beside the table.
+        let machine = |name: &str| match text_within(folder, &format!("{name}.toml")) {
+            Ok(text) if !name.contains('/') => Machine::parse(&text),
+            _ => Machine::built_in(name),
+        };
+        let kernels = calibrate(&cases, source, machine, |_| {});
+        let is_left_out = request.options.contains_key(LEAVE_ONE_OUT.name);
+        let left_out = is_left_out.then(|| leave_one_out(&cases, source, machine));
+        let left_out = left_out.transpose().map_err(|failure| EvalError::Input {
+            message: failure.message.clone(),
+            remedies: vec![failure.remedy.clone()],
+        })?;
+        let compared = Compared { kernels, left_out };
+        let table = compared.left_out.as_deref().map(left_out_table);
+        let data = serde_json::to_value(&compared);
+        Ok(Calibration {
+            data: data.map_err(|error| EvalError::Fault(error.to_string()))?,
+            text: shown(&compared.kernels) + &table.unwrap_or_default(),
         })
-    };
-    // A machine of the user's own lies beside the table.
-    let machine = |name: &str| match text_within(folder, &format!("{name}.toml")) {
-        Ok(text) if !name.contains('/') => Machine::parse(&text),
-        _ => Machine::built_in(name),
-    };
-    let kernels = calibrate(&cases, source, machine, |_| {});
-    let left_out = leaving_out.then(|| leave_one_out(&cases, source, machine));
-    let left_out = left_out
-        .transpose()
-        .map_err(|failure| CliError::input(failure.message.clone()).hint(failure.remedy.clone()))?;
-    let report = Calibration { kernels, left_out };
-    output.result(&report, || {
-        let table = report.left_out.as_deref().map(left_out_table);
-        shown(&report.kernels) + &table.unwrap_or_default()
-    })?;
-    Ok(exit_code::SUCCESS)
+    }
 }
 
 /// The error of each group, with the constants as they are and fitted to the other groups.
