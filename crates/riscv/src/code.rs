@@ -1,5 +1,6 @@
 //! Code translated into straight blocks of predecoded instructions.
 
+use crate::config::CoreConfig;
 use crate::decode::{decode, illegal};
 use crate::fault::{AccessKind, Fault};
 use crate::instruction::{DISCARD, Decoded, Extensions, Instruction, Operation};
@@ -63,6 +64,15 @@ impl CodeCache {
 
     /// Takes instructions of these extensions for what they are from now on.
     pub fn extend(&mut self, extensions: Extensions) {
+        self.schedule.extensions = extensions;
+        self.clear();
+    }
+
+    /// Puts a record that keeps time before each instruction from now on.
+    pub fn keep_time(&mut self, config: &CoreConfig) {
+        let extensions = self.schedule.extensions;
+        self.schedule = Schedule::new(config, false);
+        self.schedule.clocked = true;
         self.schedule.extensions = extensions;
         self.clear();
     }

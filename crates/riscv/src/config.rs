@@ -60,6 +60,44 @@ pub struct CoreConfig {
     pub replacement_seed: u16,
 }
 
+impl CoreConfig {
+    /// Returns a core without caches to speak of in which everything takes a cycle: for harts
+    /// whose time another model keeps.
+    #[must_use]
+    pub fn plain() -> Self {
+        let cache = CacheConfig {
+            sets: 1,
+            ways: 1,
+            miss_overhead: 0,
+        };
+        Self {
+            load_latency: 1,
+            subword_load_latency: 1,
+            float_load_latency: 1,
+            csr_latency: 1,
+            indirect_link_latency: 1,
+            float_single_latency: 1,
+            float_double_latency: 1,
+            float_short_latency: 1,
+            float_to_integer_latency: 1,
+            multiply_bits_per_cycle: 64,
+            muldiv_overhead: 0,
+            mispredict_penalty: 0,
+            flush_penalty: 0,
+            decode_redirect_penalty: 0,
+            btb_entries: 0,
+            bht_entries: 1,
+            bht_history: 0,
+            bht_history_bits: 0,
+            ras_entries: 0,
+            write_back_cycles: 0,
+            l1i: cache.clone(),
+            l1d: cache,
+            replacement_seed: 1,
+        }
+    }
+}
+
 /// Geometry of one L1 cache with lines of 64 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,6 +9,7 @@ use crate::instruction::Extensions;
 use crate::memory::Memory;
 use crate::record::Core;
 use crate::schedule::Schedule;
+use crate::scoreboard::{PARTS, Scoreboard, ScoreboardConfig, Spent};
 use crate::statistics::CoreStatistics;
 use crate::vector::VectorUnit;
 
@@ -91,6 +92,32 @@ impl Hart {
         self
     }
 
+    /// Gives the hart another timing than that of the core that it was made with: that of a core
+    /// that issues in order as these numbers say. Changes nothing in functional mode.
+    #[must_use]
+    pub fn with_scoreboard(mut self, config: &ScoreboardConfig) -> Self {
+        if self.mode == Mode::Timed {
+            self.code.keep_time(&self.core.pipeline.config);
+            self.core.scoreboard = Some(Box::new(Scoreboard::new(config)));
+        }
+        self
+    }
+
+    /// Begins to note what cycles are spent on, for code from `base` on, if the hart has a
+    /// scoreboard.
+    pub fn note_causes(&mut self, base: u64) {
+        if let Some(board) = &mut self.core.scoreboard {
+            board.note_causes(base);
+        }
+    }
+
+    /// Returns what has been noted since then: by address what instructions cost.
+    #[must_use]
+    pub fn causes(&self) -> Vec<(u64, Spent)> {
+        let board = self.core.scoreboard.as_ref();
+        board.map_or(Vec::new(), |board| board.causes())
+    }
+
     /// Returns the vector unit, if there is one.
     #[must_use]
     pub fn vectors(&self) -> Option<&VectorUnit> {
@@ -157,7 +184,11 @@ impl Hart {
     pub fn cycle(&self) -> u64 {
         match self.mode {
             Mode::Functional => self.core.instructions,
-            Mode::Timed => self.core.pipeline.now,
+            Mode::Timed => match &self.core.scoreboard {
+                // What the vector unit still does is part of what was asked for.
+                Some(board) => board.drained(self.core.pipeline.now).div_ceil(PARTS),
+                None => self.core.pipeline.now,
+            },
         }
     }
 
@@ -177,7 +208,9 @@ impl Hart {
 
     /// Lets the hart wait until `cycle`; earlier ones are ignored.
     pub fn advance_to(&mut self, cycle: u64) {
-        self.core.pipeline.now = self.core.pipeline.now.max(cycle);
+        let parts = self.core.scoreboard.as_ref().map_or(1, |_| PARTS);
+        let now = self.core.pipeline.now.max(cycle.saturating_mul(parts));
+        self.core.pipeline.now = now;
     }
 
     /// Returns the mode.
@@ -222,6 +255,9 @@ impl Hart {
     /// Empties caches and predictors.
     pub fn cool(&mut self) {
         self.core.pipeline.cool();
+        if let Some(board) = &mut self.core.scoreboard {
+            board.cool();
+        }
     }
 
     /// Executes instructions until something in [`Exit`] happens. A program cannot tell
@@ -237,6 +273,9 @@ impl Hart {
         std::mem::swap(&mut self.core.memory, memory);
         let exit = match self.mode {
             Mode::Functional => self.run_blocks::<false>(coprocessor, limits),
+            Mode::Timed if self.core.scoreboard.is_some() => {
+                self.run_blocks::<false>(coprocessor, limits)
+            }
             Mode::Timed => self.run_blocks::<true>(coprocessor, limits),
         };
         std::mem::swap(&mut self.core.memory, memory);

@@ -26,6 +26,7 @@ mod predictor;
 mod record;
 mod run;
 mod schedule;
+mod scoreboard;
 mod soft_float;
 mod statistics;
 mod steps;
@@ -40,8 +41,12 @@ pub use fault::{AccessKind, Fault, FaultKind};
 pub use hart::{Exit, Hart, Limits, Mode};
 pub use instruction::{Decoded, Extensions, Instruction, Operation};
 pub use memory::{Memory, Region, RegionAccess};
+pub use scoreboard::{
+    BranchTiming, Cause, MemoryLevel, ScalarClass, ScalarCost, ScoreboardConfig, Spent, VectorCost,
+    VectorTiming,
+};
 pub use statistics::CoreStatistics;
-pub use vector::{Agnostic, VectorUnit};
+pub use vector::{Agnostic, VectorClass, VectorUnit};
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

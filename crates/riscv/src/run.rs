@@ -153,7 +153,7 @@ impl Hart {
             match how {
                 How::Pause => {
                     let at_limit = core.instructions >= limits.instructions;
-                    if at_limit || TIMED && core.pipeline.now >= limits.cycles {
+                    if at_limit || core.is_late::<TIMED>(limits.cycles) {
                         return End::Cut;
                     }
                     let mispredictions = core.pipeline.statistics.mispredictions;

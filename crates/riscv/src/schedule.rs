@@ -10,7 +10,8 @@ use crate::instruction::{DISCARD, Extensions, Instruction, Operation};
 use crate::predictor::counter_address;
 use crate::record::{Ending, Entry, Record};
 use crate::steps::{
-    User, enter, fetch_line, step_in_upper_half, step_of, step_of_pair, unlinked, wait_for_load,
+    User, clock_of, enter, fetch_line, fetch_of_clock, step_in_upper_half, step_of, step_of_pair,
+    unlinked, wait_for_load,
 };
 
 /// Tells the loads of a block how many records on the branch or jump is that ends it, if
@@ -46,6 +47,8 @@ pub(crate) struct Schedule {
     config: CoreConfig,
     timed: bool,
     pub extensions: Extensions,
+    /// A record that keeps time stands before each instruction.
+    pub clocked: bool,
     load_latency: u16,
     subword_load_latency: u16,
     float_load_latency: u16,
@@ -64,6 +67,7 @@ impl Schedule {
             config: config.clone(),
             timed,
             extensions: Extensions::default(),
+            clocked: false,
             load_latency: cycles(config.load_latency),
             subword_load_latency: cycles(config.subword_load_latency),
             float_load_latency: cycles(config.float_load_latency),
@@ -121,6 +125,15 @@ impl Schedule {
                     extra: wait,
                     ..record
                 });
+            }
+            if self.clocked && translated.length > 0 {
+                if translated.starts_line || idx == 0 {
+                    records.push(Record {
+                        step: fetch_of_clock,
+                        ..record
+                    });
+                }
+                records.push(clock_of(&translated.instruction, &record));
             }
             let user = self.user(code, idx);
             if self.timed

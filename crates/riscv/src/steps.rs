@@ -1,6 +1,7 @@
 //! The steps of the interpreter: a function for every operation.
 
 mod access;
+mod clock;
 mod float;
 mod integer;
 mod pair;
@@ -8,6 +9,7 @@ mod system;
 mod transfer;
 mod vector;
 
+pub(crate) use clock::{clock_of, fetch as fetch_of_clock};
 pub(crate) use pair::step_of_pair;
 pub(crate) use transfer::{enter, unlinked};
 

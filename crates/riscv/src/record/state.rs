@@ -7,6 +7,7 @@ use crate::doubt::Doubts;
 use crate::hart::Exit;
 use crate::memory::Memory;
 use crate::pipeline::Pipeline;
+use crate::scoreboard::{PARTS, Scoreboard};
 use crate::trap::Trap;
 use crate::vector::VectorUnit;
 
@@ -65,6 +66,8 @@ pub(crate) struct Core {
     pub csr: ControlRegisters,
     pub vector: Option<Box<VectorUnit>>,
     pub pipeline: Pipeline,
+    /// Keeps time instead of the pipeline, which then is given parts of a cycle.
+    pub scoreboard: Option<Box<Scoreboard>>,
     /// Retired instructions; in a block those of the whole block.
     pub instructions: u64,
     pub reservation: Option<u64>,
@@ -97,6 +100,7 @@ impl Core {
             csr: ControlRegisters::new(true, false),
             vector: None,
             pipeline: Pipeline::new(config),
+            scoreboard: None,
             instructions: 0,
             reservation: None,
             stop_on_scratch: false,
@@ -116,6 +120,14 @@ impl Core {
             false => 0,
         };
         self.instructions - before - 1
+    }
+
+    /// Returns whether so many cycles are over.
+    pub fn is_late<const TIMED: bool>(&self, cycles: u64) -> bool {
+        match &self.scoreboard {
+            Some(_) => self.pipeline.now / PARTS >= cycles,
+            None => TIMED && self.pipeline.now >= cycles,
+        }
     }
 
     /// Returns the address of a record of the block that is executed.

@@ -7,6 +7,7 @@ use crate::hart::Exit;
 use crate::instruction::DISCARD;
 use crate::pipeline::WRITE_BACK;
 use crate::record::{Below, Core, How, Record, Surroundings};
+use crate::scoreboard::PARTS;
 use crate::trap::Trap;
 
 /// Bit of a custom instruction's `Record::extra`: it has a destination register.
@@ -142,9 +143,10 @@ pub fn csr<const TIMED: bool>(
         now = core.pipeline.wait_for_flags(now);
     }
     let counters = Counters {
-        cycle: match TIMED && !core.hides_time {
-            true => now,
-            false => core.counted_instructions(),
+        cycle: match (&core.scoreboard, TIMED && !core.hides_time) {
+            (Some(_), _) if !core.hides_time => now / PARTS,
+            (None, true) => now,
+            _ => core.counted_instructions(),
         },
         instret: core.counted_instructions(),
     };

@@ -6,6 +6,7 @@
 //! elements need no alignment, and reserved overlaps of registers are illegal.
 
 mod access;
+mod class;
 mod estimate;
 mod fixed_point;
 mod float;
@@ -19,6 +20,7 @@ mod vtype;
 mod width;
 
 pub(crate) use access::VectorMemory;
+pub use class::VectorClass;
 pub use unit::{Agnostic, VectorUnit};
 pub(crate) use unit::{Executed, Refusal};
 

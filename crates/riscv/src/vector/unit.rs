@@ -127,6 +127,37 @@ impl VectorUnit {
         }
     }
 
+    /// Returns `vl`, the bytes of an element and the base-2 logarithm of LMUL; where `vtype` is
+    /// illegal, of bytes in one register.
+    pub(crate) fn configuration(&self) -> (u64, u64, i32) {
+        if self.vtype.is_legal() {
+            (self.vl as u64, self.element_bytes() as u64, self.group())
+        } else {
+            (0, 1, 0)
+        }
+    }
+
+    /// Returns the bytes of a register (`vlenb`).
+    pub(crate) fn register_bytes(&self) -> u64 {
+        self.register_bytes as u64
+    }
+
+    /// Returns the index of an element for an indexed access with these bits.
+    pub(crate) fn index(&self, bits: u32, idx: usize) -> u64 {
+        let bytes = match bits >> 12 & 7 {
+            0 => 1,
+            5 => 2,
+            6 => 4,
+            _ => 8,
+        };
+        let at = (bits >> 20 & 31) as usize * self.register_bytes + idx * bytes;
+        let end = (at + bytes).min(self.registers.len());
+        let mut value = [0; 8];
+        let found = self.registers.get(at..end).unwrap_or_default();
+        value[..found.len()].copy_from_slice(found);
+        u64::from_le_bytes(value)
+    }
+
     /// Returns the bytes of all registers, `v0` first.
     #[must_use]
     pub fn registers(&self) -> &[u8] {

@@ -1,0 +1,368 @@
+//! Timing of cores that issue in order, several instructions a cycle, with a vector unit behind
+//! a queue: what each instruction waits for, without a look at single cycles.
+//!
+//! An instruction issues when its predecessor has, a place to issue is free, its registers are
+//! ready and its unit has time. Vector instructions leave the scalar pipeline for a queue and
+//! begin there by the same rules; the scalar pipeline waits only when the queue is full or a
+//! scalar result is needed. All numbers come from a [`ScoreboardConfig`].
+
+mod branches;
+mod config;
+mod hierarchy;
+mod profile;
+mod vectors;
+
+pub use config::{
+    BranchTiming, MemoryLevel, ScalarClass, ScalarCost, ScoreboardConfig, VectorCost, VectorTiming,
+};
+pub use profile::{Cause, Spent};
+
+use crate::float::{FloatForm, FloatOperation};
+use crate::instruction::{DISCARD, Instruction, Operation};
+use crate::predictor::Transfer;
+use crate::vector::VectorUnit;
+use branches::Branches;
+use hierarchy::Hierarchy;
+use profile::Profile;
+pub(crate) use vectors::VectorIssue;
+use vectors::Vectors;
+
+/// Parts of a cycle in which time is counted.
+pub(crate) const PARTS: u64 = 16;
+
+/// Returns cycles as parts of one.
+fn parts(cycles: f64) -> u64 {
+    (cycles * PARTS as f64).round().max(0.0) as u64
+}
+
+/// What an instruction of a class costs, in parts of a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    /// The unit, 0 for none.
+    unit: u8,
+    busy: u64,
+    latency: u64,
+}
+
+/// Units at most; a power of two.
+const UNITS: usize = 16;
+
+/// The state of the core's timing.
+#[derive(Clone, Debug)]
+pub(crate) struct Scoreboard {
+    costs: [Cost; 32],
+    /// Parts of a cycle that one place to issue takes.
+    slot: u64,
+    /// When units have time again; that of no unit stays 0.
+    free: [u64; UNITS],
+    /// When registers are ready: integer, then floating-point ones.
+    ready: [u64; 64],
+    /// Registers that may not be ready, by their bits.
+    pending: u64,
+    hierarchy: Hierarchy,
+    branches: Branches,
+    vectors: Option<Box<Vectors>>,
+    profile: Option<Box<Profile>>,
+    config: ScoreboardConfig,
+}
+
+impl Scoreboard {
+    /// Makes one with cold caches. What is wrong with the numbers costs nothing; see
+    /// [`ScoreboardConfig::check`].
+    pub fn new(config: &ScoreboardConfig) -> Self {
+        let mut units = vec![String::new()];
+        let mut costs = [Cost::default(); 32];
+        for row in &config.scalar {
+            let cost = Cost {
+                unit: row
+                    .unit
+                    .as_ref()
+                    .map_or(0, |name| unit_of(name, &mut units)),
+                busy: parts(row.busy),
+                latency: row.latency * PARTS,
+            };
+            for class in &row.classes {
+                costs[*class as usize] = cost;
+            }
+        }
+        let vectors = config.vector.as_ref();
+        Self {
+            costs,
+            slot: PARTS / config.issue_width.clamp(1, PARTS),
+            free: [0; UNITS],
+            ready: [0; 64],
+            pending: 0,
+            hierarchy: Hierarchy::new(config),
+            branches: Branches::new(&config.branches),
+            vectors: vectors.map(|timing| Box::new(Vectors::new(timing, &mut units))),
+            profile: None,
+            config: config.clone(),
+        }
+    }
+
+    /// Empties caches and predictors.
+    pub fn cool(&mut self) {
+        self.hierarchy = Hierarchy::new(&self.config);
+        self.branches = Branches::new(&self.config.branches);
+    }
+
+    /// Begins to note what cycles are spent on, for code from `base` on.
+    pub fn note_causes(&mut self, base: u64) {
+        self.profile = Some(Box::new(Profile::new(base)));
+    }
+
+    /// Returns what has been noted: by address.
+    pub fn causes(&self) -> Vec<(u64, Spent)> {
+        self.profile.as_ref().map_or(Vec::new(), |it| it.spent())
+    }
+
+    /// Returns when everything is over that has been issued, which is no earlier than `now`.
+    pub fn drained(&self, now: u64) -> u64 {
+        self.vectors.as_ref().map_or(now, |it| it.over.max(now))
+    }
+
+    /// Lets an instruction issue that may at `now`; returns when it does. `uses` are the
+    /// registers that it reads or writes, `result` is the one that it writes, 0 for none.
+    #[inline(always)]
+    pub fn issue(&mut self, uses: u64, class: u16, result: u8, now: u64, pc: u64) -> u64 {
+        let cost = self.costs[usize::from(class) % 32];
+        let mut start = now;
+        if uses & self.pending != 0 {
+            start = self.wait(uses, now);
+        }
+        let free = &mut self.free[usize::from(cost.unit) % UNITS];
+        let begun = start.max(*free);
+        if cost.unit != 0 {
+            *free = begun + cost.busy;
+        }
+        if result != 0 {
+            // A second instruction of a cycle gives its result as early as the first.
+            self.produce(result, begun / PARTS * PARTS + cost.latency);
+        }
+        if let Some(profile) = &mut self.profile {
+            profile.issued(pc, self.slot);
+            let cause = profile.cause(uses);
+            profile.add(pc, cause, start - now);
+            profile.add(pc, Cause::Unit, begun - start);
+            if result != 0 {
+                profile.produced(result, false, class == ScalarClass::Configure as u16);
+            }
+        }
+        begun
+    }
+
+    #[inline(always)]
+    fn wait(&mut self, uses: u64, now: u64) -> u64 {
+        let mut start = now;
+        let mut waited = uses & self.pending;
+        self.pending &= !waited;
+        while waited != 0 {
+            start = start.max(self.ready[waited.trailing_zeros() as usize & 63]);
+            waited &= waited - 1;
+        }
+        start
+    }
+
+    #[inline(always)]
+    fn produce(&mut self, result: u8, ready: u64) {
+        self.ready[usize::from(result) & 63] = ready;
+        self.pending |= 1 << (result & 63);
+    }
+
+    /// Returns when one behind that issued at `begun` may issue.
+    #[inline(always)]
+    pub fn behind(&self, begun: u64) -> u64 {
+        begun + self.slot
+    }
+
+    /// The result of a load that issued at `begun` comes from memory.
+    #[inline(always)]
+    pub fn load(&mut self, address: u64, bytes: u64, result: u8, begun: u64) {
+        let mut there = self.hierarchy.load(address, bytes, begun);
+        if let Some(vectors) = &self.vectors {
+            there = there.max(vectors.stored(address, bytes));
+        }
+        if there > begun && result != 0 {
+            let late = there - begun;
+            let ready = self.ready[usize::from(result) & 63] + late;
+            self.produce(result, ready);
+            if let Some(profile) = &mut self.profile {
+                profile.produced(result, true, false);
+            }
+        }
+    }
+
+    /// Returns when one behind a store that issued at `begun` may issue.
+    #[inline(always)]
+    pub fn store(&mut self, address: u64, bytes: u64, begun: u64, pc: u64) -> u64 {
+        let goes_on = self.hierarchy.store(address, bytes, begun);
+        if goes_on > begun
+            && let Some(profile) = &mut self.profile
+        {
+            profile.add(pc, Cause::Cache, goes_on - begun);
+        }
+        goes_on + self.slot
+    }
+
+    /// Lets an instruction of the vector unit, which is configured as `state` says, issue that
+    /// may at `now`; returns when one behind it may.
+    pub fn vector(
+        &mut self,
+        uses: u64,
+        issue: VectorIssue,
+        result: u8,
+        state: &VectorUnit,
+        now: u64,
+    ) -> u64 {
+        let start = self.wait(uses, now);
+        if let Some(profile) = &mut self.profile {
+            profile.issued(issue.pc, self.slot);
+            let cause = profile.cause(uses);
+            profile.add(issue.pc, cause, start - now);
+        }
+        let Some(vectors) = &mut self.vectors else {
+            return start + self.slot;
+        };
+        let begun = vectors.place(start, self.profile.as_deref_mut());
+        let (free, hierarchy) = (&mut self.free, &mut self.hierarchy);
+        let ready = vectors.send(issue, state, begun, free, hierarchy);
+        if result != 0 {
+            self.produce(result, ready);
+            if let Some(profile) = &mut self.profile {
+                profile.produced(result, false, false);
+            }
+        }
+        begun + self.slot
+    }
+
+    /// Returns when an instruction at `pc` can issue at the earliest: it has to be fetched.
+    #[inline(always)]
+    pub fn fetch(&mut self, pc: u64, now: u64) -> u64 {
+        let there = self.hierarchy.fetch(pc, now);
+        if there > now
+            && let Some(profile) = &mut self.profile
+        {
+            profile.add(pc, Cause::Fetch, there - now);
+        }
+        there
+    }
+
+    /// Returns when one behind a branch that issued at `begun` may issue.
+    #[inline(always)]
+    pub fn branch(&mut self, taken: bool, begun: u64, pc: u64) -> u64 {
+        let (lost, missed) = self.branches.branch(pc, taken);
+        self.transferred(lost, missed, begun, pc)
+    }
+
+    /// The same for a jump to `target`.
+    pub fn jump(&mut self, kind: Transfer, target: u64, begun: u64, pc: u64) -> u64 {
+        let (lost, missed) = self.branches.jump(pc, target, kind, pc + 4);
+        self.transferred(lost, missed, begun, pc)
+    }
+
+    #[inline(always)]
+    fn transferred(&mut self, lost: u64, missed: bool, begun: u64, pc: u64) -> u64 {
+        if let Some(profile) = &mut self.profile {
+            let cause = if missed {
+                Cause::Mispredict
+            } else {
+                Cause::Branch
+            };
+            profile.add(pc, cause, lost);
+        }
+        // What follows a taken branch or a mistake issues in another cycle.
+        match lost {
+            0 => begun + self.slot,
+            _ => (begun / PARTS + 1) * PARTS + lost,
+        }
+    }
+}
+
+fn unit_of(name: &str, units: &mut Vec<String>) -> u8 {
+    let known = units.iter().position(|unit| unit == name);
+    let place = known.unwrap_or_else(|| {
+        units.push(name.to_owned());
+        units.len() - 1
+    });
+    place.min(UNITS - 1) as u8
+}
+
+/// Returns the class of an instruction that is not one of the vector unit.
+pub(crate) fn class_of(instruction: &Instruction) -> ScalarClass {
+    use Operation as O;
+    use ScalarClass as C;
+    match instruction.operation {
+        O::Constant => C::Constant,
+        O::Lb | O::Lh | O::Lw | O::Ld | O::Lbu | O::Lhu | O::Lwu => C::Load,
+        O::Sb | O::Sh | O::Sw | O::Sd => C::Store,
+        O::Flh | O::Flw | O::Fld => C::FloatLoad,
+        O::Fsh | O::Fsw | O::Fsd => C::FloatStore,
+        O::Mul | O::Mulh | O::Mulhsu | O::Mulhu => C::Multiply,
+        O::Mulw => C::MultiplyWord,
+        O::Div | O::Divu | O::Rem | O::Remu => C::Divide,
+        O::Divw | O::Divuw | O::Remw | O::Remuw => C::DivideWord,
+        O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu => C::Branch,
+        O::Jal | O::Jalr => C::Jump,
+        O::LrW | O::LrD | O::ScW | O::ScD | O::AmoW | O::AmoD => C::Atomic,
+        O::Fused | O::HalfFused => C::FloatFused,
+        O::Float | O::Half => class_of_float(FloatForm::unpack(instruction.extra)),
+        O::Vector => C::Configure,
+        O::Illegal
+        | O::Continue
+        | O::Fence
+        | O::FenceI
+        | O::Ecall
+        | O::Ebreak
+        | O::Mret
+        | O::Wfi
+        | O::Csr
+        | O::Custom => C::System,
+        _ => C::Simple,
+    }
+}
+
+fn class_of_float(form: FloatForm) -> ScalarClass {
+    use FloatOperation as F;
+    use ScalarClass as C;
+    match form.operation {
+        F::Add | F::Subtract | F::Multiply | F::Minimum | F::Maximum if form.double => {
+            C::FloatDouble
+        }
+        F::Add | F::Subtract | F::Multiply | F::Minimum | F::Maximum => C::FloatAdd,
+        F::Divide if form.double => C::FloatDivideDouble,
+        F::Divide => C::FloatDivide,
+        F::SquareRoot => C::FloatRoot,
+        F::SignCopy | F::SignNegate | F::SignXor => C::FloatSign,
+        F::ToOtherFormat | F::FromInteger | F::MoveFromInteger => C::FloatFromInteger,
+        F::LessEqual | F::Less | F::Equal | F::ToInteger | F::MoveToInteger | F::Classify => {
+            C::FloatToInteger
+        }
+    }
+}
+
+/// Returns the register that an instruction writes: an integer one, 32 more for a floating-point
+/// one, 0 for none.
+pub(crate) fn result_of(instruction: &Instruction) -> u8 {
+    use Operation as O;
+    let Instruction {
+        operation,
+        rd,
+        extra,
+        immediate,
+        ..
+    } = *instruction;
+    let is_float = match operation {
+        O::Flh | O::Flw | O::Fld | O::Fused | O::HalfFused => true,
+        O::Float | O::Half => FloatForm::unpack(extra).writes_float(),
+        // `vfmv.f.s`.
+        O::Vector => immediate >> 12 & 7 == 1,
+        O::Sb | O::Sh | O::Sw | O::Sd | O::Fsh | O::Fsw | O::Fsd => return 0,
+        O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu => return 0,
+        _ => false,
+    };
+    match (is_float, rd) {
+        (true, rd) => 32 + (rd & 31),
+        (false, DISCARD) => 0,
+        (false, rd) => rd & 31,
+    }
+}

@@ -1,0 +1,479 @@
+//! The vector unit: a queue behind the scalar pipeline, units that instructions keep busy, and
+//! registers that become ready part by part.
+
+use super::config::{VectorCost, VectorTiming};
+use super::hierarchy::Hierarchy;
+use super::profile::{Cause, Profile};
+use super::{PARTS, UNITS, parts, unit_of};
+use crate::vector::{VectorClass, VectorUnit};
+use std::collections::VecDeque;
+
+/// What instructions of a class cost, in parts of a cycle.
+#[derive(Clone, Debug, Default)]
+struct Cost {
+    unit: u8,
+    busy: [[u64; 5]; 4],
+    per_group: u64,
+    per_element: u64,
+    per_capacity: u64,
+    plus: [u64; 5],
+    floor: u64,
+    masked: [[u64; 5]; 4],
+    masked_plus: u64,
+    latency: [u64; 5],
+    chains: bool,
+}
+
+impl Cost {
+    fn new(row: &VectorCost, units: &mut Vec<String>) -> Self {
+        let of_width = |rows: &[[f64; 5]]| {
+            std::array::from_fn(|idx| {
+                let row = rows.get(idx).or(rows.first());
+                row.map_or([0; 5], |row| row.map(parts))
+            })
+        };
+        let by_group = |row: &[f64]| {
+            std::array::from_fn(|idx| {
+                let cycles = row.get(idx).or(row.first());
+                cycles.map_or(0, |it| parts(*it))
+            })
+        };
+        Self {
+            unit: unit_of(&row.unit, units),
+            busy: of_width(&row.busy),
+            per_group: parts(row.per_group),
+            per_element: parts(row.per_element),
+            per_capacity: parts(row.per_capacity),
+            plus: by_group(&row.plus),
+            floor: parts(row.floor),
+            masked: of_width(if row.masked.is_empty() {
+                &row.busy
+            } else {
+                &row.masked
+            }),
+            masked_plus: parts(row.masked_plus),
+            latency: by_group(&row.latency),
+            chains: row.chains,
+        }
+    }
+}
+
+/// An instruction that has been sent to the unit: when it begins, and what it waits for.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    start: u64,
+    pc: u64,
+    cause: Cause,
+}
+
+/// What is known of an instruction when it issues.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VectorIssue {
+    pub bits: u32,
+    /// Of an access: the address and the stride.
+    pub base: u64,
+    pub stride: u64,
+    pub pc: u64,
+}
+
+/// An instruction taken apart.
+#[derive(Clone, Copy)]
+struct Work {
+    class: VectorClass,
+    bits: u32,
+    /// Elements, bytes of one, and the base-2 logarithm of the group's registers.
+    vl: u64,
+    width: u64,
+    group: i32,
+    fields: u64,
+    busy: u64,
+}
+
+impl Work {
+    fn vd(self) -> usize {
+        (self.bits >> 7 & 31) as usize
+    }
+
+    fn is_masked(self) -> bool {
+        self.bits >> 25 & 1 == 0
+    }
+}
+
+/// The state of the unit's timing.
+#[derive(Clone, Debug)]
+pub(super) struct Vectors {
+    costs: Vec<Cost>,
+    datapath_bytes: u64,
+    most_sent: usize,
+    dispatch: u64,
+    in_order: bool,
+    sent: VecDeque<Sent>,
+    /// When the last instruction began, by unit; all of them where instructions start in order.
+    last: [u64; UNITS],
+    /// When registers are ready.
+    ready: [u64; 32],
+    /// Registers that a load fills whose line was not in the first cache.
+    late: u32,
+    /// When all that has been sent is over.
+    pub over: u64,
+    /// From where to where the last store goes, and when it is over.
+    store: (u64, u64, u64),
+}
+
+impl Vectors {
+    pub fn new(timing: &VectorTiming, units: &mut Vec<String>) -> Self {
+        let mut costs = vec![Cost::default(); VectorClass::COUNT];
+        for row in &timing.costs {
+            let cost = Cost::new(row, units);
+            for class in &row.classes {
+                costs[*class as usize] = cost.clone();
+            }
+        }
+        Self {
+            costs,
+            datapath_bytes: (timing.datapath_bits as u64 / 8).max(1),
+            most_sent: timing.queue.max(1),
+            dispatch: timing.dispatch * PARTS,
+            in_order: timing.in_order,
+            sent: VecDeque::with_capacity(timing.queue + 1),
+            last: [0; UNITS],
+            ready: [0; 32],
+            late: 0,
+            over: 0,
+            store: (0, 0, 0),
+        }
+    }
+
+    /// Returns when a load of these bytes finds what the last store left.
+    #[inline(always)]
+    pub fn stored(&self, address: u64, bytes: u64) -> u64 {
+        let (from, to, over) = self.store;
+        if address < to && from < address + bytes {
+            over
+        } else {
+            0
+        }
+    }
+
+    /// Returns when an instruction that could issue at `now` leaves the scalar pipeline: when
+    /// the queue has a place.
+    #[inline(always)]
+    pub fn place(&mut self, now: u64, profile: Option<&mut Profile>) -> u64 {
+        if self.sent.len() < self.most_sent {
+            return now;
+        }
+        let Some(first) = self.sent.pop_front() else {
+            return now;
+        };
+        if first.start > now
+            && let Some(profile) = profile
+        {
+            profile.add(first.pc, first.cause, first.start - now);
+        }
+        first.start.max(now)
+    }
+
+    /// Sends an instruction that left the scalar pipeline at `issued`; returns when what it
+    /// gives to a scalar register is ready.
+    pub fn send(
+        &mut self,
+        issue: VectorIssue,
+        state: &VectorUnit,
+        issued: u64,
+        free: &mut [u64; UNITS],
+        hierarchy: &mut Hierarchy,
+    ) -> u64 {
+        let work = self.work(issue.bits, state);
+        let (unit, chains) = {
+            let cost = &self.costs[work.class as usize];
+            (usize::from(cost.unit) % UNITS, cost.chains)
+        };
+        let order = if self.in_order { 0 } else { unit };
+        let queued = (issued + self.dispatch).max(self.last[order] + PARTS);
+        let (sources, is_late) = self.sources(work, chains);
+        let mut start = queued.max(sources);
+        let mut cause = match is_late {
+            true => Cause::Cache,
+            false => Cause::Dependency,
+        };
+        if free[unit] > start {
+            start = free[unit];
+            cause = match work.class {
+                class if !class.is_access() => Cause::Unit,
+                VectorClass::Load | VectorClass::Store => Cause::MemoryPort,
+                _ => Cause::Elements,
+            };
+        }
+        let mut there = start;
+        if work.class.is_access() {
+            there = self.access(work, issue, state, start, hierarchy);
+        }
+        let late = there - start;
+        free[unit] = start + work.busy;
+        if work.class.is_store() && late > 0 {
+            free[unit] += late;
+        }
+        self.last[order] = start;
+        self.sent.push_back(Sent {
+            start,
+            pc: issue.pc,
+            cause,
+        });
+        let ready = self.finish(work, start, late, chains);
+        self.over = self.over.max(ready);
+        ready
+    }
+
+    /// Takes an instruction apart by the unit's configuration.
+    fn work(&self, bits: u32, state: &VectorUnit) -> Work {
+        let class = VectorClass::of(bits);
+        let (mut vl, sew, mut group) = state.configuration();
+        let mut width = sew;
+        let mut fields = 1;
+        if class.is_access() {
+            let in_memory = match bits >> 12 & 7 {
+                0 => 1,
+                5 => 2,
+                6 => 4,
+                _ => 8u64,
+            };
+            fields = u64::from(bits >> 29) + 1;
+            if !matches!(bits >> 26 & 3, 1 | 3) {
+                group += in_memory.ilog2() as i32 - sew.ilog2() as i32;
+                width = in_memory;
+            }
+            match class {
+                VectorClass::LoadRegisters | VectorClass::StoreRegisters => {
+                    group = fields.ilog2() as i32;
+                    vl = state.register_bytes() * fields / width;
+                    fields = 1;
+                }
+                VectorClass::LoadMask | VectorClass::StoreMask => {
+                    vl = vl.div_ceil(8);
+                    (width, group) = (1, 0);
+                }
+                _ => {}
+            }
+        } else if class == VectorClass::MoveRegisters {
+            group = (bits >> 15 & 7).count_ones() as i32;
+        }
+        let group = group.clamp(-3, 3);
+        let mut work = Work {
+            class,
+            bits,
+            vl,
+            width,
+            group,
+            fields,
+            busy: 0,
+        };
+        work.busy = self.busy(work, state.register_bytes());
+        work
+    }
+
+    fn busy(&self, work: Work, register_bytes: u64) -> u64 {
+        let cost = &self.costs[work.class as usize];
+        let capacity = match work.group {
+            group @ 0.. => register_bytes << group,
+            group => register_bytes >> -group,
+        } / work.width;
+        let groups = (work.vl * work.width).div_ceil(self.datapath_bytes);
+        let rows = if work.is_masked() {
+            &cost.masked
+        } else {
+            &cost.busy
+        };
+        let row = &rows[work.width.ilog2() as usize & 3];
+        let each = row[lmul(work.group)]
+            + cost.per_group * groups
+            + cost.per_element * work.vl
+            + cost.per_capacity * capacity;
+        let mut busy = each * work.fields + cost.plus[lmul(work.group)];
+        if work.is_masked() {
+            busy += cost.masked_plus;
+        }
+        busy.max(cost.floor)
+    }
+
+    /// Returns when an instruction may begin by what it reads, and whether that comes late from
+    /// memory.
+    fn sources(&self, work: Work, chains: bool) -> (u64, bool) {
+        let Work {
+            class, bits, group, ..
+        } = work;
+        let is_access = class.is_access();
+        let funct3 = bits >> 12 & 7;
+        let [_, second, first] = class.widening().map(|wider| group + wider);
+        let one = class.takes_one_register();
+        let mut when = 0;
+        let mut late = false;
+        let mut need = |register: u32, group: i32| {
+            let register = register as usize & 31;
+            let count = if one { 1 } else { 1usize << group.clamp(0, 3) };
+            let last = (register + count - 1).min(31);
+            let by = if chains {
+                // What is needed last may come last.
+                let passed = work.busy * (count as u64 - 1) / count as u64;
+                self.ready[register].max(self.ready[last].saturating_sub(passed))
+            } else {
+                self.ready[register].max(self.ready[last])
+            };
+            if by > when {
+                when = by;
+                late = self.late >> register & 1 == 1;
+            }
+        };
+        let vd = bits >> 7 & 31;
+        let reads_destination = class.is_store()
+            || work.is_masked() && !class.gives_one_register() && !is_access
+            || matches!(
+                class,
+                VectorClass::Accumulate
+                    | VectorClass::AccumulateNegated
+                    | VectorClass::FloatFused
+                    | VectorClass::FloatFusedNegated
+                    | VectorClass::SlideUp
+            )
+            || matches!(
+                class,
+                VectorClass::WidenMultiply | VectorClass::FloatWidenMultiply
+            ) && bits >> 26 >= 0x3c;
+        let gives_scalar = matches!(
+            class,
+            VectorClass::ToScalar | VectorClass::FloatToScalar | VectorClass::MaskCount
+        );
+        if reads_destination && !gives_scalar {
+            need(vd, group + class.widening()[0]);
+        }
+        if is_access {
+            if matches!(bits >> 26 & 3, 1 | 3) {
+                need(bits >> 20, group);
+            }
+        } else {
+            let has_second = !matches!(class, VectorClass::FromScalar | VectorClass::Id)
+                && (class != VectorClass::Merge || work.is_masked());
+            if has_second {
+                need(bits >> 20, second);
+            }
+            // A vector as the first source: not where its field chooses what is done.
+            let has_first = funct3 <= 2
+                && !matches!(
+                    class,
+                    VectorClass::Extend
+                        | VectorClass::FloatConvert
+                        | VectorClass::FloatConvertWiden
+                        | VectorClass::FloatConvertNarrow
+                        | VectorClass::FloatRoot
+                        | VectorClass::FloatEstimate
+                        | VectorClass::MaskScan
+                        | VectorClass::MaskCount
+                        | VectorClass::Iota
+                        | VectorClass::Id
+                        | VectorClass::ToScalar
+                        | VectorClass::FloatToScalar
+                );
+            if has_first {
+                need(bits >> 15, first);
+            }
+        }
+        if work.is_masked() || class == VectorClass::Carry {
+            when = when.max(self.ready[0]);
+        }
+        (when, late)
+    }
+
+    /// Accesses memory from `start` on; returns when all lines are there, or a store goes on.
+    fn access(
+        &mut self,
+        work: Work,
+        issue: VectorIssue,
+        state: &VectorUnit,
+        start: u64,
+        hierarchy: &mut Hierarchy,
+    ) -> u64 {
+        let bytes = work.width * work.fields;
+        let is_store = work.class.is_store();
+        let mut one = |address: u64, bytes: u64, at: u64| {
+            if is_store {
+                hierarchy.store(address, bytes, at)
+            } else {
+                hierarchy.load(address, bytes, at)
+            }
+        };
+        if work.vl == 0 {
+            return start;
+        }
+        let (mut from, mut to) = (issue.base, issue.base.wrapping_add(bytes * work.vl));
+        let mode = work.bits >> 26 & 3;
+        let mut there = start;
+        if mode == 0 {
+            there = one(from, bytes * work.vl, start);
+        } else {
+            for idx in 0..work.vl {
+                let offset = match mode {
+                    2 => issue.stride.wrapping_mul(idx),
+                    _ => state.index(work.bits, idx as usize),
+                };
+                let address = issue.base.wrapping_add(offset);
+                // By how much this one is later than it could be.
+                let at = start + idx * PARTS;
+                there = there.max(start + (one(address, bytes, at) - at));
+                from = from.min(address);
+                to = to.max(address.wrapping_add(bytes));
+            }
+        }
+        if is_store {
+            self.store = (from, to, start + work.busy);
+        } else {
+            there = there.max(self.stored(from, to.saturating_sub(from)));
+        }
+        there
+    }
+
+    /// Makes the destination ready; returns when it is.
+    fn finish(&mut self, work: Work, start: u64, late: u64, chains: bool) -> u64 {
+        let Work { class, group, .. } = work;
+        let cost = &self.costs[class as usize];
+        let last = start + late + work.busy.max(cost.latency[lmul(group)]);
+        let first = if chains {
+            (start + late + cost.latency[lmul(group.min(0))]).min(last)
+        } else {
+            last
+        };
+        if class.is_store() {
+            return start + late + work.busy;
+        }
+        if matches!(
+            class,
+            VectorClass::ToScalar | VectorClass::FloatToScalar | VectorClass::MaskCount
+        ) {
+            return last;
+        }
+        let wide = (group + class.widening()[0]).clamp(0, 3);
+        let mut count = if class.gives_one_register() {
+            1
+        } else {
+            1usize << wide
+        };
+        count *= work.fields as usize;
+        for idx in 0..count.min(32 - work.vd()) {
+            let register = work.vd() + idx;
+            self.ready[register] = match count {
+                1 => last,
+                _ => first + (last - first) * idx as u64 / (count as u64 - 1),
+            };
+            let bit = 1 << register;
+            self.late = if late > 0 {
+                self.late | bit
+            } else {
+                self.late & !bit
+            };
+        }
+        last
+    }
+}
+
+/// Returns the place of a group's size in a row of costs.
+fn lmul(group: i32) -> usize {
+    (group + 1).clamp(0, 4) as usize
+}
