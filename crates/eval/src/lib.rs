@@ -13,6 +13,7 @@
 pub mod cache;
 pub mod comparison;
 pub mod doubts;
+mod evaluations;
 mod evaluator;
 mod family;
 mod file_store;
@@ -28,6 +29,7 @@ mod tier_clock;
 pub mod timeline;
 mod verdict;
 
+pub use evaluations::Evaluations;
 pub use evaluator::{EvalError, Evaluator};
 pub use family::{Bench, Family, Finding, Opening, Surroundings, read_machine, refuse_arguments};
 pub use file_store::{CachePart, Extent, FileStore, unwritable};

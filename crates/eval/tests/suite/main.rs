@@ -4,6 +4,7 @@
 
 mod comparisons;
 mod doubts;
+mod evaluations;
 mod file_stores;
 mod inputs;
 mod text;

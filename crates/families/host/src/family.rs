@@ -9,21 +9,20 @@ use crate::throughput::find_analyst;
 use autocomp_c::{C, check};
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Evaluation, Language, Measurement, Outcome, Ratio, Rewriter,
-    Seed, Unit,
+    ContentHash, Cost, Evaluation, Language, Measurement, Outcome, Ratio, Rewriter, Seed, Unit,
 };
 use autocomp_eval::doubts::{self, Refutation};
 use autocomp_eval::profile::{Profile, Profiled, Section};
 use autocomp_eval::{
-    Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount, TierClock,
-    Verdict,
+    Bench, EvalError, Evaluations, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount,
+    TierClock, Verdict,
 };
 use autocomp_measuring::Effort;
 use autocomp_native::library;
 use autocomp_nests::NestRewriter;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Name of kernels in diagnostics.
@@ -83,9 +82,9 @@ impl Family for Host {
         let problem = opening.problem.clone();
         let bench = HostBench::open(problem, opening.target, opening.machine, settings)?;
         Ok(Arc::new(HostEvaluator {
+            evaluations: Evaluations::measured(bench.base_key(), opening.settings.use_cache),
             bench,
             threads: ThreadCount::new(opening.settings.threads),
-            known: opening.settings.use_cache.then(Mutex::default),
             analyst: find_analyst(surroundings.path.as_deref()),
         }))
     }
@@ -162,9 +161,7 @@ fn unknown_seed() -> Seed {
 pub struct HostEvaluator {
     bench: HostBench,
     threads: ThreadCount,
-    /// What became of kernels since the bench was opened. Costs are not kept
-    /// longer: tomorrow the machine may be busy in another way.
-    known: Option<Mutex<BTreeMap<ContentHash, Evaluation>>>,
+    evaluations: Evaluations,
     analyst: Option<PathBuf>,
 }
 
@@ -254,10 +251,7 @@ impl HostEvaluator {
 
 impl Evaluator for HostEvaluator {
     fn key(&self, source: &str) -> ContentHash {
-        let mut hasher = ContentHasher::new("host evaluation of a kernel");
-        hasher.update(&self.bench.base_key().0);
-        hasher.update(source.as_bytes());
-        hasher.finish()
+        self.evaluations.key(source)
     }
 
     fn identity(&self) -> ContentHash {
@@ -269,23 +263,8 @@ impl Evaluator for HostEvaluator {
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        let key = self.key(source);
-        let known = self
-            .known
-            .as_ref()
-            .map(|known| known.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Some(evaluation) = known.as_ref().and_then(|known| known.get(&key)) {
-            return Ok(evaluation.clone());
-        }
-        drop(known);
-        let mut clock = TierClock::default();
-        let verdict = self.judge(source, &mut clock)?;
-        let evaluation = clock.finish(key, verdict);
-        if let Some(known) = &self.known {
-            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.insert(key, evaluation.clone());
-        }
-        Ok(evaluation)
+        self.evaluations
+            .get(source, None, |clock| self.judge(source, clock))
     }
 }
 

@@ -11,16 +11,15 @@ use crate::profile::Profile;
 use autocomp_c::{C, check, doubts};
 use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Language, Outcome, Seed, TierCost,
-    Unit,
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Language, Outcome, Seed, Unit,
 };
 use autocomp_eval::ThreadCount;
+use autocomp_eval::TierClock;
 use autocomp_eval::Verdict;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{CachePart, FileStore};
-use autocomp_eval::{EvalError, Evaluator, EvaluatorSettings};
-use autocomp_eval::{TierClock, nanos};
+use autocomp_eval::{EvalError, Evaluations, Evaluator, EvaluatorSettings};
 use autocomp_gemmini::{GemminiConfig, LoopConvLayout};
 use autocomp_riscv::Limits;
 use autocomp_toolchain::Toolchain;
@@ -29,7 +28,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
-use std::time::Instant;
 
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.c";
@@ -73,7 +71,7 @@ pub struct GemminiEvaluator {
     macros: Vec<(String, String)>,
     /// Remedy for calls of the usual library that there are not.
     library_calls: Option<String>,
-    evaluations: Option<FileStore>,
+    evaluations: Evaluations,
     answers: FileStore,
     cache_folder: PathBuf,
     cases: OnceLock<Vec<Case>>,
@@ -84,7 +82,6 @@ pub struct GemminiEvaluator {
     /// Cycles that no kernel can be below.
     pub(super) ideal: u64,
     pub(super) roofline: Roofline,
-    base_key: ContentHash,
     identity: ContentHash,
 }
 
@@ -143,16 +140,16 @@ impl GemminiEvaluator {
                 .chain(machine_macros(&engine.config.accelerator))
                 .collect(),
             library_calls: library_calls(target),
-            evaluations: settings
-                .use_cache
-                .then(|| FileStore::new(cache_folder, CachePart::Evaluations)),
+            evaluations: Evaluations::simulated(
+                base_key,
+                settings.use_cache.then_some(cache_folder),
+            ),
             answers: FileStore::new(cache_folder, CachePart::Answers),
             cache_folder: cache_folder.to_owned(),
             cases: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
             problem: problem.clone(),
-            base_key,
             identity,
             engine,
             builder,
@@ -272,17 +269,6 @@ impl GemminiEvaluator {
             instructions,
             cycles: instructions.saturating_mul(CYCLES_PER_INSTRUCTION),
         }
-    }
-
-    fn evaluate_anew(
-        &self,
-        source: &str,
-        key: ContentHash,
-        bound: Option<u64>,
-    ) -> Result<Evaluation, EvalError> {
-        let mut clock = TierClock::default();
-        let (verdict, _) = self.judge(source, false, bound, &mut clock)?;
-        Ok(clock.finish(key, verdict))
     }
 
     /// Checks, builds, tests and times a kernel.
@@ -470,10 +456,7 @@ fn library_calls(target: &Target) -> Option<String> {
 
 impl Evaluator for GemminiEvaluator {
     fn key(&self, source: &str) -> ContentHash {
-        let mut hasher = ContentHasher::new("autocomp evaluation of a kernel");
-        hasher.update(&self.base_key.0);
-        hasher.update(source.as_bytes());
-        hasher.finish()
+        self.evaluations.key(source)
     }
 
     fn identity(&self) -> ContentHash {
@@ -502,31 +485,10 @@ impl Evaluator for GemminiEvaluator {
     }
 
     fn evaluate_within(&self, source: &str, bound: Option<Cost>) -> Result<Evaluation, EvalError> {
-        let key = self.key(source);
-        let started = Instant::now();
-        if let Some(store) = &self.evaluations {
-            let stored = store
-                .get(&key)
-                .and_then(|bytes| serde_json::from_slice::<Evaluation>(&bytes).ok());
-            if let Some(mut evaluation) = stored.filter(|evaluation| evaluation.key == key) {
-                evaluation.tiers = vec![TierCost {
-                    tier: "cache".into(),
-                    wall_ns: nanos(started),
-                }];
-                return Ok(evaluation.within(bound));
-            }
-        }
-        let cycles = bound.and_then(Cost::in_cycles);
-        let evaluation = self.evaluate_anew(source, key, cycles)?;
-        // What was cut is not known to others, whose bounds may be higher.
-        if let Some(store) = &self.evaluations
-            && evaluation.outcome != Outcome::Cut
-        {
-            let bytes = serde_json::to_vec(&evaluation).map_err(|error| {
-                EvalError::Fault(format!("an evaluation cannot be stored: {error}"))
-            })?;
-            store.put(&key, &bytes);
-        }
-        Ok(evaluation.within(bound))
+        self.evaluations.get(source, bound, |clock| {
+            let cycles = bound.and_then(Cost::in_cycles);
+            let (verdict, _) = self.judge(source, false, cycles, clock)?;
+            Ok(verdict)
+        })
     }
 }

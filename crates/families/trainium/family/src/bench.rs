@@ -13,11 +13,10 @@ use autocomp_eval::doubts::{self, Refutation, WorkField};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{
-    Bench, EvalError, Evaluator, Opening, ThreadCount, TierClock, Verdict, comparison,
+    Bench, EvalError, Evaluations, Evaluator, Opening, ThreadCount, TierClock, Verdict, comparison,
 };
 use autocomp_native::Reference;
 
-use super::evaluations::Evaluations;
 use super::machine_of;
 use super::sections::sections;
 use autocomp_trainium_sim::feedback::{Report, report};
@@ -105,11 +104,9 @@ impl TrainiumBench {
             machine,
             seed: opening.settings.seed,
             reference,
-            // A fault is the program's, which may be mended.
-            evaluations: Evaluations::new(
-                opening.settings.use_cache.then_some(folder.as_path()),
+            evaluations: Evaluations::simulated(
                 base,
-                |outcome| outcome != Outcome::Fault,
+                opening.settings.use_cache.then_some(folder.as_path()),
             ),
             identity,
             cases: Mutex::new(None),
@@ -428,7 +425,7 @@ impl Evaluator for TrainiumBench {
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        self.evaluations.get(source, |clock| {
+        self.evaluations.get(source, None, |clock| {
             let judged = self.judge(source, clock)?;
             Ok(judged.map_or_else(|verdict| verdict, |timed| self.right(&timed)))
         })

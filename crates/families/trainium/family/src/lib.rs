@@ -1,7 +1,6 @@
 //! Trainium behind the contract of families.
 
 mod bench;
-mod evaluations;
 mod figures;
 mod language;
 mod latencies;
@@ -23,7 +22,6 @@ use crate::neuron::NeuronBench;
 use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
 use autocomp_trainium_sim::timing::Machine;
 pub(crate) use bench::TrainiumBench;
-pub(crate) use evaluations::Evaluations;
 pub use language::PythonNki;
 
 /// The family of simulated NeuronCores.

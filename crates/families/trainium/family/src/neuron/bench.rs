@@ -11,12 +11,12 @@ use autocomp_core::{
 };
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{Bench, EvalError, Evaluator, Opening, TierClock, Verdict};
+use autocomp_eval::{Bench, EvalError, Evaluations, Evaluator, Opening, TierClock, Verdict};
 use autocomp_remote::{Done, Folder, Machine, Task, last_lines};
 
 use super::Settings;
 use super::summary::{self, Summary};
-use crate::{Evaluations, TrainiumBench};
+use crate::TrainiumBench;
 use autocomp_trainium_sim::Dialect;
 
 /// The program that runs beside the vendor's tools.
@@ -55,7 +55,6 @@ impl NeuronBench {
                 remedies: vec!["make it the default of the kernel's parameter".into()],
             });
         }
-        let folder = opening.surroundings.cache_folder.clone();
         let use_cache = opening.settings.use_cache;
         let path = opening.surroundings.path.as_deref();
         let machine = Machine::new(settings.host.as_ref(), path);
@@ -86,10 +85,7 @@ impl NeuronBench {
             simulated,
             machine,
             readable,
-            // A device may be out of sorts for a while: only what it measured is remembered.
-            evaluations: Evaluations::new(use_cache.then_some(&*folder), base, |outcome| {
-                outcome == Outcome::Ok
-            }),
+            evaluations: Evaluations::measured(base, use_cache),
             identity,
             settings,
         })
@@ -420,7 +416,7 @@ impl Evaluator for NeuronBench {
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        self.evaluations.get(source, |clock| {
+        self.evaluations.get(source, None, |clock| {
             let judged = self.judge(source, clock)?;
             Ok(judged.map_or_else(|verdict| verdict, |summary| self.right(&summary)))
         })
