@@ -1,6 +1,6 @@
 //! Test inputs with known answers, and how fresh ones are made of them.
 
-use autocomp_catalog::{Axis, Buffer, Problem};
+use autocomp_catalog::{Axis, Buffer, DataType, InputSet, Problem};
 use autocomp_core::Seed;
 
 /// The content of every buffer before and after a right run.
@@ -8,13 +8,48 @@ use autocomp_core::Seed;
 pub struct Case {
     /// Name of the input set.
     pub name: String,
-    /// Per buffer, its content before the run; none for pure outputs.
+    /// Per buffer, its content before the run; none for pure outputs that are not poisoned.
     pub before: Vec<Option<Vec<u8>>>,
-    /// Per buffer, its content after a right run; none for pure inputs.
+    /// Per buffer, its content after a right run; none for pure inputs, and for all buffers
+    /// until it is known.
     pub after: Vec<Option<Vec<u8>>>,
 }
 
 impl Case {
+    /// Draws the inputs of a set with a seed.
+    #[must_use]
+    pub fn draw(problem: &Problem, set: &InputSet, seed: Seed) -> Self {
+        let buffers = problem.buffers.iter();
+        Self {
+            name: set.name.clone(),
+            before: buffers.map(|buffer| set.draw(buffer, seed)).collect(),
+            after: vec![None; problem.buffers.len()],
+        }
+    }
+
+    /// Fills pure outputs with what is no likely result.
+    #[must_use]
+    pub fn poisoned(mut self, problem: &Problem, seed: Seed) -> Self {
+        for (buffer, content) in problem.buffers.iter().zip(&mut self.before) {
+            content.get_or_insert_with(|| {
+                let mut bytes = vec![0; buffer.bytes()];
+                let seed = seed.derive("poison").derive(&buffer.name);
+                poison(&mut bytes, buffer.dtype, seed);
+                bytes
+            });
+        }
+        self
+    }
+
+    /// Leaves out what pure outputs are filled with.
+    #[must_use]
+    pub fn without_poison(mut self, problem: &Problem) -> Self {
+        for (buffer, content) in problem.buffers.iter().zip(&mut self.before) {
+            content.take_if(|_| !buffer.is_read());
+        }
+        self
+    }
+
     /// Returns the case that follows from this one by permuting indices along
     /// the axes of the problem: new inputs whose right outputs are known
     /// without computing them.
@@ -113,7 +148,7 @@ pub fn permuted_buffer<'o>(
 /// Fills an output with a pattern that has the right value nowhere, so that
 /// not even one element left out is right by chance.
 pub fn poison_output(bytes: &mut [u8], right: &[u8], seed: Seed) {
-    poison(bytes, seed);
+    poison(bytes, DataType::UInt8, seed);
     for (byte, right) in bytes.iter_mut().zip(right) {
         if byte == right {
             *byte ^= 0x55;
@@ -121,13 +156,18 @@ pub fn poison_output(bytes: &mut [u8], right: &[u8], seed: Seed) {
     }
 }
 
-/// Fills `bytes` with a pattern that differs from place to place and seed to seed.
-pub fn poison(bytes: &mut [u8], mut seed: Seed) {
-    let mut chunks = bytes.chunks_exact_mut(8);
-    for chunk in &mut chunks {
-        chunk.copy_from_slice(&seed.next_u64().to_le_bytes());
+/// Fills `bytes` with a pattern that differs from place to place and seed to seed, and is no
+/// likely result: for floating point, signalling numbers that are none.
+pub fn poison(bytes: &mut [u8], dtype: DataType, mut seed: Seed) {
+    let (kept, set) = match dtype {
+        DataType::Float32 => (0x803f_ffff_803f_ffff, 0x7f80_0001_7f80_0001),
+        DataType::Float16 => (0x81ff_81ff_81ff_81ff, 0x7c01_7c01_7c01_7c01),
+        DataType::BFloat16 => (0x803f_803f_803f_803f, 0x7f81_7f81_7f81_7f81),
+        _ => (u64::MAX, 0),
+    };
+    for chunk in bytes.chunks_mut(8) {
+        let word = seed.next_u64() & kept | set;
+        let len = chunk.len();
+        chunk.copy_from_slice(&word.to_le_bytes()[..len]);
     }
-    let rest = chunks.into_remainder();
-    let len = rest.len();
-    rest.copy_from_slice(&seed.next_u64().to_le_bytes()[..len]);
 }

@@ -1,14 +1,17 @@
 //! One worker, from its start to the comparison of what it left.
 
 use crate::builder::Program;
-use crate::cases::{self, Case};
 use crate::shared_memory::{Placement, SharedMemory};
 use crate::slack::Pattern;
 use crate::worker::{Death, Spent, Worker, WorkerSettings};
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
+use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, comparison};
 use std::time::Duration;
+
+/// Elements of a line in messages: what vectors and unrolled loops leave out.
+const TILE: usize = 16;
 
 /// What a kernel did that it must not do, in one of its calls or before.
 #[derive(Clone, Debug)]
@@ -77,14 +80,18 @@ impl<'p> Calls<'p> {
         }))
     }
 
-    /// Fills a set with what it holds before a call. Nothing of it is there
+    /// Fills a set with what it holds before a call, zeros where the case has nothing. Nothing of it is there
     /// for a worker to see until then.
     pub fn fill(&mut self, set: usize, case: &Case) {
         self.fillings[set] += 1;
         for (idx, content) in case.before.iter().enumerate() {
             let pattern = self.pattern(set, idx);
             self.memory.fill_slack(set, idx, pattern);
-            self.memory.buffer_mut(set, idx).copy_from_slice(content);
+            let bytes = self.memory.buffer_mut(set, idx);
+            match content {
+                Some(content) => bytes.copy_from_slice(content),
+                None => bytes.fill(0),
+            }
         }
     }
 
@@ -158,8 +165,10 @@ impl<'p> Calls<'p> {
             let got = self.memory.buffer(set, idx);
             match &case.after[idx] {
                 Some(right) => {
-                    let (before, tolerance) = (&case.before[idx], self.problem.tolerance);
-                    if let Some(mut found) = cases::compare(buffer, right, got, before, tolerance) {
+                    let before = case.before[idx].as_deref().unwrap_or(&[]);
+                    let tolerance = self.problem.tolerance;
+                    let found = comparison::compare(buffer, right, got, before, tolerance, TILE);
+                    if let Some(mut found) = found {
                         found.notes.insert(0, format!("input set: {}", case.name));
                         return Err(Box::new(found));
                     }

@@ -7,7 +7,6 @@
 
 mod builder;
 mod calls;
-mod cases;
 pub mod library;
 mod offences;
 mod reference;
@@ -17,7 +16,6 @@ mod worker;
 
 pub use builder::{Builder, Kind, Program, built};
 pub use calls::{Calls, Offence};
-pub use cases::Case;
 pub use offences::verdict;
 pub use reference::{Reference, answer};
 pub use shared_memory::Placement;

@@ -3,13 +3,13 @@
 
 use crate::builder::{Builder, Kind, Program, built};
 use crate::calls::{Calls, Offence};
-use crate::cases::Case;
 use crate::offences;
 use crate::shared_memory::Placement;
 use crate::worker::{Death, WorkerSettings};
 use autocomp_catalog::{InputSet, Problem, Role};
 use autocomp_core::Seed;
-use autocomp_eval::{EvalError, inputs};
+use autocomp_eval::EvalError;
+use autocomp_eval::inputs::Case;
 use autocomp_toolchain::Toolchain;
 use std::path::Path;
 use std::time::Duration;
@@ -108,12 +108,12 @@ pub fn answer(
             let right = calls.content(0, idx).to_vec();
             if buffer.role == Role::Output {
                 let width = buffer.dtype.bytes();
-                let poison = &mut case.before[idx];
+                let poison = case.before[idx].as_deref_mut().unwrap_or(&mut []);
                 // The poison has the right value nowhere, so that no element
                 // left out is right by chance. Most differ in their first byte already,
                 // and there are millions of them.
                 let mut at = 0;
-                while at < right.len() {
+                while at < poison.len() {
                     let element = at..at + width;
                     if poison[at] == right[at] && poison[element.clone()] == right[element] {
                         poison[at] ^= 0x55;
@@ -217,19 +217,10 @@ impl Reference {
     ///
     /// # Errors
     /// [`EvalError::Input`] if it does not return.
-    pub fn answer(&self, case: &inputs::Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
+    pub fn answer(&self, case: &Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
         let buffers = &self.problem.buffers;
-        let content = buffers.iter().zip(&case.before).map(|(buffer, content)| {
-            let content = content.as_ref();
-            content.map_or_else(|| vec![0; buffer.bytes()], Clone::clone)
-        });
-        let filled = Case {
-            name: case.name.clone(),
-            before: content.collect(),
-            after: vec![None; buffers.len()],
-        };
         let mut calls = started(&self.problem, &self.program, self.settings)?;
-        calls.fill(0, &filled);
+        calls.fill(0, case);
         calls
             .run(0..1, REFERENCE_TIME)
             .map_err(|offence| unanswered(&self.problem, &case.name, &offence))?;
@@ -244,10 +235,11 @@ impl Reference {
     ///
     /// # Errors
     /// [`EvalError::Input`] if the reference does not run or contradicts itself.
-    pub fn case(&self, set: &InputSet, seed: Seed) -> Result<inputs::Case, EvalError> {
-        let mut cases = [Case::draw(&self.problem, set, seed)];
+    pub fn case(&self, set: &InputSet, seed: Seed) -> Result<Case, EvalError> {
+        let case = Case::draw(&self.problem, set, seed);
+        let mut cases = [case.poisoned(&self.problem, seed)];
         answer(&self.problem, &self.program, self.settings, &mut cases)?;
         let [case] = cases;
-        Ok(case.neutral(&self.problem))
+        Ok(case.without_poison(&self.problem))
     }
 }

@@ -11,9 +11,10 @@ use crate::overhead::Overhead;
 use autocomp_catalog::{Problem, Ranking};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
+use autocomp_eval::inputs::Case;
 use autocomp_measuring::statistics::Interval;
 use autocomp_measuring::{Effort, Paired, Side, Sides, compare};
-use autocomp_native::{Case, Offence, Placement, Program, WorkerSettings};
+use autocomp_native::{Offence, Placement, Program, WorkerSettings};
 use std::time::Duration;
 
 /// Processor time that one command should take at least, so that what a

@@ -4,8 +4,9 @@ use crate::machine::Machine;
 use crate::timing_core::TimingCore;
 use autocomp_catalog::{Buffer, DataType, Problem, Role};
 use autocomp_core::{ContentHash, Seed};
+use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, FileStore};
-use autocomp_native::{Builder, Calls, Case, Kind, Placement, WorkerSettings};
+use autocomp_native::{Builder, Calls, Kind, Placement, WorkerSettings};
 use serde::{Deserialize, Serialize};
 
 /// Sums that are computed side by side: enough to hide what one takes.
@@ -157,12 +158,11 @@ fn fastest(
         message: format!("cannot run a kernel on this machine: {death:?}"),
         remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
     })?;
-    let bytes = elements as usize * 4;
     // Halves keep all sums finite.
     let halves: Vec<u8> = 0.5_f32.to_le_bytes().repeat(elements as usize);
     let case = Case {
         name: "peak".into(),
-        before: vec![halves, vec![0; bytes]],
+        before: vec![Some(halves), None],
         after: vec![None, None],
     };
     calls.fill(0, &case);

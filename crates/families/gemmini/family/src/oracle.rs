@@ -58,7 +58,10 @@ impl Oracle<'_> {
         seed: Seed,
         is_first: bool,
     ) -> Result<Vec<Case>, EvalError> {
-        let mut cases: Vec<Case> = sets.iter().map(|set| self.inputs(set, seed)).collect();
+        let mut cases: Vec<Case> = sets
+            .iter()
+            .map(|set| Case::draw(self.problem, set, seed))
+            .collect();
         let mut missing = Vec::new();
         for (case, set) in cases.iter_mut().zip(sets) {
             match self.stored(&self.key(set, seed)) {
@@ -123,25 +126,6 @@ impl Oracle<'_> {
                 .into_iter()
                 .try_for_each(|handle| handle.join().map_err(|_| panicked(()))?)
         })
-    }
-
-    fn inputs(&self, set: &InputSet, seed: Seed) -> Case {
-        Case {
-            name: set.name.clone(),
-            before: self
-                .problem
-                .buffers
-                .iter()
-                .map(|buffer| {
-                    if buffer.is_read() {
-                        set.draw(buffer, seed)
-                    } else {
-                        None
-                    }
-                })
-                .collect(),
-            after: Vec::new(),
-        }
     }
 
     fn key(&self, set: &InputSet, seed: Seed) -> ContentHash {

@@ -4,7 +4,7 @@ use super::engine::Engine;
 use super::image::Image;
 use super::layout::Layout;
 use crate::profile::Removal;
-use autocomp_catalog::{Buffer, Problem};
+use autocomp_catalog::{Buffer, DataType, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
@@ -155,7 +155,11 @@ impl<'a> Session<'a> {
     pub(super) fn place(&mut self, case: &Case, seed: Seed) -> Result<(), EvalError> {
         let stack = self.layout.stack.clone();
         let bytes = (stack.end - stack.start) as usize;
-        poison(self.bytes(stack.start, bytes)?, seed.derive("stack"));
+        poison(
+            self.bytes(stack.start, bytes)?,
+            DataType::UInt8,
+            seed.derive("stack"),
+        );
         self.poisons.clear();
         let (problem, is_valued) = (self.problem, self.kind.values);
         for (idx, buffer) in problem.buffers.iter().enumerate() {

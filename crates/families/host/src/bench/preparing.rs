@@ -3,10 +3,11 @@
 use super::HostBench;
 use crate::overhead::Overhead;
 use crate::timing_core::TimingCore;
-use autocomp_catalog::{Buffer, Problem};
+use autocomp_catalog::{Buffer, InputSet, Problem};
 use autocomp_core::Seed;
-use autocomp_eval::{EvalError, inputs};
-use autocomp_native::{Case, Kind, Program, WorkerSettings, answer, built};
+use autocomp_eval::EvalError;
+use autocomp_eval::inputs::Case;
+use autocomp_native::{Kind, Program, WorkerSettings, answer, built};
 use std::sync::{OnceLock, PoisonError};
 
 /// Bytes that the buffers of all timed calls may take together.
@@ -71,12 +72,14 @@ impl HostBench {
     ///
     /// # Errors
     /// [`EvalError::Input`] if the reference is broken.
-    pub(crate) fn known_answers(&self) -> Result<Vec<inputs::Case>, EvalError> {
+    pub(crate) fn known_answers(&self) -> Result<Vec<Case>, EvalError> {
         let tests = match self.prepared.get() {
             Some(prepared) => prepared.tests.clone(),
             None => self.tests()?,
         };
-        let cases = tests.into_iter().map(|case| case.neutral(&self.problem));
+        let cases = tests
+            .into_iter()
+            .map(|case| case.without_poison(&self.problem));
         Ok(cases.collect())
     }
 
@@ -92,7 +95,7 @@ impl HostBench {
         };
         let sets = problem.input_sets.iter();
         let mut tests: Vec<Case> = sets
-            .map(|set| Case::draw(problem, set, seed_of(set.fresh)))
+            .map(|set| drawn(problem, set, seed_of(set.fresh)))
             .collect();
         answer(problem, &self.reference()?, self.worker, &mut tests)?;
         Ok(tests)
@@ -123,7 +126,12 @@ fn timed_cases(problem: &Problem, seed: Seed) -> Vec<Case> {
     let count = (TIMED_BYTES / bytes.max(1)).clamp(2, MOST_CALLS + 1);
     problem.input_sets.first().map_or_else(Vec::new, |set| {
         (0..count)
-            .map(|idx| Case::draw(problem, set, seed.derive(&format!("timed {idx}"))))
+            .map(|idx| drawn(problem, set, seed.derive(&format!("timed {idx}"))))
             .collect()
     })
+}
+
+/// Draws inputs; outputs hold what is no likely result.
+fn drawn(problem: &Problem, set: &InputSet, seed: Seed) -> Case {
+    Case::draw(problem, set, seed).poisoned(problem, seed)
 }

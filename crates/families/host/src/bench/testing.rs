@@ -6,9 +6,8 @@ use crate::counters::{Counters, availability};
 use crate::timing_core::TimingCore;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::EvalError;
-use autocomp_native::{
-    Calls, Case, Kind, Offence, Placement, Program, WorkerSettings, library, verdict,
-};
+use autocomp_eval::inputs::Case;
+use autocomp_native::{Calls, Kind, Offence, Placement, Program, WorkerSettings, library, verdict};
 use std::time::Duration;
 
 /// A kernel that takes longer is tested on each input set only once, nanoseconds.

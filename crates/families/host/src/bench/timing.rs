@@ -6,9 +6,10 @@ use crate::pairs::{Failure, Kernel, Pairs};
 use crate::timing_core::TimingCore;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::EvalError;
+use autocomp_eval::inputs::Case;
 use autocomp_measuring::statistics::{Difference, Interval, difference, median};
 use autocomp_measuring::{Effort, Paired, SharedBase};
-use autocomp_native::{Case, Kind, Offence, Program, WorkerSettings, built, verdict};
+use autocomp_native::{Kind, Offence, Program, WorkerSettings, built, verdict};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
