@@ -1,0 +1,487 @@
+//! Moves, arithmetic, comparisons and choices.
+
+use super::{Bin, Cmp, Decoder, Junction, Num, Op, Reading, Reg, Tri, Un, number};
+use crate::ptx::{Operand, PtxError};
+
+/// Returns the comparison that a word names.
+fn comparison(word: &str, num: Num) -> Option<Cmp> {
+    Some(match word {
+        "eq" => Cmp::Eq,
+        "ne" => Cmp::Ne,
+        "lt" | "lo" => Cmp::Lt,
+        "le" | "ls" => Cmp::Le,
+        "gt" | "hi" => Cmp::Gt,
+        "ge" | "hs" => Cmp::Ge,
+        "equ" if num.is_float() => Cmp::Equ,
+        "neu" if num.is_float() => Cmp::Neu,
+        "ltu" if num.is_float() => Cmp::Ltu,
+        "leu" if num.is_float() => Cmp::Leu,
+        "gtu" if num.is_float() => Cmp::Gtu,
+        "geu" if num.is_float() => Cmp::Geu,
+        "num" if num.is_float() => Cmp::Num,
+        "nan" if num.is_float() => Cmp::Nan,
+        _ => return None,
+    })
+}
+
+impl Decoder<'_> {
+    pub(super) fn arithmetic(&mut self, reading: &Reading<'_>) -> Result<Op, PtxError> {
+        let directed = ["rz", "rm", "rp"].iter().any(|word| reading.has(word));
+        let saturate = reading.has("sat");
+        let flush = reading.has("ftz");
+        if reading.has("relu") || reading.has("cc") {
+            return Err(reading.unsupported());
+        }
+        match reading.words[0] {
+            "mov" => return self.moved(reading),
+            "cvta" => {
+                return self.generic_address(reading);
+            }
+            "setp" => return self.comparison(reading, flush),
+            "set" => return self.comparison_value(reading, flush),
+            "selp" => {
+                let num = reading.num()?;
+                let (p, not) = self.predicate_source(reading, 3)?;
+                let d = self.destination(reading, 0, num)?;
+                let mut a = self.source(reading, 1, num)?;
+                let mut b = self.source(reading, 2, num)?;
+                if not {
+                    std::mem::swap(&mut a, &mut b);
+                }
+                return Ok(match num.bytes() {
+                    8 => Op::SelectDouble { d, a, b, p },
+                    _ => Op::SelectWord { d, a, b, p },
+                });
+            }
+            "and" | "or" | "xor" | "not" if reading.last() == "pred" => {
+                return self.predicates(reading);
+            }
+            _ => {}
+        }
+        if directed {
+            return Err(reading.unsupported());
+        }
+        let name = reading.words[0];
+        if let Some(op) = self.wide(reading)? {
+            return Ok(op);
+        }
+        let num = match name {
+            "lop3" | "prmt" | "shf" | "bmsk" => Num::U32,
+            "dp4a" => Num::S32,
+            _ => reading.num()?,
+        };
+        if saturate && (num != Num::F32 || !matches!(name, "add" | "sub" | "mul" | "fma" | "mad")) {
+            return Err(reading.unsupported());
+        }
+        if let Some(op) = Self::of_one(reading, num) {
+            let d = match op {
+                Un::Popc | Un::Clz | Un::Bfind => self.destination(reading, 0, Num::U32)?,
+                _ => self.destination(reading, 0, num)?,
+            };
+            let a = self.source(reading, 1, num)?;
+            return Ok(Op::Un {
+                op,
+                num,
+                d,
+                a,
+                flush,
+            });
+        }
+        if let Some(op) = Self::of_two(reading, num) {
+            let d = self.destination(reading, 0, num)?;
+            let a = self.source(reading, 1, num)?;
+            let of_second = match op {
+                Bin::Shl | Bin::Shr => Num::U32,
+                _ => num,
+            };
+            let b = self.source(reading, 2, of_second)?;
+            return Ok(Op::Bin {
+                op,
+                num,
+                d,
+                a,
+                b,
+                saturate,
+                flush,
+            });
+        }
+        self.of_three(reading, num, saturate, flush)
+    }
+
+    fn of_one(reading: &Reading<'_>, num: Num) -> Option<Un> {
+        let is_single = num == Num::F32;
+        let is_half = matches!(num, Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2);
+        let is_exact = reading.has("rn") && (is_single || num == Num::F64);
+        let is_near = reading.has("approx") && (is_single || num == Num::F64);
+        Some(match reading.words[0] {
+            "neg" => Un::Neg,
+            "not" => Un::Not,
+            "cnot" => Un::Cnot,
+            "abs" => Un::Abs,
+            "popc" => Un::Popc,
+            "clz" => Un::Clz,
+            "brev" => Un::Brev,
+            "bfind" if !reading.has("shiftamt") => Un::Bfind,
+            "sqrt" if is_exact || is_near => Un::Sqrt,
+            "rsqrt" if is_near => Un::Rsqrt,
+            "rcp" if is_exact || is_near => Un::Rcp,
+            "ex2" if is_near || is_half => Un::Ex2,
+            "lg2" if is_near => Un::Lg2,
+            "sin" if is_near => Un::Sin,
+            "cos" if is_near => Un::Cos,
+            "tanh" if is_near || is_half => Un::Tanh,
+            _ => return None,
+        })
+    }
+
+    fn of_two(reading: &Reading<'_>, num: Num) -> Option<Bin> {
+        Some(match reading.words[0] {
+            "add" => Bin::Add,
+            "sub" => Bin::Sub,
+            "mul" if reading.has("hi") => Bin::MulHi,
+            "mul" => Bin::Mul,
+            "div" => Bin::Div,
+            "rem" if !num.is_float() => Bin::Rem,
+            "min" if reading.has("NaN") => Bin::MinNan,
+            "max" if reading.has("NaN") => Bin::MaxNan,
+            "min" => Bin::Min,
+            "max" => Bin::Max,
+            "and" => Bin::And,
+            "or" => Bin::Or,
+            "xor" => Bin::Xor,
+            "shl" => Bin::Shl,
+            "shr" => Bin::Shr,
+            "copysign" => Bin::CopySign,
+            _ => return None,
+        })
+    }
+
+    fn of_three(
+        &mut self,
+        reading: &Reading<'_>,
+        num: Num,
+        saturate: bool,
+        flush: bool,
+    ) -> Result<Op, PtxError> {
+        let d = self.destination(reading, 0, num)?;
+        if reading.words[0] == "bmsk" {
+            // As a field of ones put into zero.
+            let ones = self.word_constant(u32::MAX);
+            let zero = self.word_constant(0);
+            let c = self.source(reading, 1, Num::U32)?;
+            let e = self.source(reading, 2, Num::U32)?;
+            let is_double = false;
+            return Ok(Op::Bfi {
+                is_double,
+                d,
+                a: ones,
+                b: zero,
+                c,
+                e,
+            });
+        }
+        let of_last = match reading.words[0] {
+            "bfe" | "bfi" | "shf" => Num::U32,
+            "slct" => number(reading.last()).unwrap_or(num),
+            _ => num,
+        };
+        if reading.words[0] == "bfi" {
+            let a = self.source(reading, 1, num)?;
+            let b = self.source(reading, 2, num)?;
+            let c = self.source(reading, 3, Num::U32)?;
+            let e = self.source(reading, 4, Num::U32)?;
+            let is_double = num.bytes() == 8;
+            return Ok(Op::Bfi {
+                is_double,
+                d,
+                a,
+                b,
+                c,
+                e,
+            });
+        }
+        let op = match reading.words[0] {
+            "fma" => Tri::Mad,
+            "mad" if reading.has("hi") => Tri::MadHi,
+            "mad" => Tri::Mad,
+            "prmt" if reading.last() == "b32" => Tri::Prmt,
+            "shf" => match (reading.has("l"), reading.has("wrap")) {
+                (true, true) => Tri::ShfLeftWrap,
+                (true, false) => Tri::ShfLeft,
+                (false, true) => Tri::ShfRightWrap,
+                (false, false) => Tri::ShfRight,
+            },
+            "bfe" => Tri::Bfe,
+            "sad" if num.bytes() == 4 => Tri::Sad,
+            "dp4a" => {
+                let types: Vec<bool> = reading.words[1..].iter().map(|it| *it == "s32").collect();
+                match types[..] {
+                    [a, b] => Tri::Dp4a(a, b),
+                    _ => return Err(reading.unsupported()),
+                }
+            }
+            "lop3" => match reading.operand(4)? {
+                Operand::Integer(table) if reading.last() == "b32" => Tri::Lop3(*table as u8),
+                _ => return Err(reading.unsupported()),
+            },
+            "slct" if of_last == Num::S32 && num.bytes() == 4 => Tri::Slct,
+            _ => return Err(reading.unsupported()),
+        };
+        let of_second = match op {
+            Tri::Bfe => Num::U32,
+            _ => num,
+        };
+        let a = self.source(reading, 1, num)?;
+        let b = self.source(reading, 2, of_second)?;
+        let c = self.source(reading, 3, of_last)?;
+        Ok(Op::Tri {
+            op,
+            num,
+            d,
+            a,
+            b,
+            c,
+            saturate,
+            flush,
+        })
+    }
+
+    fn wide(&mut self, reading: &Reading<'_>) -> Result<Option<Op>, PtxError> {
+        if !reading.has("wide") {
+            return Ok(None);
+        }
+        let num = reading.num()?;
+        let twice = match num {
+            Num::U16 => Num::U32,
+            Num::S16 => Num::S32,
+            Num::U32 => Num::U64,
+            Num::S32 => Num::S64,
+            _ => return Err(reading.unsupported()),
+        };
+        let d = self.destination(reading, 0, twice)?;
+        let a = self.source(reading, 1, num)?;
+        let b = self.source(reading, 2, num)?;
+        Ok(Some(match reading.words[0] {
+            "mul" => Op::MulWide { num, d, a, b },
+            "mad" => {
+                let c = self.source(reading, 3, twice)?;
+                Op::MadWide { num, d, a, b, c }
+            }
+            _ => return Err(reading.unsupported()),
+        }))
+    }
+
+    fn moved(&mut self, reading: &Reading<'_>) -> Result<Op, PtxError> {
+        let (to, from) = (reading.operand(0)?, reading.operand(1)?);
+        if let Operand::Name(name) = from
+            && matches!(
+                name.as_str(),
+                "%clock" | "%clock64" | "%globaltimer" | "%clock_hi"
+            )
+        {
+            let d = self.any_destination(reading, to)?;
+            return Ok(Op::Clock { d });
+        }
+        if reading.last() == "pred" {
+            let (a, not) = self.predicate_source(reading, 1)?;
+            let d = self.predicate_destination(reading, to)?;
+            return Ok(match not {
+                false => Op::MovPredicate { d, a },
+                true => Op::JoinPredicates {
+                    op: Junction::And,
+                    d,
+                    a,
+                    b: a,
+                    not: [true; 2],
+                },
+            });
+        }
+        let num = reading.num()?;
+        let bits = num.bytes() * 8;
+        if let Operand::Vector(parts) = from {
+            let Some(width) = bits
+                .checked_div(parts.len() as u32)
+                .filter(|it| *it * parts.len() as u32 == bits && 8 <= *it)
+            else {
+                return Err(reading.error("the parts do not make up the whole"));
+            };
+            let d = self.any_destination(reading, to)?;
+            let parts = parts
+                .iter()
+                .map(|part| self.word_of(reading, part, Num::U32));
+            let parts = parts.collect::<Result<_, _>>()?;
+            return Ok(Op::Pack {
+                d,
+                parts,
+                bits: width,
+            });
+        }
+        if let Operand::Vector(parts) = to {
+            let Some(width) = bits
+                .checked_div(parts.len() as u32)
+                .filter(|it| *it * parts.len() as u32 == bits && 8 <= *it)
+            else {
+                return Err(reading.error("the parts do not make up the whole"));
+            };
+            let a = self.any_source(reading, from, num)?;
+            let mut registers = Vec::new();
+            for part in parts {
+                registers.push(match part {
+                    Operand::Name(name) if name == "_" => None,
+                    part => match self.any_destination(reading, part)? {
+                        Reg::Word(register) => Some(register),
+                        _ => return Err(reading.error("a part does not fit its register")),
+                    },
+                });
+            }
+            if matches!(a, Reg::Predicate(_)) {
+                return Err(reading.error("a predicate has no parts"));
+            }
+            return Ok(Op::Unpack {
+                parts: registers.into(),
+                a,
+                bits: width,
+            });
+        }
+        let d = self.destination(reading, 0, num)?;
+        let a = self.source(reading, 1, num)?;
+        Ok(match num.bytes() {
+            8 => Op::MovDouble { d, a },
+            _ => Op::MovWord { d, a },
+        })
+    }
+
+    /// Addresses of one memory and of any differ for shared and local memory only.
+    fn generic_address(&mut self, reading: &Reading<'_>) -> Result<Op, PtxError> {
+        let window = if reading.has("shared") || reading.has("shared::cta") {
+            super::SHARED_WINDOW
+        } else if reading.has("local") {
+            super::LOCAL_WINDOW
+        } else {
+            0
+        };
+        if reading.num()?.bytes() != 8 {
+            return Err(reading.unsupported());
+        }
+        let d = self.destination(reading, 0, Num::U64)?;
+        let a = self.source(reading, 1, Num::U64)?;
+        if window == 0 {
+            return Ok(Op::MovDouble { d, a });
+        }
+        let b = self.double_constant(window);
+        let op = if reading.has("to") {
+            Bin::Sub
+        } else {
+            Bin::Add
+        };
+        let (saturate, flush) = (false, false);
+        Ok(Op::Bin {
+            op,
+            num: Num::U64,
+            d,
+            a,
+            b,
+            saturate,
+            flush,
+        })
+    }
+
+    fn comparison(&mut self, reading: &Reading<'_>, flush: bool) -> Result<Op, PtxError> {
+        let num = reading.num()?;
+        let unknown = || reading.unsupported();
+        let cmp = comparison(reading.words.get(1).ok_or_else(unknown)?, num).ok_or_else(unknown)?;
+        let (d, q) = match reading.operand(0)? {
+            Operand::Pair(d, q) => (
+                self.predicate_destination(reading, d)?,
+                Some(self.predicate_destination(reading, q)?),
+            ),
+            other => (self.predicate_destination(reading, other)?, None),
+        };
+        if matches!(num, Num::F16x2 | Num::Bf16x2) {
+            return Err(unknown());
+        }
+        let a = self.source(reading, 1, num)?;
+        let b = self.source(reading, 2, num)?;
+        let junction = match reading.words.get(2) {
+            Some(&"and") => Some(Junction::And),
+            Some(&"or") => Some(Junction::Or),
+            Some(&"xor") => Some(Junction::Xor),
+            _ => None,
+        };
+        let with = match junction {
+            None => None,
+            Some(junction) => {
+                let (p, not) = self.predicate_source(reading, 3)?;
+                Some((junction, p, not))
+            }
+        };
+        Ok(Op::Setp {
+            cmp,
+            num,
+            d,
+            q,
+            a,
+            b,
+            with,
+            flush,
+        })
+    }
+
+    fn comparison_value(&mut self, reading: &Reading<'_>, flush: bool) -> Result<Op, PtxError> {
+        let num = reading.num()?;
+        let unknown = || reading.unsupported();
+        let cmp = comparison(reading.words.get(1).ok_or_else(unknown)?, num).ok_or_else(unknown)?;
+        let [.., to, _] = reading.words[..] else {
+            return Err(unknown());
+        };
+        let to_float = match to {
+            "f32" => true,
+            "u32" | "s32" => false,
+            _ => return Err(unknown()),
+        };
+        if matches!(num, Num::F16x2 | Num::Bf16x2) || reading.words.len() != 4 + usize::from(flush)
+        {
+            return Err(unknown());
+        }
+        let d = self.destination(reading, 0, Num::U32)?;
+        let a = self.source(reading, 1, num)?;
+        let b = self.source(reading, 2, num)?;
+        Ok(Op::Set {
+            cmp,
+            num,
+            to_float,
+            d,
+            a,
+            b,
+            flush,
+        })
+    }
+
+    fn predicates(&mut self, reading: &Reading<'_>) -> Result<Op, PtxError> {
+        let d = self.predicate_destination(reading, reading.operand(0)?)?;
+        let (a, not_a) = self.predicate_source(reading, 1)?;
+        let op = match reading.words[0] {
+            "and" => Junction::And,
+            "or" => Junction::Or,
+            "xor" => Junction::Xor,
+            _ => {
+                let not = [!not_a; 2];
+                return Ok(Op::JoinPredicates {
+                    op: Junction::And,
+                    d,
+                    a,
+                    b: a,
+                    not,
+                });
+            }
+        };
+        let (b, not_b) = self.predicate_source(reading, 2)?;
+        Ok(Op::JoinPredicates {
+            op,
+            d,
+            a,
+            b,
+            not: [not_a, not_b],
+        })
+    }
+}

@@ -1,0 +1,309 @@
+//! One block: its warps take turns until all of them have ended.
+
+use super::access::Failed;
+use super::findings::{Fault, Finding, Thread};
+use super::launch::Launch;
+use super::memory::DeviceMemory;
+use super::observer::Witness;
+use super::shadow::{BlockOrder, SharedShadow};
+use super::warp::{Waits, Warp};
+use crate::decode::{Kernel, SPECIAL};
+use crate::ptx::Line;
+
+/// Steps that a warp takes before the next one has its turn.
+const TURN: u32 = 4096;
+
+/// A block that runs.
+#[derive(Debug)]
+pub(crate) struct Block<'r, O> {
+    pub(crate) kernel: &'r Kernel,
+    pub(crate) launch: &'r Launch,
+    pub(crate) memory: &'r mut DeviceMemory,
+    pub(crate) observer: &'r mut O,
+    pub(crate) order: &'r mut BlockOrder,
+    pub(crate) shared: Vec<u8>,
+    pub(crate) shared_shadow: SharedShadow,
+    /// Its number in the grid.
+    pub(crate) number: u32,
+    /// Whether races and reads of what nobody wrote are looked for.
+    pub(crate) is_watched: bool,
+    pub(crate) barriers_passed: u32,
+    /// Threads that arrived at each barrier without waiting.
+    pub(crate) arrived: [u32; 16],
+    /// Steps that the launch has taken.
+    pub(crate) time: u64,
+    /// Steps that it may take.
+    pub(crate) most_steps: u64,
+}
+
+/// Why a warp stops for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pause {
+    /// Its turn is over.
+    Turn,
+    /// All of its threads wait.
+    Waits,
+    /// All of its threads have ended.
+    Ended,
+}
+
+impl<O: Witness> Block<'_, O> {
+    /// Makes a finding of a fault of the thread `lane` of a warp.
+    #[cold]
+    fn finding(&self, (fault, lane): Failed, warp: &Warp, at: u32) -> Box<Finding> {
+        let step = self.kernel.steps.get(at as usize);
+        Box::new(Finding {
+            fault,
+            kernel: self.kernel.name.clone(),
+            line: step.map_or(Line(0), |it| it.line),
+            thread: Thread {
+                block: self.launch.block_position(self.number),
+                thread: self.launch.thread(warp.number * 32 + lane.min(31)),
+            },
+        })
+    }
+
+    /// Runs the block `number` with `warps`, which it makes ready.
+    #[inline(always)]
+    pub(crate) fn run(&mut self, warps: &mut [Warp], number: u32) -> Result<(), Box<Finding>> {
+        self.number = number;
+        self.begin(warps);
+        if O::IS_WATCHING {
+            self.observer.block(number, warps.len() as u32);
+        }
+        let mut left = warps.len();
+        while 0 < left {
+            let mut has_moved = false;
+            for idx in 0..warps.len() {
+                let warp = &mut warps[idx];
+                if warp.live == 0 {
+                    continue;
+                }
+                if warp.next_group().is_none() {
+                    continue;
+                }
+                has_moved = true;
+                match self.turn(warp)? {
+                    Pause::Ended => {
+                        left -= 1;
+                        self.end_warp(warp)?;
+                    }
+                    Pause::Turn | Pause::Waits => {}
+                }
+                self.open_barriers(warps)?;
+            }
+            if !has_moved && 0 < left {
+                self.open_barriers(warps)?;
+                let stuck = warps.iter().find(|it| it.live != 0);
+                if let Some(warp) = stuck.filter(|it| it.next_group().is_none())
+                    && warps.iter().all(|it| it.next_group().is_none())
+                {
+                    return Err(self.deadlock(warp));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn deadlock(&self, warp: &Warp) -> Box<Finding> {
+        let group = warp.groups.iter().min_by_key(|it| it.at);
+        let (at, lanes) = group.map_or((0, 1), |it| (it.at, it.lanes));
+        let is_rest = group.is_some_and(|it| it.waits == Waits::Rest);
+        let other = warp.groups.iter().find(|it| it.at != at);
+        let fault = match other {
+            Some(other) if is_rest => Fault::DivergedBarrier {
+                other: self.kernel.steps[other.at as usize].line,
+            },
+            _ if group.is_some_and(|it| it.waits == Waits::Warp) => Fault::MissingThreads {
+                members: u32::MAX,
+                missing: warp.live & !lanes,
+            },
+            _ => Fault::Deadlock,
+        };
+        self.finding((fault, lanes.trailing_zeros()), warp, at)
+    }
+
+    fn begin(&mut self, warps: &mut [Warp]) {
+        let launch = self.launch;
+        let threads = launch.threads();
+        let position = launch.block_position(self.number);
+        self.barriers_passed = 0;
+        self.arrived = [0; 16];
+        // What nobody wrote is no zero by chance.
+        self.shared.clear();
+        self.shared
+            .resize(launch.shared_bytes(self.kernel) as usize, 0xa5);
+        if self.is_watched {
+            self.shared_shadow
+                .begin(self.shared.len(), self.kernel.granules[0]);
+        }
+        for warp in warps {
+            let rest = threads - warp.number * 32;
+            warp.begin(if 32 <= rest {
+                u32::MAX
+            } else {
+                (1 << rest) - 1
+            });
+            let first = self.kernel.first_special as usize;
+            for (idx, name) in SPECIAL.iter().enumerate() {
+                let of = |lane: u32| {
+                    let thread = launch.thread(warp.number * 32 + lane);
+                    match *name {
+                        "%tid.x" => thread[0],
+                        "%tid.y" => thread[1],
+                        "%tid.z" => thread[2],
+                        "%ntid.x" => launch.block[0],
+                        "%ntid.y" => launch.block[1],
+                        "%ntid.z" => launch.block[2],
+                        "%ctaid.x" => position[0],
+                        "%ctaid.y" => position[1],
+                        "%ctaid.z" => position[2],
+                        "%nctaid.x" => launch.grid[0],
+                        "%nctaid.y" => launch.grid[1],
+                        "%nctaid.z" => launch.grid[2],
+                        "%laneid" => lane,
+                        "%warpid" => warp.number,
+                        "%nwarpid" => threads.div_ceil(32),
+                        "%lanemask_eq" => 1 << lane,
+                        "%lanemask_lt" => (1 << lane) - 1,
+                        "%lanemask_le" => ((1_u64 << (lane + 1)) - 1) as u32,
+                        "%lanemask_gt" => !(((1_u64 << (lane + 1)) - 1) as u32),
+                        "%lanemask_ge" => !((1 << lane) - 1),
+                        "%dynamic_smem_size" => launch.dynamic_shared,
+                        "%total_smem_size" => launch.shared_bytes(self.kernel) as u32,
+                        "%nsmid" => 1,
+                        _ => 0,
+                    }
+                };
+                for lane in 0..32 {
+                    warp.words[first + idx][lane as usize] = of(lane);
+                }
+            }
+        }
+    }
+
+    fn end_warp(&mut self, warp: &mut Warp) -> Result<(), Box<Finding>> {
+        if let Some(copy) = warp.copies.first() {
+            let copies = warp.copies.len() as u32;
+            let lane = copy.lanes.trailing_zeros();
+            let line = copy.line;
+            let mut finding = self.finding((Fault::LeftInFlight { copies }, lane), warp, 0);
+            finding.line = Line(line);
+            return Err(finding);
+        }
+        Ok(())
+    }
+
+    /// Lets a warp go on until it waits, has ended, or its turn is over.
+    #[inline(always)]
+    fn turn(&mut self, warp: &mut Warp) -> Result<Pause, Box<Finding>> {
+        for _ in 0..TURN {
+            let Some(idx) = warp.next_group() else {
+                return Ok(Pause::Waits);
+            };
+            let at = warp.groups[idx].at;
+            self.time += 1;
+            if self.most_steps < self.time {
+                let steps = self.most_steps;
+                return Err(self.finding((Fault::TooLong { steps }, 0), warp, at));
+            }
+            if let Err(failed) = self.step(warp, idx) {
+                return Err(self.finding(failed, warp, at));
+            }
+            if warp.live == 0 {
+                return Ok(Pause::Ended);
+            }
+        }
+        Ok(Pause::Turn)
+    }
+
+    /// Lets threads go on that wait at barriers where all have come.
+    fn open_barriers(&mut self, warps: &mut [Warp]) -> Result<(), Box<Finding>> {
+        // Threads that wait for the rest of their warp.
+        for warp in warps.iter_mut().filter(|it| it.live != 0) {
+            let Some(idx) = warp.groups.iter().position(|it| it.waits == Waits::Rest) else {
+                continue;
+            };
+            let group = warp.groups[idx];
+            if warp.groups.len() == 1 {
+                warp.groups[0].waits = Waits::No;
+                // It takes the step again, now with all threads.
+                continue;
+            }
+            if warp.next_group().is_none() {
+                let other = warp.groups.iter().find(|it| it.at != group.at);
+                let other = other.map_or(0, |it| it.at);
+                let fault = Fault::DivergedBarrier {
+                    other: self.kernel.steps[other as usize].line,
+                };
+                return Err(self.finding((fault, group.lanes.trailing_zeros()), warp, group.at));
+            }
+        }
+        for number in 0..16 {
+            let waits = |warp: &Warp| {
+                warp.groups
+                    .iter()
+                    .any(|it| it.waits == Waits::Barrier(number))
+            };
+            if !warps.iter().any(&waits) {
+                continue;
+            }
+            self.open_barrier(warps, number)?;
+        }
+        Ok(())
+    }
+
+    fn open_barrier(&mut self, warps: &mut [Warp], number: u32) -> Result<(), Box<Finding>> {
+        let mut waiting = self.arrived[number as usize];
+        let mut wanted = None;
+        let mut place = None;
+        for warp in &*warps {
+            for group in warp
+                .groups
+                .iter()
+                .filter(|it| it.waits == Waits::Barrier(number))
+            {
+                waiting += 32;
+                let (threads, _) = self.barrier_size(warp, group.at);
+                wanted = threads.or(wanted);
+                match place {
+                    None => place = Some(group.at),
+                    Some(other) if other != group.at && threads.is_none() => {
+                        let fault = Fault::DivergedBarrier {
+                            other: self.kernel.steps[other as usize].line,
+                        };
+                        return Err(self.finding(
+                            (fault, group.lanes.trailing_zeros()),
+                            warp,
+                            group.at,
+                        ));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let is_complete = match wanted {
+            None => warps.iter().filter(|it| it.live != 0).all(|warp| {
+                warp.groups
+                    .iter()
+                    .all(|it| it.waits == Waits::Barrier(number))
+            }),
+            Some(threads) => threads <= waiting,
+        };
+        if !is_complete {
+            return Ok(());
+        }
+        self.arrived[number as usize] = 0;
+        self.barriers_passed += 1;
+        self.reduce_at_barrier(warps, number);
+        for warp in warps {
+            for group in &mut warp.groups {
+                if group.waits == Waits::Barrier(number) {
+                    group.waits = Waits::No;
+                    group.at += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+}

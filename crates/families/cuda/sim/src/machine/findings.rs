@@ -1,0 +1,86 @@
+//! What is wrong with a kernel.
+
+use crate::ptx::{Line, Space};
+
+/// Who did it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Thread {
+    /// Index of its block.
+    pub block: [u32; 3],
+    /// Its index in the block.
+    pub thread: [u32; 3],
+}
+
+/// What was done wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are named as in the messages")]
+pub enum Fault {
+    /// An access beyond a buffer, a variable or the memory of block or thread. `distance` is
+    /// bytes beyond the end (0 for the first byte behind it), or before the begin if it is
+    /// below zero.
+    OutOfBounds {
+        space: Space,
+        area: Option<u32>,
+        size: u64,
+        distance: i64,
+        bytes: u32,
+        write: bool,
+    },
+    /// An address that no buffer is near.
+    WildAddress {
+        address: u64,
+        bytes: u32,
+        write: bool,
+    },
+    /// An address that the width of the access does not divide.
+    Misaligned { address: u64, bytes: u32 },
+    /// A write to what may only be read.
+    ReadOnly { area: Option<u32> },
+    /// Two threads use the same bytes, one of them writes, and nothing orders them.
+    Race {
+        space: Space,
+        area: Option<u32>,
+        offset: u64,
+        other: [u32; 3],
+        other_block: Option<u32>,
+        writes: [bool; 2],
+        same_warp: bool,
+    },
+    /// A read of memory that nobody wrote.
+    Uninitialised {
+        space: Space,
+        area: Option<u32>,
+        offset: u64,
+    },
+    /// Threads of a warp or block wait at different barriers.
+    DivergedBarrier { other: Line },
+    /// Threads wait for others that never come.
+    Deadlock,
+    /// A warp operation names threads that do not take part.
+    MissingThreads { members: u32, missing: u32 },
+    /// A thread takes part in a warp operation that does not name it.
+    NotNamed { members: u32 },
+    /// Copies are under way when a block ends.
+    LeftInFlight { copies: u32 },
+    /// The kernel stopped itself (`__trap`, `assert`).
+    Trap,
+    /// It took more steps than it may.
+    TooLong { steps: u64 },
+    /// No device accepts the launch.
+    BadLaunch { reason: String },
+    /// What the simulator does not do.
+    NotSimulated { what: String },
+}
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What.
+    pub fault: Fault,
+    /// The kernel, mangled.
+    pub kernel: String,
+    /// Line of the source, 0 if it is not known.
+    pub line: Line,
+    /// Who.
+    pub thread: Thread,
+}

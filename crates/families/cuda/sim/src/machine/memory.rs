@@ -1,0 +1,187 @@
+//! Memory of the device and of a block.
+
+use super::findings::Fault;
+use super::shadow::{GlobalShadow, Initialised};
+use crate::decode::{BUFFER_WINDOW, RANGE, VARIABLE_WINDOW};
+use crate::ptx::{Module, Space};
+
+/// The number of the first buffer among the areas; before it are variables.
+const FIRST_BUFFER: u64 = (BUFFER_WINDOW - VARIABLE_WINDOW) / RANGE;
+
+/// One buffer, or one variable of the module.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Area {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) is_constant: bool,
+    /// Who used it in this launch.
+    pub(crate) shadow: Option<GlobalShadow>,
+    /// What of it was written; nothing if all of it holds something.
+    pub(crate) initialised: Option<Initialised>,
+}
+
+/// Memory of the device.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceMemory {
+    areas: Vec<Area>,
+}
+
+/// A place in an area.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) area: usize,
+    pub(crate) offset: usize,
+}
+
+impl DeviceMemory {
+    /// Makes the memory of a device on which `module` is loaded.
+    #[must_use]
+    pub fn new(module: &Module) -> Self {
+        let mut areas = Vec::new();
+        areas.resize_with(FIRST_BUFFER as usize, Area::default);
+        let outside = module
+            .variables
+            .iter()
+            .filter(|it| it.space != Space::Shared);
+        for (variable, area) in outside.zip(&mut areas) {
+            area.bytes = variable.initial.clone();
+            area.bytes.resize(variable.bytes as usize, 0);
+            area.is_constant = variable.space == Space::Const;
+        }
+        Self { areas }
+    }
+
+    /// Adds a buffer and returns its number. `is_filled` says that its contents may be read
+    /// before a kernel writes them.
+    pub fn add_buffer(&mut self, bytes: Vec<u8>, is_filled: bool) -> u32 {
+        let initialised = (!is_filled).then(|| Initialised::new(bytes.len()));
+        self.areas.push(Area {
+            bytes,
+            is_constant: false,
+            shadow: None,
+            initialised,
+        });
+        (self.areas.len() as u64 - FIRST_BUFFER - 1) as u32
+    }
+
+    /// Returns what the buffer `number` holds.
+    #[must_use]
+    pub fn buffer(&self, number: u32) -> &[u8] {
+        let area = self.areas.get(FIRST_BUFFER as usize + number as usize);
+        area.map_or(&[], |area| &area.bytes)
+    }
+
+    /// Returns the number of the first byte of the buffer `number` that no kernel wrote, if
+    /// there is one and that is known.
+    #[must_use]
+    pub fn first_unwritten(&self, number: u32) -> Option<u64> {
+        let area = self.areas.get(FIRST_BUFFER as usize + number as usize)?;
+        area.initialised.as_ref()?.first_unwritten()
+    }
+
+    /// Begins a launch: nobody has used anything yet. `granule` is the width of the
+    /// narrowest access.
+    pub(crate) fn begin_launch(&mut self, is_watched: bool, granule: u32) {
+        for area in &mut self.areas {
+            area.shadow = None;
+            if is_watched && !area.bytes.is_empty() && !area.is_constant {
+                area.shadow = Some(GlobalShadow::new(area.bytes.len(), granule));
+            }
+        }
+    }
+
+    pub(crate) fn area(&mut self, number: usize) -> &mut Area {
+        &mut self.areas[number]
+    }
+
+    /// Returns the number of the buffer that an area is, if it is one.
+    pub(crate) fn buffer_of(area: usize) -> Option<u32> {
+        (area as u64).checked_sub(FIRST_BUFFER).map(|it| it as u32)
+    }
+
+    /// Finds what lies at `address`.
+    #[inline(always)]
+    pub(crate) fn locate(&self, address: u64, bytes: u32, write: bool) -> Result<Place, Fault> {
+        let number = (address >> RANGE.trailing_zeros()).wrapping_sub(VARIABLE_WINDOW / RANGE);
+        let offset = (address & (RANGE - 1)).wrapping_sub(RANGE / 2);
+        match self.areas.get(number as usize) {
+            Some(area)
+                if offset.saturating_add(u64::from(bytes)) <= area.bytes.len() as u64
+                    && offset.is_multiple_of(u64::from(bytes)) =>
+            {
+                Ok(Place {
+                    area: number as usize,
+                    offset: offset as usize,
+                })
+            }
+            _ => Err(self.wrong(address, bytes, write)),
+        }
+    }
+
+    #[cold]
+    fn wrong(&self, address: u64, bytes: u32, write: bool) -> Fault {
+        let number = (address >> RANGE.trailing_zeros()).wrapping_sub(VARIABLE_WINDOW / RANGE);
+        let offset = (address & (RANGE - 1)).wrapping_sub(RANGE / 2) as i64;
+        match self.areas.get(number as usize) {
+            Some(area) if !area.bytes.is_empty() || FIRST_BUFFER <= number => {
+                if offset.rem_euclid(i64::from(bytes)) != 0 {
+                    return Fault::Misaligned { address, bytes };
+                }
+                Fault::OutOfBounds {
+                    space: if area.is_constant {
+                        Space::Const
+                    } else {
+                        Space::Global
+                    },
+                    area: Self::buffer_of(number as usize),
+                    size: area.bytes.len() as u64,
+                    distance: if offset < 0 {
+                        offset
+                    } else {
+                        offset - area.bytes.len() as i64
+                    },
+                    bytes,
+                    write,
+                }
+            }
+            _ => Fault::WildAddress {
+                address,
+                bytes,
+                write,
+            },
+        }
+    }
+
+    pub(crate) fn bytes(&self, area: usize) -> &[u8] {
+        &self.areas[area].bytes
+    }
+}
+
+/// Returns the value of up to 8 bytes.
+#[inline(always)]
+pub(crate) fn read_value(bytes: &[u8], at: usize, width: u32) -> u64 {
+    match width {
+        1 => u64::from(bytes[at]),
+        2 => u64::from(u16::from_le_bytes([bytes[at], bytes[at + 1]])),
+        4 => {
+            let mut value = [0; 4];
+            value.copy_from_slice(&bytes[at..at + 4]);
+            u64::from(u32::from_le_bytes(value))
+        }
+        _ => {
+            let mut value = [0; 8];
+            value.copy_from_slice(&bytes[at..at + 8]);
+            u64::from_le_bytes(value)
+        }
+    }
+}
+
+/// Writes the lowest `width` bytes of a value.
+#[inline(always)]
+pub(crate) fn write_value(bytes: &mut [u8], at: usize, width: u32, value: u64) {
+    match width {
+        1 => bytes[at] = value as u8,
+        2 => bytes[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes()),
+        4 => bytes[at..at + 4].copy_from_slice(&(value as u32).to_le_bytes()),
+        _ => bytes[at..at + 8].copy_from_slice(&value.to_le_bytes()),
+    }
+}

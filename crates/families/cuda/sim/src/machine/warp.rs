@@ -1,0 +1,144 @@
+//! Threads of a warp: registers, and where each of them is.
+
+use crate::decode::Kernel;
+
+/// All threads of a warp.
+pub(crate) const ALL: u32 = u32::MAX;
+
+/// Threads that are at the same step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    /// The step that is next.
+    pub(crate) at: u32,
+    /// Which threads, a bit each.
+    pub(crate) lanes: u32,
+    /// What they wait for.
+    pub(crate) waits: Waits,
+    /// Steps that they took while others of the warp were elsewhere.
+    pub(crate) alone: u32,
+}
+
+/// What threads wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// Nothing.
+    No,
+    /// Threads of the warp.
+    Warp,
+    /// The rest of the warp, before they wait at a barrier of the block.
+    Rest,
+    /// The barrier of this number.
+    Barrier(u32),
+}
+
+/// A copy to shared memory that has not landed.
+#[derive(Clone, Debug)]
+pub(crate) struct Copy {
+    pub(crate) lanes: u32,
+    pub(crate) to: [u32; 32],
+    pub(crate) bytes: u32,
+    pub(crate) data: Box<[[u8; 16]; 32]>,
+    pub(crate) line: u32,
+    /// The group that it belongs to; nothing while that is open.
+    pub(crate) group: Option<u32>,
+}
+
+/// A warp.
+#[derive(Clone, Debug)]
+pub(crate) struct Warp {
+    pub(crate) number: u32,
+    pub(crate) words: Vec<[u32; 32]>,
+    pub(crate) doubles: Vec<[u64; 32]>,
+    pub(crate) predicates: Vec<u32>,
+    pub(crate) groups: Vec<Group>,
+    /// Threads that have not ended.
+    pub(crate) live: u32,
+    /// Times that threads of the warp have met.
+    pub(crate) meetings: u32,
+    pub(crate) copies: Vec<Copy>,
+    /// Groups of copies so far.
+    pub(crate) copy_groups: u32,
+    pub(crate) local: Vec<u8>,
+}
+
+impl Warp {
+    /// Makes the warp `number` with `threads` threads.
+    pub(crate) fn new(kernel: &Kernel, number: u32, threads: u32) -> Self {
+        let lanes = if 32 <= threads {
+            ALL
+        } else {
+            (1 << threads) - 1
+        };
+        let mut warp = Self {
+            number,
+            words: vec![[0; 32]; kernel.words as usize],
+            doubles: vec![[0; 32]; kernel.doubles as usize],
+            predicates: vec![0; kernel.predicates as usize],
+            groups: Vec::new(),
+            live: 0,
+            meetings: 0,
+            copies: Vec::new(),
+            copy_groups: 0,
+            local: vec![0; kernel.local_bytes as usize * 32],
+        };
+        for (register, bits) in &kernel.word_constants {
+            warp.words[*register as usize] = [*bits; 32];
+        }
+        for (register, bits) in &kernel.double_constants {
+            warp.doubles[*register as usize] = [*bits; 32];
+        }
+        warp.begin(lanes);
+        warp
+    }
+
+    /// Begins anew with these threads. Registers keep what they hold: a right kernel writes
+    /// before it reads.
+    pub(crate) fn begin(&mut self, lanes: u32) {
+        self.live = lanes;
+        self.groups.clear();
+        self.groups.push(Group {
+            at: 0,
+            lanes,
+            waits: Waits::No,
+            alone: 0,
+        });
+        self.meetings = 0;
+        self.copies.clear();
+        self.copy_groups = 0;
+    }
+
+    /// Returns the group that goes on: the one that is furthest behind, unless it has gone
+    /// round for long while others could go on.
+    #[inline(always)]
+    pub(crate) fn next_group(&self) -> Option<usize> {
+        if let [group] = &self.groups[..] {
+            return (group.waits == Waits::No).then_some(0);
+        }
+        let ready = self.groups.iter().enumerate();
+        let ready = ready.filter(|(_, group)| group.waits == Waits::No);
+        ready
+            .min_by_key(|(_, group)| (group.alone >> 10, group.at))
+            .map(|(idx, _)| idx)
+    }
+
+    /// Puts threads together that are at the same step and wait for the same.
+    pub(crate) fn join(&mut self, idx: usize) {
+        if self.groups.len() < 2 {
+            if let Some(group) = self.groups.first_mut() {
+                group.alone = 0;
+            }
+            return;
+        }
+        let group = self.groups[idx];
+        let other = self
+            .groups
+            .iter()
+            .enumerate()
+            .find(|(other, it)| *other != idx && it.at == group.at && it.waits == group.waits);
+        if let Some((other, _)) = other {
+            self.groups[other].lanes |= group.lanes;
+            self.groups[other].alone = self.groups[other].alone.max(group.alone);
+            self.groups.swap_remove(idx);
+        }
+    }
+}

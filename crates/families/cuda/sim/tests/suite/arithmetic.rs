@@ -1,0 +1,150 @@
+//! Instructions against values that were worked out by hand.
+
+use crate::kernels::{kernel_of, run};
+use autocomp_cuda_sim::machine::Order;
+
+/// Returns what one thread puts into `%r1`.
+fn word(body: &str) -> u32 {
+    let text = kernel_of(&format!("{body} st.global.b32 [%y], %r1;"));
+    let y = run(&text, (1, 1), &[0; 4], 8, Order::Forward)
+        .unwrap_or_else(|it| panic!("{body}: {it:?}"));
+    u32::from_le_bytes([y[0], y[1], y[2], y[3]])
+}
+
+#[test]
+fn integers() {
+    let cases: &[(&str, u32)] = &[
+        ("mov.b32 %r1, -1; shr.u32 %r1, %r1, 40;", 0),
+        ("mov.b32 %r1, -8; shr.s32 %r1, %r1, 40;", u32::MAX),
+        ("mov.b32 %r1, 1; shl.b32 %r1, %r1, 32;", 0),
+        ("mul.hi.u32 %r1, -1, -1;", 0xffff_fffe),
+        ("mul.hi.s32 %r1, -1, -1;", 0),
+        ("div.u32 %r1, 7, 0;", u32::MAX),
+        ("rem.s32 %r1, -7, 3;", u32::MAX),
+        ("bfe.u32 %r1, 0xabcd, 4, 8;", 0xbc),
+        ("bfe.s32 %r1, 0xabcd, 4, 8;", 0xffff_ffbc),
+        ("bfi.b32 %r1, 0xff, 0, 8, 4;", 0xf00),
+        ("prmt.b32 %r1, 0x44332211, 0x88776655, 0x7060;", 0x8811_7711),
+        ("shf.l.wrap.b32 %r1, 0x80000000, 1, 4;", 0x18),
+        ("lop3.b32 %r1, 0xf0, 0xcc, 0xaa, 0x96;", 0x96),
+        ("clz.b32 %r1, 1;", 31),
+        ("bfind.u32 %r1, 0x100;", 8),
+        ("brev.b32 %r1, 1;", 0x8000_0000),
+        ("dp4a.s32.s32 %r1, 0xff01ff01, 0x01010101, 5;", 5),
+        ("mov.b16 %h1, -1; cvt.s32.s16 %r1, %h1;", u32::MAX),
+        ("mov.b16 %h1, -1; cvt.u32.u16 %r1, %h1;", 0xffff),
+        ("cvt.s8.s32 %r1, 200;", 0xffff_ffc8),
+        ("cvt.sat.s8.s32 %r1, 200;", 127),
+        (
+            "{ .reg .pred p; setp.gt.s32 p, 1, 2; selp.b32 %r1, 3, 4, p; }",
+            4,
+        ),
+        ("mov.b64 %d1, {1, 2}; mov.b64 {_, %r1}, %d1;", 2),
+    ];
+    for (body, right) in cases {
+        assert_eq!(word(body), *right, "{body}");
+    }
+}
+
+#[test]
+fn floats() {
+    let cases: &[(&str, f32)] = &[
+        ("add.f32 %r1, 0f3F800000, 0f40000000;", 3.0),
+        (
+            "fma.rn.f32 %r1, 0f3F800001, 0f3F800001, 0fBF800002;",
+            1.421_085_5e-14,
+        ),
+        ("min.f32 %r1, 0f7FC00000, 0f40000000;", 2.0),
+        ("rcp.rn.f32 %r1, 0f40800000;", 0.25),
+        ("sqrt.rn.f32 %r1, 0f40800000;", 2.0),
+        ("ex2.approx.f32 %r1, 0f40400000;", 8.0),
+        ("lg2.approx.f32 %r1, 0f41000000;", 3.0),
+        ("cvt.rn.f32.s32 %r1, -3;", -3.0),
+        ("cvt.rni.f32.f32 %r1, 0f40200000;", 2.0),
+        ("mov.b16 %h1, 0x3c00; cvt.f32.f16 %r1, %h1;", 1.0),
+        ("mov.b16 %h1, 0x0001; cvt.f32.f16 %r1, %h1;", 5.960_464_5e-8),
+        ("add.sat.f32 %r1, 0f3F800000, 0f40000000;", 1.0),
+    ];
+    for (body, right) in cases {
+        assert_eq!(f32::from_bits(word(body)), *right, "{body}");
+    }
+    assert_eq!(word("cvt.rzi.s32.f32 %r1, 0fC0200000;"), -2_i32 as u32);
+    assert_eq!(word("cvt.rzi.s32.f32 %r1, 0f7FC00000;"), 0);
+    assert_eq!(word("cvt.rzi.u32.f32 %r1, 0fBF800000;"), 0);
+    assert_eq!(
+        word("cvt.rn.f16x2.f32 %r1, 0f40000000, 0f3F800000;"),
+        0x4000_3c00
+    );
+    assert_eq!(word("sub.f32 %r1, 0f7F800000, 0f7F800000;"), 0x7fff_ffff);
+}
+
+/// Returns the words that a warp stores from `%r1`.
+fn row(body: &str, x: &[u8]) -> Vec<u32> {
+    let text = kernel_of(&format!(
+        "{body} add.u64 %d9, %y, %t4; st.global.b32 [%d9], %r1;"
+    ));
+    let y =
+        run(&text, (1, 32), x, 128, Order::Forward).unwrap_or_else(|it| panic!("{body}: {it:?}"));
+    y.chunks(4)
+        .map(|it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]))
+        .collect()
+}
+
+#[test]
+fn shuffles_and_votes() {
+    let of = |body: &str| row(body, &[0; 4]);
+    assert_eq!(
+        of("shfl.sync.bfly.b32 %r1, %t, 1, 31, -1;")[..4],
+        [1, 0, 3, 2]
+    );
+    assert_eq!(
+        of("shfl.sync.down.b32 %r1, %t, 3, 31, -1;")[28..],
+        [31, 29, 30, 31]
+    );
+    assert_eq!(of("shfl.sync.up.b32 %r1, %t, 2, 0, -1;")[..4], [0, 1, 0, 1]);
+    // Parts of 8 threads.
+    assert_eq!(
+        of("shfl.sync.idx.b32 %r1, %t, 1, 6175, -1;")[6..10],
+        [1, 1, 9, 9]
+    );
+    assert_eq!(
+        of("setp.lt.u32 %p1, %t, 5; vote.sync.ballot.b32 %r1, %p1, -1;")[7],
+        31
+    );
+    assert_eq!(
+        of("and.b32 %r2, %t, 3; match.any.sync.b32 %r1, %r2, -1;")[1],
+        0x2222_2222
+    );
+    assert_eq!(of("redux.sync.add.u32 %r1, %t, -1;")[9], 496);
+}
+
+#[test]
+fn a_product_of_matrices_is_the_one_of_its_parts() {
+    // All elements of the first factor are 1, those of the second 2: sums of 16 products.
+    let body = "mov.b32 %r2, 0x3c003c00; mov.b32 %r3, 0x40004000; mov.b32 %r4, 0f3F800000;
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%r5, %r6, %r7, %r8}, {%r2, %r2, %r2, %r2},
+            {%r3, %r3}, {%r4, %r4, %r4, %r4}; mov.b32 %r1, %r8;";
+    assert!(
+        row(body, &[0; 4])
+            .iter()
+            .all(|it| f32::from_bits(*it) == 33.0)
+    );
+}
+
+#[test]
+fn matrices_load_as_the_manual_draws_them() {
+    // Rows of 8 halves with their own number; transposed, a thread gets those of two rows.
+    let body = |modifier: &str| {
+        format!(
+            "mul.lo.u32 %r2, %t, 16; cvt.u16.u32 %h1, %t;
+             st.shared.v4.b16 [%r2], {{%h1, %h1, %h1, %h1}}; st.shared.v4.b16 [%r2+8], {{%h1, %h1, %h1, %h1}};
+             bar.warp.sync -1;
+             ldmatrix.sync.aligned.m8n8.x4{modifier}.shared.b16 {{%r3, %r4, %r5, %r1}}, [%r2];"
+        )
+    };
+    assert_eq!(
+        row(&body(""), &[0; 4])[..5],
+        [0x18_0018, 0x18_0018, 0x18_0018, 0x18_0018, 0x19_0019]
+    );
+    assert_eq!(row(&body(".trans"), &[0; 4])[..2], [0x19_0018, 0x1b_001a]);
+}

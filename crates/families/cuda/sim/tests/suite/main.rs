@@ -1,0 +1,6 @@
+//! Tests of the simulated GPU.
+
+mod arithmetic;
+mod defects;
+mod hostile;
+mod kernels;
