@@ -3,17 +3,15 @@
 //! The program has no C library: it consists of the kernel, a few functions
 //! that C compilers and kernels expect, and the code that calls the kernel.
 
-mod diagnostics;
 mod header;
 mod library;
 
 use autocomp_core::{ContentHash, Diagnostic};
 use autocomp_eval::cache::remove_older;
-use autocomp_eval::{CachePart, EvalError, FileStore};
-use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
-use autocomp_toolchain::{Family, Toolchain};
-use diagnostics::{WHAT_THERE_IS, diagnostics};
-use std::ffi::OsString;
+use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
+use autocomp_sandbox::{SandboxPolicy, SandboxReport};
+use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -38,34 +36,13 @@ const HEADERS: [(&str, &str); 3] = [
 /// Their folder, in that of the runtime.
 const HEADER_FOLDER: &str = "c";
 
-/// Flags of all sources: free-standing C without hidden calls, code that
-/// depends on nothing but the source.
-const COMMON: &[&str] = &[
-    "-std=gnu11",
-    "-ffreestanding",
-    "-fno-math-errno",
-    "-fno-common",
-    "-fno-pic",
-    "-fno-stack-protector",
-    "-fomit-frame-pointer",
-    "-fno-asynchronous-unwind-tables",
-    "-fno-unwind-tables",
-    "-nostdinc",
-    "-Werror=date-time",
-    "-gline-tables-only",
-    "-gdwarf-4",
-    "-ffile-compilation-dir=.",
-    "-ferror-limit=20",
-    "-fno-caret-diagnostics",
-    "-fno-color-diagnostics",
-    "-Wno-unused-command-line-argument",
-];
+/// What is told to whoever wants more of a C library than there is.
+const WHAT_THERE_IS: &str = "there is no C library but: memcpy, memmove, memset, memcmp; exp, log, tanh, erf, sqrt, fabs, fmax, fmin, each with f, too; in math.h floor, ceil, trunc, rint, copysign, isnan, isinf; in stdlib.h abs; the headers string.h, stdint.h, stddef.h, stdbool.h, float.h, limits.h and those of the processor's intrinsics";
 
-/// Processor time of one run of the compiler, seconds.
+/// Processor time of one run of the compiler, seconds: intrinsics are many.
 const CPU_SECONDS: u64 = 20;
-/// How much more time may pass, since others have the processor, too.
-const WALL_PER_PROCESSOR_TIME: u64 = 20;
-/// From this age on a folder is of a process that was killed.
+/// From this age on a folder is of a process that was killed: they are in use as long as a
+/// bench is open.
 const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// How a source is compiled.
@@ -135,8 +112,7 @@ impl Program {
 /// Builds programs of workers for one entry function and one machine.
 #[derive(Debug)]
 pub struct Builder {
-    toolchain: Toolchain,
-    flags: Vec<String>,
+    compiler: Compiler,
     /// The function that kernels define.
     entry: String,
     /// Folder with the runtime and its objects.
@@ -164,18 +140,13 @@ impl Builder {
         entry: &str,
         cache_folder: &Path,
     ) -> Result<Self, EvalError> {
-        if toolchain.family == Family::Gcc {
-            return Err(EvalError::Environment {
-                message: format!("{} compiles for another processor only", toolchain.name),
-                remedies: vec![
-                    "python3 -m pip install ziglang==0.17.0".into(),
-                    "or name a zig or a clang 17 or later with `--compiler PATH`".into(),
-                ],
-            });
-        }
+        let target = CompileTarget::linux(architecture, flags);
+        let compiler = Compiler::new(toolchain, target)?
+            .with_cpu_seconds(CPU_SECONDS)
+            .with_library(WHAT_THERE_IS);
         let scratch = cache_folder.join("host-workers");
-        fs::create_dir_all(&scratch).map_err(|error| unusable(&scratch, &error))?;
-        let scratch = fs::canonicalize(&scratch).map_err(|error| unusable(&scratch, &error))?;
+        fs::create_dir_all(&scratch).map_err(|error| unwritable(&scratch, &error))?;
+        let scratch = fs::canonicalize(&scratch).map_err(|error| unwritable(&scratch, &error))?;
         remove_older(&scratch, SystemTime::now() - LEFTOVER_AGE, &[]);
         let runtime = folder_in(&scratch)?;
         for (name, text) in RUNTIME {
@@ -185,18 +156,15 @@ impl Builder {
         if fs::read_to_string(&header).ok().as_deref() != Some(HEADER) {
             let fresh = runtime.path().join("kernel.h");
             write(&fresh, HEADER)?;
-            fs::rename(&fresh, &header).map_err(|error| unusable(&header, &error))?;
+            fs::rename(&fresh, &header).map_err(|error| unwritable(&header, &error))?;
         }
         let headers = runtime.path().join(HEADER_FOLDER);
-        fs::create_dir(&headers).map_err(|error| unusable(&headers, &error))?;
+        fs::create_dir(&headers).map_err(|error| unwritable(&headers, &error))?;
         for (name, text) in HEADERS {
             write(&headers.join(name), text)?;
         }
-        let mut all = vec![format!("--target={architecture}-unknown-linux-gnu")];
-        all.extend(flags.iter().cloned());
         Ok(Self {
-            toolchain,
-            flags: all,
+            compiler,
             entry: entry.to_owned(),
             runtime,
             is_runtime_made: Mutex::new(false),
@@ -240,13 +208,15 @@ impl Builder {
         output: &Path,
         extra: &[&str],
     ) -> Result<(), EvalError> {
-        let report = self.compile(self.runtime.path(), source, output, extra)?;
+        let made = ("-c", source, output);
+        let report = self.compile(self.runtime.path(), made, extra)?;
         if report.succeeded() {
             return Ok(());
         }
+        self.compiler.toolchain().confirm()?;
         Err(EvalError::Fault(format!(
             "{} does not compile the {what} of the host: {}",
-            self.toolchain.name,
+            self.compiler(),
             report.stderr.text()
         )))
     }
@@ -257,10 +227,9 @@ impl Builder {
         let texts = RUNTIME.iter().chain(&HEADERS);
         let runtime: Vec<&str> = texts.map(|(_, text)| *text).collect();
         format!(
-            "{}\n{}\n{}\n{HEADER}{}",
-            self.toolchain.name,
-            COMMON.join(" "),
-            self.flags.join(" "),
+            "{}\n{}\n{HEADER}{}",
+            self.compiler(),
+            self.compiler.flags().join(" "),
             runtime.concat()
         )
     }
@@ -268,13 +237,13 @@ impl Builder {
     /// Returns the compiler's name and version.
     #[must_use]
     pub fn compiler(&self) -> &str {
-        &self.toolchain.name
+        &self.compiler.toolchain().name
     }
 
     /// Returns the program that compiles.
     #[must_use]
     pub fn compiler_program(&self) -> &Path {
-        self.toolchain.program()
+        self.compiler.toolchain().program()
     }
 
     /// Builds the program of `text`, which diagnostics call `name`.
@@ -296,18 +265,13 @@ impl Builder {
         let mut extra = vec!["-include-pch", &header];
         extra.extend(kind.flags());
         // A bare name, so that diagnostics and line tables show nothing else.
-        let report = self.compile(
-            folder.path(),
-            Path::new(name),
-            &folder.path().join("kernel.o"),
-            &extra,
-        )?;
-        if !report.succeeded() {
-            return Ok(Err(diagnostics(&report, name, text)));
+        let made = ("-c", Path::new(name), Path::new("kernel.o"));
+        let mut report = self.compile(folder.path(), made, &extra)?;
+        if report.succeeded() {
+            report = self.link(folder.path())?;
         }
-        let report = self.link(folder.path())?;
         if !report.succeeded() {
-            return Ok(Err(diagnostics(&report, name, text)));
+            return self.blamed(&report, (name, text)).map(Err);
         }
         Ok(Ok(Program {
             folder,
@@ -324,106 +288,52 @@ impl Builder {
         write(&folder.path().join("kernel.c"), text)?;
         let header = self.header(Kind::Kernel)?;
         let header = header.to_string_lossy();
-        let mut extra = vec!["-include-pch", &header, "-S", "-fverbose-asm"];
+        let mut extra = vec!["-include-pch", &header, "-fverbose-asm"];
         extra.extend(Kind::Kernel.flags());
         let output = folder.path().join("kernel.s");
-        let report = self.compile(folder.path(), Path::new("kernel.c"), &output, &extra)?;
+        let made = ("-S", Path::new("kernel.c"), &*output);
+        let report = self.compile(folder.path(), made, &extra)?;
         Ok(report
             .succeeded()
             .then(|| fs::read_to_string(&output).ok())
             .flatten())
     }
 
+    /// Makes `result` of `source` (`action` is `-c` or `-S`) in `folder`.
     fn compile(
         &self,
         folder: &Path,
-        source: &Path,
-        object: &Path,
+        made: (&str, &Path, &Path),
         extra: &[&str],
     ) -> Result<SandboxReport, EvalError> {
-        let (program, first) = self.toolchain.compiler();
-        let mut args: Vec<OsString> = first.to_vec();
-        args.extend(self.flags.iter().map(OsString::from));
-        args.extend(COMMON.iter().map(OsString::from));
-        let headers = self.runtime.path().join(HEADER_FOLDER);
-        for folder in [&*headers, self.toolchain.headers()] {
-            args.extend(["-isystem".into(), folder.into()]);
-        }
-        args.extend(extra.iter().map(OsString::from));
-        if !extra.contains(&"-S") {
-            args.push("-c".into());
-        }
-        args.extend([source.into(), "-o".into(), object.into()]);
-        self.run(folder, program, &args, &[])
+        let (policy, headers) = (self.policy(folder), self.runtime.path().join(HEADER_FOLDER));
+        let extra: Vec<String> = extra.iter().map(|flag| (*flag).to_owned()).collect();
+        self.compiler.compile(&policy, made, &headers, &extra, None)
     }
 
     fn link(&self, folder: &Path) -> Result<SandboxReport, EvalError> {
-        let (program, first) = self.toolchain.linker();
-        let mut args: Vec<OsString> = first.to_vec();
-        args.extend(
-            [
-                "-static",
-                "--threads=1",
-                "--build-id=none",
-                "-z",
-                "noexecstack",
-            ]
-            .map(OsString::from),
-        );
-        args.push("kernel.o".into());
-        for object in ["runner.o", "math.o"] {
-            args.push(self.runtime.path().join(object).into());
-        }
-        args.extend(["-o", "worker"].map(OsString::from));
-        self.run(folder, program, &args, &[])
+        let objects = ["runner.o", "math.o"].map(|object| self.runtime.path().join(object));
+        let flags = ["-static", "-z", "noexecstack", "kernel.o"].map(OsStr::new);
+        let inputs = flags
+            .into_iter()
+            .chain(objects.iter().map(|it| it.as_os_str()));
+        self.compiler.link(&self.policy(folder), inputs, "worker")
     }
 
-    fn run(
+    /// Returns what a tool may see that works in `folder`.
+    fn policy(&self, folder: &Path) -> SandboxPolicy {
+        self.compiler
+            .policy(folder, &[self.runtime.path(), &self.header])
+    }
+
+    /// Returns what a failed tool says of a source.
+    fn blamed(
         &self,
-        folder: &Path,
-        program: &Path,
-        args: &[OsString],
-        more: &[PathBuf],
-    ) -> Result<SandboxReport, EvalError> {
-        let own = [self.runtime.path(), self.toolchain.headers()].map(Path::to_owned);
-        let policy = SandboxPolicy {
-            working_folder: folder.to_owned(),
-            readable: own
-                .into_iter()
-                .chain([self.header.clone()])
-                .chain(more.iter().cloned())
-                .collect(),
-            executable: self.toolchain.executable().to_vec(),
-            writable: vec![folder.to_owned()],
-            environment: [
-                ("LC_ALL", OsString::from("C")),
-                ("TMPDIR", folder.into()),
-                ("PATH", "/usr/bin:/bin".into()),
-            ]
-            .into_iter()
-            .map(|(name, value)| (name.into(), value))
-            .collect(),
-            limits: Limits {
-                wall: Duration::from_secs(CPU_SECONDS * WALL_PER_PROCESSOR_TIME),
-                cpu_seconds: CPU_SECONDS,
-                address_space_bytes: 4 << 30,
-                file_bytes: 64 << 20,
-                output_bytes: 64 << 10,
-                open_files: 256,
-                processes: ProcessRule::Children,
-            },
-        };
-        let report = autocomp_sandbox::run(&policy, program, args, b"").map_err(|error| {
-            EvalError::Environment {
-                message: error.to_string(),
-                remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
-            }
-        })?;
-        if !report.succeeded() {
-            // No source is to be blamed for a compiler that does not work here.
-            self.toolchain.confirm()?;
-        }
-        Ok(report)
+        report: &SandboxReport,
+        source: (&str, &str),
+    ) -> Result<Vec<Diagnostic>, EvalError> {
+        let folder = self.runtime.path();
+        self.compiler.blamed(report, source, folder, &self.scratch)
     }
 }
 
@@ -462,16 +372,9 @@ pub fn built(
 }
 
 fn folder_in(scratch: &Path) -> Result<tempfile::TempDir, EvalError> {
-    tempfile::tempdir_in(scratch).map_err(|error| unusable(scratch, &error))
+    tempfile::tempdir_in(scratch).map_err(|error| unwritable(scratch, &error))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), EvalError> {
-    fs::write(path, text).map_err(|error| unusable(path, &error))
-}
-
-fn unusable(path: &Path, error: &std::io::Error) -> EvalError {
-    EvalError::Environment {
-        message: format!("cannot write {}: {error}", path.display()),
-        remedies: vec!["make room, or set AUTOCOMP_CACHE_DIR to another folder".into()],
-    }
+    fs::write(path, text).map_err(|error| unwritable(path, &error))
 }

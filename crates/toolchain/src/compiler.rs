@@ -1,165 +1,90 @@
-//! A compiler and linker for RV64GC bare metal, and the flags they get.
+//! A compiler for one target: compiles, links, and says what is wrong with a source.
 
+use crate::compiler_output::{self, Blame};
+use crate::target::CompileTarget;
+use crate::toolchain::{Family, Toolchain};
+use crate::tools;
+use autocomp_core::Diagnostic;
 use autocomp_eval::EvalError;
-use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use autocomp_sandbox::{SandboxPolicy, SandboxReport};
+use std::ffi::OsStr;
+use std::io::Write;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
 
-/// Whose command line the compiler understands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
-    /// The clang and lld inside a zig binary.
-    Zig,
-    /// Clang with lld beside it.
-    Clang,
-    /// A GCC cross compiler with GNU ld.
-    Gcc,
-}
+/// Bytes written to see whether the machine lets anybody write: more than most objects have.
+const TRIAL_BYTES: usize = 1 << 20;
 
-/// A compiler and linker that make RV64GC bare-metal programs.
+/// Processor time of one run of a tool, seconds. Kernels compile in well under one.
+const CPU_SECONDS: u64 = 10;
+
+/// A toolchain, and what it makes programs for.
 #[derive(Clone, Debug)]
-pub struct Toolchain {
-    /// Whose command line it understands.
-    pub family: Family,
-    /// Name and version, part of every measurement and cache key
-    /// (`zig 0.17.0 (clang 22.1.8)`).
-    pub name: String,
-    /// How it was found, for people (`on PATH`, `installed by autocomp`).
-    pub origin: String,
-    /// The program that compiles, and the arguments that come first.
-    pub(crate) compile: Command,
-    /// The program that links, and the arguments that come first.
-    pub(crate) link: Command,
-    /// Folder with the compiler's own headers (`stdint.h`).
-    pub(crate) headers: PathBuf,
-    /// Files and folders that the tools execute and load.
-    pub(crate) executable: Vec<PathBuf>,
-    /// Whether it has built a trial program, or why not, once that was tried.
-    pub(crate) trial: Arc<OnceLock<Result<(), String>>>,
+pub struct Compiler {
+    toolchain: Toolchain,
+    target: CompileTarget,
+    cpu_seconds: u64,
+    /// What is said to who wants more of a C library than there is.
+    library: Option<&'static str>,
 }
 
-/// A program and the arguments that always come first.
-#[derive(Clone, Debug)]
-pub(crate) struct Command {
-    pub(crate) program: PathBuf,
-    pub(crate) first_args: Vec<OsString>,
-}
-
-impl Command {
-    pub(crate) fn new(program: &Path, first_args: &[&str]) -> Self {
-        Self {
-            program: program.to_owned(),
-            first_args: first_args.iter().map(OsString::from).collect(),
-        }
-    }
-
-    /// Returns all arguments for one call.
-    pub(crate) fn args(&self, rest: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<OsString> {
-        let mut args = self.first_args.clone();
-        args.extend(rest.into_iter().map(|arg| arg.as_ref().to_owned()));
-        args
-    }
-}
-
-/// Flags of every family: the code of a plain bare-metal `-O2` program.
-///
-/// `-ffp-contract=off` keeps references bit-stable; line tables do not change
-/// the code and give diagnostics their source lines. Nothing else on the
-/// machine is included, and dates are not either.
-const COMMON: &[&str] = &[
-    "-march=rv64gc",
-    "-mabi=lp64d",
-    "-mcmodel=medany",
-    "-O2",
-    "-std=gnu11",
-    "-ffreestanding",
-    "-fno-common",
-    "-fno-pic",
-    "-fno-stack-protector",
-    "-fomit-frame-pointer",
-    "-fno-asynchronous-unwind-tables",
-    "-fno-unwind-tables",
-    "-ffp-contract=off",
-    "-nostdinc",
-    "-Werror=date-time",
-    // Arrays of rows are passed for arrays of elements, as published kernels do: a
-    // warning for the compilers that these were written for.
-    "-Wno-error=incompatible-pointer-types",
-];
-
-/// Clang: a bounded number of errors, one line each.
-const CLANG: &[&str] = &[
-    "--target=riscv64-unknown-elf",
-    "-gline-tables-only",
-    "-gdwarf-4",
-    "-ffile-compilation-dir=.",
-    "-ferror-limit=20",
-    "-fno-caret-diagnostics",
-    "-fno-color-diagnostics",
-    "-Wno-unused-command-line-argument",
-];
-
-/// GCC: the same; loops stay loops instead of becoming library calls, as in
-/// the harnesses that published numbers come from.
-const GCC: &[&str] = &[
-    "-g1",
-    "-gdwarf-4",
-    "-fno-tree-loop-distribute-patterns",
-    "-fmax-errors=20",
-    "-fno-diagnostics-show-caret",
-    "-fdiagnostics-color=never",
-];
-
-impl Toolchain {
-    /// Has it build a small program, unless that was done. Who builds with it asks for this
-    /// when a build has failed, so that no source is blamed for a compiler that does not work
-    /// here. To try every compiler before it is used would take longer than most commands do.
+impl Compiler {
+    /// Has `toolchain` make programs for `target`.
     ///
     /// # Errors
-    /// [`EvalError::Environment`] with the reason and the remedies.
-    pub fn confirm(&self) -> Result<(), EvalError> {
-        self.tried().map_err(|reason| EvalError::Environment {
-            message: format!(
-                "the C compiler {} in {} does not work here: {reason}",
-                self.name,
-                self.compile.program.display()
-            ),
-            remedies: vec![
-                "run `autocomp doctor` to see what this machine allows".into(),
-                "or name another compiler with `--compiler PATH`; its cycles differ".into(),
-            ],
+    /// [`EvalError::Environment`] if it makes them for another processor only.
+    pub fn new(toolchain: Toolchain, target: CompileTarget) -> Result<Self, EvalError> {
+        if !target.is_of(toolchain.family) {
+            return Err(EvalError::Environment {
+                message: format!("{} compiles for another processor only", toolchain.name),
+                remedies: vec![
+                    "python3 -m pip install ziglang==0.17.0".into(),
+                    "or name a zig or a clang 17 or later with `--compiler PATH`".into(),
+                ],
+            });
+        }
+        Ok(Self {
+            toolchain,
+            target,
+            cpu_seconds: CPU_SECONDS,
+            library: None,
         })
     }
 
-    /// Has it build a small program, unless that was done.
-    ///
-    /// # Errors
-    /// Why it does not, one line.
-    pub(crate) fn tried(&self) -> Result<(), String> {
-        let trial = || crate::build::try_toolchain(self);
-        self.trial.get_or_init(trial).clone()
+    /// Limits the processor time of every run of a tool, in seconds.
+    #[must_use]
+    pub fn with_cpu_seconds(self, cpu_seconds: u64) -> Self {
+        Self {
+            cpu_seconds,
+            ..self
+        }
     }
 
-    /// Returns the program that compiles.
+    /// Sets what is said to who wants more of a C library than there is: its functions.
     #[must_use]
-    pub fn program(&self) -> &Path {
-        &self.compile.program
+    pub fn with_library(self, library: &'static str) -> Self {
+        Self {
+            library: Some(library),
+            ..self
+        }
+    }
+
+    /// Returns the toolchain.
+    #[must_use]
+    pub fn toolchain(&self) -> &Toolchain {
+        &self.toolchain
     }
 
     /// Returns the flags that every source file is compiled with, the same on
     /// every machine: they are part of cache keys.
     #[must_use]
-    pub fn flags(&self) -> Vec<&'static str> {
-        let own = match self.family {
-            Family::Zig | Family::Clang => CLANG,
-            Family::Gcc => GCC,
-        };
-        [COMMON, own].concat()
+    pub fn flags(&self) -> Vec<String> {
+        self.target.flags(self.toolchain.family)
     }
 
     /// Returns further flags that unroll loops and change no result.
     pub(crate) fn unrolling_flags(&self) -> &'static [&'static str] {
-        match self.family {
+        match self.toolchain.family {
             Family::Zig | Family::Clang => &[
                 "-mllvm",
                 "-unroll-allow-partial",
@@ -170,111 +95,118 @@ impl Toolchain {
         }
     }
 
-    /// Returns the arguments that compile `source` to `object`; both are names
-    /// in the working folder.
-    pub(crate) fn compile_args(
-        &self,
-        source: &str,
-        object: &str,
-        include_folder: &Path,
-        extra: &[String],
-    ) -> Vec<OsString> {
-        self.source_args("-c", source, object, include_folder, extra)
+    /// Returns what a tool may see when it works in `folder` for a source that
+    /// may include what is in `readable`.
+    #[must_use]
+    pub fn policy(&self, folder: &Path, readable: &[&Path]) -> SandboxPolicy {
+        tools::policy(&self.toolchain, folder, readable, self.cpu_seconds)
     }
 
-    /// Returns the arguments that write what the compiler is left with of `source` when
-    /// files are included and macros expanded.
-    pub(crate) fn preprocess_args(
+    /// Makes `result` of `source` (`action` is `-c`, `-E` or `-S`), which may include what is
+    /// in `folder`, as long as that is `wanted`.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow to run tools. That the
+    /// compiler fails is in the report.
+    pub fn compile(
         &self,
-        source: &str,
-        preprocessed: &str,
-        include_folder: &Path,
+        policy: &SandboxPolicy,
+        (action, source, result): (&str, &Path, &Path),
+        folder: &Path,
         extra: &[String],
-    ) -> Vec<OsString> {
-        self.source_args("-E", source, preprocessed, include_folder, extra)
+        wanted: Option<BorrowedFd<'_>>,
+    ) -> Result<SandboxReport, EvalError> {
+        let made = (action, source, result);
+        let args = self
+            .target
+            .source_args(&self.toolchain, made, folder, extra);
+        tools::run_while(policy, &self.toolchain.compile.program, &args, wanted)
     }
 
-    fn source_args(
+    /// Links `program` with what `inputs` say: objects, and further flags of the linker.
+    ///
+    /// # Errors
+    /// As for [`Compiler::compile`].
+    pub fn link<'i>(
         &self,
-        action: &str,
-        source: &str,
-        result: &str,
-        include_folder: &Path,
-        extra: &[String],
-    ) -> Vec<OsString> {
-        let mut args = self.compile.args(self.flags());
-        args.extend(["-isystem".into(), self.headers.clone().into_os_string()]);
-        args.extend(["-I".into(), include_folder.as_os_str().to_owned()]);
-        args.extend(extra.iter().map(OsString::from));
-        args.extend([action, source, "-o", result].map(OsString::from));
-        args
-    }
-
-    /// Returns the arguments that link `objects` to `program`.
-    pub(crate) fn link_args(
-        &self,
-        objects: &[&OsStr],
-        script: &Path,
+        policy: &SandboxPolicy,
+        inputs: impl IntoIterator<Item = &'i OsStr>,
         program: &str,
-    ) -> Vec<OsString> {
-        let mut args = self.link.args(match self.family {
-            Family::Zig | Family::Clang => &[
-                "-m",
-                "elf64lriscv",
-                "-static",
-                "--threads=1",
-                "--build-id=none",
-                // Objects name no libraries.
-                "--no-dependent-libraries",
-            ] as &[&str],
-            Family::Gcc => &[
-                "-march=rv64gc",
-                "-mabi=lp64d",
-                "-nostdlib",
-                "-nostartfiles",
-                "-static",
-                "-Wl,--build-id=none",
-                "-Wl,--no-warn-rwx-segments",
-                // Kernels are called without start code that sets `gp`.
-                "-Wl,--no-relax",
-            ],
-        });
-        args.extend(["-T".into(), script.as_os_str().to_owned()]);
-        args.extend(objects.iter().map(|object| (*object).to_owned()));
-        args.extend(["-o", program].map(OsString::from));
-        args
+    ) -> Result<SandboxReport, EvalError> {
+        let args = self.target.link_args(&self.toolchain, inputs, program);
+        tools::run(policy, &self.toolchain.link.program, &args)
     }
 
-    /// Returns the program that compiles, and the arguments that come first,
-    /// for those who compile for another machine than flags here are for.
-    #[must_use]
-    pub fn compiler(&self) -> (&Path, &[OsString]) {
-        (&self.compile.program, &self.compile.first_args)
+    /// Returns what a failed tool says of the source `name` with this `text`. Places in
+    /// `folder` are told by their names alone; tools write to `scratch`.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if it fails whatever the source.
+    pub fn blamed(
+        &self,
+        report: &SandboxReport,
+        (name, text): (&str, &str),
+        folder: &Path,
+        scratch: &Path,
+    ) -> Result<Vec<Diagnostic>, EvalError> {
+        let mut found = match compiler_output::broken_limit(report) {
+            Some(found) => vec![found],
+            None => {
+                let output = report.stderr.text();
+                let output = output.replace(&format!("{}/", folder.display()), "");
+                match compiler_output::read(&output, name, text) {
+                    Blame::Source(found) => found,
+                    // A source that makes the compiler say so is found out.
+                    Blame::Environment(_) if can_write(scratch) => {
+                        compiler_output::diagnostics(&output, name, text)
+                    }
+                    Blame::Environment(line) => return Err(cannot_work(&line, scratch)),
+                }
+            }
+        };
+        if let Some(library) = self.library {
+            for found in &mut found {
+                let wants_more = found.code == "undefined-symbol"
+                    || found.message.contains("file not found")
+                    || found.message.contains("undeclared function");
+                if wants_more {
+                    found.remedy = Some(library.to_owned());
+                }
+            }
+        }
+        self.toolchain.confirm()?;
+        Ok(found)
     }
+}
 
-    /// Returns the program that links, and the arguments that come first.
-    #[must_use]
-    pub fn linker(&self) -> (&Path, &[OsString]) {
-        (&self.link.program, &self.link.first_args)
+fn cannot_work(line: &str, scratch: &Path) -> EvalError {
+    EvalError::Environment {
+        message: format!("the compiler cannot work: {line}"),
+        remedies: vec![
+            format!("make room on the disk of {}", scratch.display()),
+            "or set AUTOCOMP_CACHE_DIR to a folder on another disk".into(),
+        ],
     }
+}
 
-    /// Returns the folder with the compiler's own headers.
-    #[must_use]
-    pub fn headers(&self) -> &Path {
-        &self.headers
-    }
-
-    /// Returns the files and folders that the tools execute and load.
-    #[must_use]
-    pub fn executable(&self) -> &[PathBuf] {
-        &self.executable
-    }
+/// Returns whether the machine lets tools write what they have to: then a tool that
+/// says otherwise only quotes its source.
+fn can_write(scratch: &Path) -> bool {
+    let trial = vec![0x5a; TRIAL_BYTES];
+    tempfile::NamedTempFile::new_in(scratch)
+        .and_then(|mut file| {
+            file.write_all(&trial)?;
+            file.as_file().sync_all()
+        })
+        .is_ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Family, Toolchain};
+    use super::Compiler;
     use crate::build::{Builder, Loops, Rules, Source};
+    use crate::toolchain::Command;
+    use crate::{CompileTarget, Family, Toolchain};
     use autocomp_eval::EvalError;
     use std::path::Path;
     use std::sync::Arc;
@@ -294,7 +226,8 @@ mod tests {
             trial: Arc::default(),
         };
         let script = [("link.ld", &b"SECTIONS {}"[..])];
-        let builder = Builder::new(toolchain, script, "kernel", folder.path()).expect("a builder");
+        let compiler = Compiler::new(toolchain, CompileTarget::rv64("rv64gc")).expect("for RISC-V");
+        let builder = Builder::new(compiler, script, "kernel", folder.path()).expect("a builder");
         let built = builder.build(&Source {
             name: "kernel.c",
             text: "void kernel(void) {}\n",

@@ -1,8 +1,8 @@
 //! Finding a compiler: the pinned one, unless another was asked for by name.
 
-use super::compiler::{Command, Family, Toolchain};
 use super::installation;
 use super::pinned::PINS;
+use super::toolchain::{Command, Family, Toolchain};
 use autocomp_eval::{EvalError, Surroundings};
 use std::ffi::OsStr;
 use std::fs;

@@ -3,11 +3,18 @@
 
 pub mod build;
 mod compiler;
+mod compiler_output;
 mod discovery;
 mod installation;
 mod pinned;
 mod pip;
+mod target;
+mod toolchain;
+mod tools;
+mod trial;
 
-pub use compiler::{Family, Toolchain};
+pub use compiler::Compiler;
 pub use discovery::find_toolchain;
 pub use pinned::pinned_folders;
+pub use target::CompileTarget;
+pub use toolchain::{Family, Toolchain};

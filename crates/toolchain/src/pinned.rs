@@ -1,7 +1,7 @@
 //! The compiler in use unless another is asked for, known by its content.
 
-use super::compiler::Toolchain;
 use super::discovery::zig_toolchain;
+use super::toolchain::Toolchain;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;

@@ -1,9 +1,9 @@
 //! What every source sees before its own text, compiled once for a computer: reading the
 //! intrinsics of a processor takes many times as long as compiling a kernel.
 
-use super::{Builder, Kind, unusable};
+use super::{Builder, Kind};
 use autocomp_core::{ContentHash, ContentHasher};
-use autocomp_eval::EvalError;
+use autocomp_eval::{EvalError, unwritable};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -24,7 +24,7 @@ impl Builder {
         }
         let key = self.header_key(kind);
         match self.compiled.get(&key) {
-            Some(bytes) => fs::write(&path, bytes).map_err(|error| unusable(&path, &error))?,
+            Some(bytes) => fs::write(&path, bytes).map_err(|error| unwritable(&path, &error))?,
             None => {
                 // Its name and size stay in what is compiled, times do not.
                 let mut extra = vec!["-x", "c-header", "-Xclang", "-fno-pch-timestamp"];

@@ -1,10 +1,9 @@
 //! Kernels that call a shared library of the system.
 
-use super::diagnostics::diagnostics;
 use super::{Builder, Program, folder_in, write};
 use autocomp_core::Diagnostic;
 use autocomp_eval::EvalError;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::path::Path;
 
 impl Builder {
@@ -36,34 +35,31 @@ impl Builder {
             (Path::new(name), "kernel.o", &of_kernel[..]),
         ];
         for (source, object, extra) in sources {
-            let object = folder.path().join(object);
-            let report = self.compile(folder.path(), source, &object, extra)?;
+            let report = self.compile(folder.path(), ("-c", source, Path::new(object)), extra)?;
             if !report.succeeded() {
-                return Ok(Err(diagnostics(&report, name, text)));
+                return self.blamed(&report, (name, text)).map(Err);
             }
         }
-        let (program, first) = self.toolchain.linker();
-        let mut args: Vec<OsString> = first.to_vec();
         let loader = match std::env::consts::ARCH {
             "aarch64" => "/lib/ld-linux-aarch64.so.1",
             _ => "/lib64/ld-linux-x86-64.so.2",
         };
-        args.extend(
-            [
-                "--threads=1",
-                "--build-id=none",
-                "--allow-shlib-undefined",
-                "-dynamic-linker",
-                loader,
-                "kernel.o",
-                "runner.o",
-            ]
-            .map(OsString::from),
-        );
-        args.extend([library.into(), "-o".into(), "worker".into()]);
-        let report = self.run(folder.path(), program, &args, &[library.to_owned()])?;
+        let inputs = [
+            "--allow-shlib-undefined",
+            "-dynamic-linker",
+            loader,
+            "kernel.o",
+            "runner.o",
+        ];
+        let inputs = inputs
+            .map(OsStr::new)
+            .into_iter()
+            .chain([library.as_os_str()]);
+        let mut policy = self.policy(folder.path());
+        policy.readable.push(library.to_owned());
+        let report = self.compiler.link(&policy, inputs, "worker")?;
         if !report.succeeded() {
-            return Ok(Err(diagnostics(&report, name, text)));
+            return self.blamed(&report, (name, text)).map(Err);
         }
         Ok(Ok(Program {
             folder,

@@ -1,19 +1,18 @@
 //! From a source to a program, through the cache.
 
-use super::compiler_output::{self, Blame};
+use super::object_file;
 use super::runtime::{Runtime, object_name};
-use super::{object_file, tools};
-use crate::Toolchain;
+use crate::compiler_output::broken_limit;
+use crate::{Compiler, Toolchain};
 use autocomp_c::{Expanded, MAX_SOURCE_BYTES, templates};
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
 use autocomp_eval::EvalError;
 use autocomp_eval::cache::{LEFTOVER_AGE, remove_older};
 use autocomp_eval::{CachePart, FileStore, unwritable};
-use autocomp_sandbox::{Exit, ProcessRule, SandboxPolicy, SandboxReport};
+use autocomp_sandbox::{SandboxPolicy, SandboxReport};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -22,9 +21,6 @@ use tempfile::TempDir;
 
 /// Version of what builds mean; part of every key.
 const BUILD_VERSION: u32 = 2;
-
-/// Bytes written to see whether the machine lets anybody write: more than most objects have.
-const TRIAL_BYTES: usize = 1 << 20;
 
 /// Name of what compiling and expanding write: the same, so that no source sees a
 /// difference.
@@ -37,10 +33,6 @@ const FORGET_FILES: &str = "forget_files.h";
 /// `#if` nothing is left when it is expanded.
 const FORGETTING_FILES: &str =
     "#undef __has_include\n#undef __has_include_next\n#undef __has_embed\n";
-
-/// Processor time of one compiler run, seconds. Kernels compile in well under
-/// one.
-const CPU_SECONDS: u64 = 10;
 
 /// Bytes that a kernel may have when its macros are expanded, and memory for expanding it:
 /// eight times the largest source, and ten times what expanding that takes.
@@ -125,7 +117,7 @@ enum Compiled {
 /// Threads may share it, and processes its cache folder.
 #[derive(Debug)]
 pub struct Builder {
-    toolchain: Toolchain,
+    compiler: Compiler,
     cache: Option<FileStore>,
     scratch: PathBuf,
     runtime: Runtime,
@@ -136,7 +128,6 @@ pub struct Builder {
     runtime_key: ContentHash,
     /// What else is part of every key.
     deciding: String,
-    cpu_seconds: u64,
 }
 
 impl Builder {
@@ -148,7 +139,7 @@ impl Builder {
     /// [`EvalError::Environment`] if the cache folder cannot be written or the
     /// runtime does not build.
     pub fn new<'f>(
-        toolchain: Toolchain,
+        compiler: Compiler,
         files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
         entry: &str,
         cache_folder: &Path,
@@ -156,8 +147,8 @@ impl Builder {
         let files: Vec<_> = files.into_iter().collect();
         let mut hasher = ContentHasher::new("autocomp runtime");
         hasher.update(&BUILD_VERSION.to_le_bytes());
-        hasher.update(toolchain.name.as_bytes());
-        hasher.update(toolchain.flags().join(" ").as_bytes());
+        hasher.update(compiler.toolchain().name.as_bytes());
+        hasher.update(compiler.flags().join(" ").as_bytes());
         hasher.update(entry.as_bytes());
         for (name, contents) in &files {
             hasher.update(name.as_bytes());
@@ -179,7 +170,7 @@ impl Builder {
             &files,
             &sources,
             &cache,
-            |folder, name| compile_runtime_file(&toolchain, folder, name, entry),
+            |folder, name| compile_runtime_file(&compiler, folder, name, entry),
         )?;
         // Of builds whose process was killed.
         if let Some(before) = SystemTime::now().checked_sub(LEFTOVER_AGE) {
@@ -202,12 +193,11 @@ impl Builder {
                 .flat_map(|(_, contents)| templates(&String::from_utf8_lossy(contents)))
                 .collect(),
             runtime,
-            toolchain,
+            compiler,
             cache: Some(cache),
             scratch: cache_folder.join("scratch"),
             runtime_key,
             deciding: String::new(),
-            cpu_seconds: CPU_SECONDS,
         })
     }
 
@@ -215,7 +205,7 @@ impl Builder {
     #[must_use]
     pub fn with_cpu_seconds(self, cpu_seconds: u64) -> Self {
         Self {
-            cpu_seconds,
+            compiler: self.compiler.with_cpu_seconds(cpu_seconds),
             ..self
         }
     }
@@ -242,7 +232,7 @@ impl Builder {
     /// Returns the compiler in use.
     #[must_use]
     pub fn toolchain(&self) -> &Toolchain {
-        &self.toolchain
+        self.compiler.toolchain()
     }
 
     /// Returns the hash of runtime, compiler and flags.
@@ -350,7 +340,7 @@ impl Builder {
             fs::write(folder.path().join(name), content).map_err(unwritable)?;
         }
         let readable = [self.runtime.folder()];
-        let policy = tools::policy(&self.toolchain, folder.path(), &readable, self.cpu_seconds);
+        let policy = self.compiler.policy(folder.path(), &readable);
         Ok((folder, policy))
     }
 
@@ -369,7 +359,7 @@ impl Builder {
             .map(|(name, value)| format!("-D{name}={value}"))
             .collect();
         if source.loops == Loops::Unrolled {
-            let flags = self.toolchain.unrolling_flags().iter();
+            let flags = self.compiler.unrolling_flags().iter();
             extra.extend(flags.map(|flag| (*flag).to_owned()));
         }
         let last = (source.rules == Rules::Kernel).then_some(FORGET_FILES);
@@ -387,11 +377,7 @@ impl Builder {
         let (folder, mut policy) = self.source_folder(source)?;
         policy.limits.file_bytes = EXPANDED_BYTES;
         policy.limits.address_space_bytes = EXPANDING_BYTES;
-        let extra = self.extra_args(source);
-        let args =
-            self.toolchain
-                .preprocess_args(source.name, OBJECT, self.runtime.folder(), &extra);
-        let report = tools::run(&policy, &self.toolchain.compile.program, &args)?;
+        let report = self.made("-E", &policy, source, None)?;
         if !report.succeeded() {
             let failed = self.failure(&report, source)?;
             return Ok(match broken_limit(&report) {
@@ -412,15 +398,23 @@ impl Builder {
         })
     }
 
+    /// Expands or compiles the source, as `action` says.
+    fn made(
+        &self,
+        action: &str,
+        policy: &SandboxPolicy,
+        source: &Source<'_>,
+        wanted: Option<BorrowedFd<'_>>,
+    ) -> Result<SandboxReport, EvalError> {
+        let made = (action, Path::new(source.name), Path::new(OBJECT));
+        let (folder, extra) = (self.runtime.folder(), self.extra_args(source));
+        self.compiler.compile(policy, made, folder, &extra, wanted)
+    }
+
     /// Compiles the source as long as that is `wanted`.
     fn compile(&self, source: &Source<'_>, wanted: BorrowedFd<'_>) -> Result<Compiled, EvalError> {
         let (folder, policy) = self.source_folder(source)?;
-        let extra = self.extra_args(source);
-        let args = self
-            .toolchain
-            .compile_args(source.name, OBJECT, self.runtime.folder(), &extra);
-        let program = &self.toolchain.compile.program;
-        let report = tools::run_while(&policy, program, &args, Some(wanted))?;
+        let report = self.made("-c", &policy, source, Some(wanted))?;
         if report.unwanted {
             return Ok(Compiled::Unwanted);
         }
@@ -433,12 +427,13 @@ impl Builder {
     /// Links an object file that has been checked, in a folder where nothing else is.
     fn link(&self, object: &[u8], source: &Source<'_>) -> Result<Build, EvalError> {
         let (folder, policy) = self.working_folder(&[(OBJECT, object)])?;
-        let mut objects: Vec<&OsStr> = self.objects.iter().map(|path| path.as_os_str()).collect();
-        objects.push(OsStr::new(OBJECT));
-        let args = self
-            .toolchain
-            .link_args(&objects, &self.script, "program.elf");
-        let report = tools::run(&policy, &self.toolchain.link.program, &args)?;
+        let objects = self.objects.iter().map(|path| path.as_os_str());
+        let script = [OsStr::new("-T"), self.script.as_os_str()];
+        let inputs = script
+            .into_iter()
+            .chain(objects)
+            .chain([OsStr::new(OBJECT)]);
+        let report = self.compiler.link(&policy, inputs, "program.elf")?;
         if !report.succeeded() {
             return self.failure(&report, source);
         }
@@ -448,54 +443,11 @@ impl Builder {
 
     /// Returns what a failed tool says of the source, unless it fails whatever the source.
     fn failure(&self, report: &SandboxReport, source: &Source<'_>) -> Result<Build, EvalError> {
-        let build = self.blamed(report, source)?;
-        self.toolchain.confirm()?;
-        Ok(build)
-    }
-
-    fn blamed(&self, report: &SandboxReport, source: &Source<'_>) -> Result<Build, EvalError> {
-        if let Some(limit) = broken_limit(report) {
-            return Ok(Build::Failed(vec![Diagnostic {
-                stage: Stage::Build,
-                severity: Severity::Error,
-                code: "build-limit".into(),
-                message: format!("the compiler {limit}"),
-                location: None,
-                notes: Vec::new(),
-                remedy: Some("make the kernel smaller: unroll less, shrink tables".into()),
-            }]));
-        }
-        let text = report
-            .stderr
-            .text()
-            .replace(&format!("{}/", self.runtime.folder().display()), "");
-        match compiler_output::read(&text, source.name, source.text) {
-            Blame::Source(found) => Ok(Build::Failed(found)),
-            Blame::Environment(_) if self.can_write() => Ok(Build::Failed(
-                compiler_output::diagnostics(&text, source.name, source.text),
-            )),
-            Blame::Environment(line) => Err(EvalError::Environment {
-                message: format!("the compiler cannot work: {line}"),
-                remedies: vec![
-                    format!("make room on the disk of {}", self.scratch.display()),
-                    "or set AUTOCOMP_CACHE_DIR to a folder on another disk".into(),
-                ],
-            }),
-        }
-    }
-}
-
-impl Builder {
-    /// Returns whether the machine lets tools write what they have to: then a tool that
-    /// says otherwise only quotes its source.
-    fn can_write(&self) -> bool {
-        let trial = vec![0x5a; TRIAL_BYTES];
-        tempfile::NamedTempFile::new_in(&self.scratch)
-            .and_then(|mut file| {
-                file.write_all(&trial)?;
-                file.as_file().sync_all()
-            })
-            .is_ok()
+        let (source, folder) = ((source.name, source.text), self.runtime.folder());
+        let found = self
+            .compiler
+            .blamed(report, source, folder, &self.scratch)?;
+        Ok(Build::Failed(found))
     }
 }
 
@@ -504,41 +456,21 @@ fn read(path: &Path) -> Result<Vec<u8>, EvalError> {
     fs::read(path).map_err(|error| unwritable(path, &error))
 }
 
-/// Returns which limit ended a tool, if one did.
-fn broken_limit(report: &SandboxReport) -> Option<&'static str> {
-    // Numbers of signals that are the same on every Linux.
-    const SIGABRT: i32 = 6;
-    const SIGSEGV: i32 = 11;
-    const SIGXCPU: i32 = 24;
-    const SIGXFSZ: i32 = 25;
-    if report.timed_out {
-        return Some("did not finish in time");
-    }
-    match report.exit {
-        Exit::Signal(SIGXCPU) => Some("did not finish in time"),
-        Exit::Signal(SIGXFSZ) => Some("wrote too large a file"),
-        Exit::Signal(SIGABRT | SIGSEGV) => Some("crashed or ran out of memory"),
-        _ => None,
-    }
-}
-
 fn is_source(name: &str) -> bool {
     name.ends_with(".c") || name.ends_with(".S")
 }
 
 fn compile_runtime_file(
-    toolchain: &Toolchain,
+    compiler: &Compiler,
     folder: &Path,
     name: &str,
     entry: &str,
 ) -> Result<(), EvalError> {
-    let mut policy = tools::policy(toolchain, folder, &[], CPU_SECONDS);
-    // For assembly, clang starts a preprocessor and an assembler. These files
-    // are the target's, not a candidate's.
-    policy.limits.processes = ProcessRule::Children;
+    let policy = compiler.policy(folder, &[]);
     let extra = [format!("-DAUTOCOMP_ENTRY={entry}")];
-    let args = toolchain.compile_args(name, &object_name(name), folder, &extra);
-    let report = tools::run(&policy, &toolchain.compile.program, &args)?;
+    let object = object_name(name);
+    let made = ("-c", Path::new(name), Path::new(&object));
+    let report = compiler.compile(&policy, made, folder, &extra, None)?;
     if report.succeeded() {
         return Ok(());
     }
@@ -550,7 +482,7 @@ fn compile_runtime_file(
     Err(EvalError::Environment {
         message: format!(
             "{} cannot compile {name} of the target's runtime: {reason}",
-            toolchain.name
+            compiler.toolchain().name
         ),
         remedies: vec!["use another compiler, or check the target's runtime folder".into()],
     })

@@ -18,6 +18,7 @@ use autocomp_gemmini_sim::MachineConfig;
 use autocomp_riscv::{Limits, Mode};
 use autocomp_riscv_machine::{CallReport, MEMORY_BASE, Machine, Program};
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
+use autocomp_toolchain::{CompileTarget, Compiler};
 use compiler::{cache_folder, problem, toolchain};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
@@ -36,7 +37,8 @@ const RECORDED_COMMANDS: usize = 400_000;
 fn builder(target: &Target, problem: &Problem) -> Builder {
     let files = target.runtime.iter();
     let files = files.map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-    Builder::new(toolchain(), files, &problem.entry, &cache_folder()).unwrap()
+    let compiler = Compiler::new(toolchain(), CompileTarget::rv64("rv64gc")).unwrap();
+    Builder::new(compiler, files, &problem.entry, &cache_folder()).unwrap()
 }
 
 fn build(builder: &Builder, problem: &Problem, text: &str) -> Program {

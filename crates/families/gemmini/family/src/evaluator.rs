@@ -22,8 +22,8 @@ use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluations, Evaluator, EvaluatorSettings};
 use autocomp_gemmini::{GemminiConfig, LoopConvLayout};
 use autocomp_riscv::Limits;
-use autocomp_toolchain::Toolchain;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
+use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -105,8 +105,9 @@ impl GemminiEvaluator {
             .runtime
             .iter()
             .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        let compiler = Compiler::new(toolchain, CompileTarget::rv64("rv64gc"))?;
         let mut builder =
-            Builder::new(toolchain, files, &problem.entry, cache_folder)?.decided_by(ENGINE_HASH);
+            Builder::new(compiler, files, &problem.entry, cache_folder)?.decided_by(ENGINE_HASH);
         if !settings.use_cache {
             builder = builder.without_cache();
         }

@@ -21,7 +21,7 @@ void solution(float x[3000], float y[3000]) { work(x, y); }
 __attribute__((weak)) void _start(void) {}
 void solution(float x[3000], float y[3000]) { work(x, y); }
 
-//! the name of the runner: build_failed link-error
+//! the name of the runner: build_failed duplicate-symbol
 void autocomp_main(void) {}
 void solution(float x[3000], float y[3000]) { work(x, y); }
 
@@ -92,7 +92,7 @@ void solution(float x[3000], float y[3000]) __attribute__((alias("other")));
 //! an entry that is data: build_failed compile-error
 float solution[3000];
 
-//! text from a file: build_failed link-error
+//! text from a file: build_failed compile-error
 __asm__(".incbin \"/etc/passwd\"");
 void solution(float x[3000], float y[3000]) { work(x, y); }
 

@@ -1,3 +1,3 @@
-// build_failed link-error
+// build_failed duplicate-symbol
 void _start(void) {}
 void solution(float x[3000], float y[3000]) {}

@@ -4,7 +4,7 @@ use crate::support;
 
 use autocomp_eval::{EvalError, Surroundings};
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
-use autocomp_toolchain::find_toolchain;
+use autocomp_toolchain::{CompileTarget, Compiler, find_toolchain};
 use std::path::Path;
 
 const START: &str =
@@ -13,6 +13,10 @@ const SCRIPT: &str = "ENTRY(_start)\nSECTIONS { . = 0x80000000; .text : { *(.tex
                       .rodata : { *(.rodata* .srodata*) } .data : { *(.data* .sdata*) } .bss : { *(.bss* .sbss*) } }\n";
 const HEADER: &str = "#include <stdint.h>\n#define TWICE(x) ((x) + (x))\n";
 
+fn compiler() -> Compiler {
+    Compiler::new(support::toolchain(), CompileTarget::rv64("rv64gc")).expect("for RISC-V")
+}
+
 fn builder(cache: &Path) -> Builder {
     let files = [
         ("start.S", START),
@@ -20,7 +24,7 @@ fn builder(cache: &Path) -> Builder {
         ("target.h", HEADER),
     ]
     .map(|(n, t)| (n, t.as_bytes()));
-    Builder::new(support::toolchain(), files, "solution", cache).expect("the runtime builds")
+    Builder::new(compiler(), files, "solution", cache).expect("the runtime builds")
 }
 
 fn source(text: &str) -> Source<'_> {
@@ -247,8 +251,7 @@ fn an_unusable_cache_folder_is_an_error_with_remedies() {
         ("start.S", START.as_bytes()),
         ("link.ld", SCRIPT.as_bytes()),
     ];
-    let error =
-        Builder::new(support::toolchain(), files, "solution", &file).expect_err("no folder");
+    let error = Builder::new(compiler(), files, "solution", &file).expect_err("no folder");
     assert!(matches!(error, EvalError::Environment { remedies, .. } if !remedies.is_empty()));
 }
 

@@ -1,6 +1,7 @@
 //! Diagnostics from what compilers and linkers print.
 
 use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
+use autocomp_sandbox::{Exit, SandboxReport};
 
 /// Diagnostics kept of one build.
 const MAX_DIAGNOSTICS: usize = 10;
@@ -11,7 +12,7 @@ const MAX_NOTES: usize = 6;
 
 /// Whose fault a failed tool run is.
 #[derive(Debug, PartialEq)]
-pub(super) enum Blame {
+pub(crate) enum Blame {
     /// The source's.
     Source(Vec<Diagnostic>),
     /// The machine's, as one line says. A source can make the compiler say such things,
@@ -29,7 +30,7 @@ const MACHINE_TROUBLE: &[&str] = &[
 ];
 
 /// Reads what a failed tool printed about `source_name`, whose text is `source`.
-pub(super) fn read(output: &str, source_name: &str, source: &str) -> Blame {
+pub(crate) fn read(output: &str, source_name: &str, source: &str) -> Blame {
     let is_trouble = |line: &&str| MACHINE_TROUBLE.iter().any(|trouble| line.contains(trouble));
     match output.lines().find(is_trouble) {
         Some(line) => Blame::Environment(cut(line)),
@@ -37,8 +38,30 @@ pub(super) fn read(output: &str, source_name: &str, source: &str) -> Blame {
     }
 }
 
+/// Returns what is said of a source for which a limit ended a tool, if one did.
+pub(crate) fn broken_limit(report: &SandboxReport) -> Option<Diagnostic> {
+    // Numbers of signals that are the same on every Linux.
+    const SIGABRT: i32 = 6;
+    const SIGSEGV: i32 = 11;
+    const SIGXCPU: i32 = 24;
+    const SIGXFSZ: i32 = 25;
+    let limit = match report.exit {
+        _ if report.timed_out => "did not finish in time",
+        Exit::Signal(SIGXCPU) => "did not finish in time",
+        Exit::Signal(SIGXFSZ) => {
+            "wrote too large a file: arrays with values or of a large alignment are part of it"
+        }
+        Exit::Signal(SIGABRT | SIGSEGV) => "crashed or ran out of memory",
+        _ => return None,
+    };
+    Some(Diagnostic {
+        remedy: Some("make the kernel smaller: unroll less, shrink tables".into()),
+        ..diagnostic("build-limit", &format!("the compiler {limit}"))
+    })
+}
+
 /// Reads what a failed tool printed about the source, whatever it says about the machine.
-pub(super) fn diagnostics(output: &str, source_name: &str, source: &str) -> Vec<Diagnostic> {
+pub(crate) fn diagnostics(output: &str, source_name: &str, source: &str) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     // Warnings are dropped, with the notes that follow them.
     let mut collecting = false;
