@@ -37,5 +37,5 @@ pub use lesson::Lesson;
 pub use menu::{MenuItem, Scope};
 pub use plan::{Draft, Plan, Usage};
 pub use quantity::{Nanos, Seed, UsdMicros};
-pub use rewriter::{NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter};
+pub use rewriter::{KindOfChange, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter};
 pub use settings::{Duplicates, Exhaustive, SearchSettings, SettingError};

@@ -31,6 +31,18 @@ pub struct NotUnderstood {
     pub reason: String,
 }
 
+/// One kind of change that a rewriter makes. Tables in the documentation are written from these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct KindOfChange {
+    /// Name, kebab-case.
+    pub name: &'static str,
+    /// Menu items that it carries out, the best fitting first. A target whose menu has none
+    /// of them makes the change pay for it when plans are chosen.
+    pub menu_items: &'static [&'static str],
+    /// What it does, and to which kernels: one sentence without its full stop.
+    pub does: &'static str,
+}
+
 /// A plan of a rewriter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RewritePlan {
@@ -61,6 +73,11 @@ pub struct PlanChoice<'request> {
 /// Replies depend on the request only. A draft may be wrong; the evaluator has
 /// the last word.
 pub trait Rewriter: fmt::Debug + Send + Sync {
+    /// Returns the kinds of changes that it makes.
+    fn kinds(&self) -> Vec<KindOfChange> {
+        Vec::new()
+    }
+
     /// Returns what of a kernel is not understood; nothing where all is.
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
         let _ = source;

@@ -42,10 +42,12 @@ pub mod inside {
 }
 
 use autocomp_core::{
-    ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
+    ContentHash, KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan,
+    Rewriter, Seed,
 };
 use code::Program;
 use hints::Hints;
+use propose::Change;
 use serde::{Deserialize, Serialize};
 
 /// How far chance may move a schedule in the order, in units of the natural
@@ -187,6 +189,10 @@ fn gumbel(mut seed: Seed) -> f64 {
 }
 
 impl Rewriter for NestRewriter {
+    fn kinds(&self) -> Vec<KindOfChange> {
+        Change::ALL.iter().map(|it| it.kind()).collect()
+    }
+
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
         let Err(error) = Self::read(source) else {
             return Vec::new();
@@ -209,7 +215,7 @@ impl Rewriter for NestRewriter {
             Ok(read) => read,
             Err(error) => return told(source, choice, error),
         };
-        let named = |change: &str| choice.menu.iter().any(|item| item.id == change);
+        let named = |change: &Change| choice.menu.iter().any(|item| item.id == change.id());
         let mut word = [0; 8];
         word.copy_from_slice(&ContentHash::of(source.as_bytes()).0[..8]);
         let seed = Seed(u64::from_le_bytes(word)).derive(&format!(
@@ -270,7 +276,7 @@ impl Rewriter for NestRewriter {
         };
         let menu_item = first.changes.iter().find(|change| named(change));
         Ok(RewritePlan {
-            menu_item: (*menu_item.unwrap_or(&MenuItem::OTHER)).to_owned(),
+            menu_item: menu_item.map_or(MenuItem::OTHER, |it| it.id()).to_owned(),
             text: first.text.clone(),
             payload: serde_json::to_string(&payload)
                 .map_err(|error| RewriteError::Payload(error.to_string()))?,

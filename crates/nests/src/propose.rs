@@ -1,6 +1,9 @@
 //! Which schedules are worth a try.
 
+mod change;
 mod words;
+
+pub(crate) use change::Change;
 
 use super::code::{Named, Program};
 use super::distribute::{distributed, strips};
@@ -33,8 +36,8 @@ pub struct Resources {
 #[derive(Clone, Debug)]
 pub(super) struct Proposal {
     pub schedule: Schedule,
-    /// Items of the menu that name what changes, the main one first.
-    pub changes: Vec<&'static str>,
+    /// What changes, the main one first.
+    pub changes: Vec<Change>,
     /// What changes, for people.
     pub text: String,
     pub score: f64,

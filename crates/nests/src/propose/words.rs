@@ -1,6 +1,6 @@
 //! What changes from one schedule to another, by items of the menu and in words.
 
-use super::Choices;
+use super::{Change, Choices};
 use crate::code::Named;
 use crate::forms::Form;
 use crate::nest::Nest;
@@ -8,28 +8,28 @@ use crate::schedule::{Dots, Part, Product, Schedule};
 use crate::write::Region;
 use std::collections::BTreeMap;
 
-pub(super) fn product_changes(before: &Product, after: &Product) -> Vec<&'static str> {
+pub(super) fn product_changes(before: &Product, after: &Product) -> Vec<Change> {
     let mut changes = Vec::new();
     if (before.rows, before.columns) != (after.rows, after.columns) {
-        changes.push("register-tiling");
+        changes.push(Change::RegisterTiling);
     }
     if before.dots != after.dots {
-        changes.push("int8-dot-products");
+        changes.push(Change::DotProducts);
     }
     if before.lanes != after.lanes {
-        changes.push("vectorize");
+        changes.push(Change::Vectorize);
     }
     if (before.pack_columns, before.pack_rows) != (after.pack_columns, after.pack_rows) {
-        changes.push("packing");
+        changes.push(Change::Packing);
     }
     if (before.depth, before.block) != (after.depth, after.block) {
-        changes.push("cache-tiling");
+        changes.push(Change::CacheTiling);
     }
     if before.rows_outside != after.rows_outside {
-        changes.push("loop-interchange");
+        changes.push(Change::LoopInterchange);
     }
     if before.unroll != after.unroll {
-        changes.push("unroll");
+        changes.push(Change::Unroll);
     }
     changes
 }
@@ -52,24 +52,24 @@ pub(super) fn differences(
     current: Option<&Schedule>,
     after: &Schedule,
     choices: &Choices,
-) -> (Vec<&'static str>, String) {
-    let mut changes: Vec<&'static str> = Vec::new();
+) -> (Vec<Change>, String) {
+    let mut changes: Vec<Change> = Vec::new();
     let mut sentences: Vec<String> = Vec::new();
     let known = current.map_or(&[][..], |it| &it.forms);
     for form in after.forms.iter().filter(|it| !known.contains(it)) {
         changes.push(match form {
-            Form::WrittenOut => "unroll",
-            Form::Tables => "other",
+            Form::WrittenOut => Change::Unroll,
+            Form::Tables => Change::Other,
         });
         sentences.push(form.text().to_owned());
     }
     if known.iter().any(|it| !after.forms.contains(it)) {
-        changes.push("other");
+        changes.push(Change::Other);
         sentences.push("Begin with the kernel as it is written.".into());
     }
     let strip = current.map_or(0, |it| it.strip);
     if strip != after.strip {
-        changes.push("cache-tiling");
+        changes.push(Change::CacheTiling);
         sentences.push(match after.strip {
             0 => "Run through the outermost loop once, with all parts inside.".into(),
             strip => format!(
@@ -103,7 +103,7 @@ fn describe(
     names: &BTreeMap<String, Named>,
     before: &Part,
     after: &Part,
-) -> (Vec<&'static str>, Vec<String>) {
+) -> (Vec<Change>, Vec<String>) {
     match (region, after) {
         (Region::Product(nest), Part::Product(schedule)) => {
             let before = match before {
@@ -113,12 +113,12 @@ fn describe(
             let changes = product_changes(before, schedule);
             let text = changes
                 .iter()
-                .map(|it| product_text(nest, names, schedule, it))
+                .map(|it| product_text(nest, names, schedule, *it))
                 .collect();
             (changes, text)
         }
         (_, Part::Turn(turn)) => (
-            vec!["transpose-in-registers"],
+            vec![Change::TransposeInRegisters],
             vec![format!(
                 "Move square tiles of {0}x{0} elements: read and write whole vectors and turn them in registers{1}.",
                 turn.lanes,
@@ -130,13 +130,13 @@ fn describe(
             )],
         ),
         (_, Part::Tables(count)) => (
-            vec!["private-copies", "more-sums"],
+            vec![Change::PrivateCopies, Change::MoreSums],
             vec![format!(
                 "Count in {count} tables by turns and add them up at the end, so that no change waits for the one before."
             )],
         ),
         (_, Part::Jam(count)) => (
-            vec!["unroll-and-jam", "more-sums"],
+            vec![Change::UnrollAndJam, Change::MoreSums],
             vec![format!(
                 "Do {count} iterations of the outer loop side by side, so that their sums do not wait for one another."
             )],
@@ -146,10 +146,14 @@ fn describe(
                 Region::Wide(it) | Region::Jam(_, Some(it)) => it.is_chain(),
                 _ => false,
             };
-            let mut changes = vec!["vectorize"];
+            let mut changes = vec![Change::Vectorize];
             let mut text = format!("Compute {} elements at once", wide.lanes);
             if 1 < wide.count {
-                changes.push(if chain { "more-sums" } else { "unroll" });
+                changes.push(if chain {
+                    Change::MoreSums
+                } else {
+                    Change::Unroll
+                });
                 text += &match chain {
                     true => format!(", with {} vectors of partial results", wide.count),
                     false => format!(", {} vectors in an iteration", wide.count),
@@ -160,12 +164,15 @@ fn describe(
             {
                 changes.remove(0);
                 if changes.is_empty() {
-                    changes.push("unroll");
+                    changes.push(Change::Unroll);
                 }
             }
             (changes, vec![text + "."])
         }
-        _ => (vec!["other"], vec!["Leave a loop as it is written.".into()]),
+        _ => (
+            vec![Change::Other],
+            vec!["Leave a loop as it is written.".into()],
+        ),
     }
 }
 
@@ -173,7 +180,7 @@ fn product_text(
     nest: &Nest,
     names: &BTreeMap<String, Named>,
     schedule: &Product,
-    change: &str,
+    change: Change,
 ) -> String {
     let Some(vector) = nest.vector_loop(names) else {
         return String::new();
@@ -181,30 +188,30 @@ fn product_text(
     let row = nest.row_loop(vector).map_or("", |it| it.variable.as_str());
     let vector = &vector.variable;
     match change {
-        "vectorize" => format!("Compute {} elements along `{vector}` at once.", schedule.lanes),
-        "register-tiling" => format!(
+        Change::Vectorize => format!("Compute {} elements along `{vector}` at once.", schedule.lanes),
+        Change::RegisterTiling => format!(
             "Keep the sums of {} iterations of `{row}` and {} vectors along `{vector}` in registers.",
             schedule.rows, schedule.columns
         ),
-        "int8-dot-products" => match schedule.dots {
+        Change::DotProducts => match schedule.dots {
             Some(Dots::Words) => "Widen to 16 bits while packing, and sum pairs of products with one instruction.".into(),
             Some(_) => "Lay groups of four bytes side by side, and sum their products with one instruction.".into(),
             None => "Widen bytes and multiply them one by one.".into(),
         },
-        "packing" => match (schedule.pack_columns, schedule.pack_rows) {
+        Change::Packing => match (schedule.pack_columns, schedule.pack_rows) {
             (true, true) => "Copy both operands into panels in the order in which tiles read them.".into(),
             (true, false) => format!("Copy the operand that runs along `{vector}` into panels as wide as a tile."),
             (false, true) => format!("Copy the operand that runs along `{row}` into panels as high as a tile."),
             (false, false) => "Read operands where they lie.".into(),
         },
-        "cache-tiling" => match (schedule.depth, schedule.block) {
+        Change::CacheTiling => match (schedule.depth, schedule.block) {
             (0, 0) => "Work on whole operands instead of blocks.".into(),
             (0, block) => format!("Pack and use {block} tiles of rows at a time, which stay in the cache."),
             (depth, 0) => format!("Sum {depth} products at a time, with panels that stay in the cache."),
             (depth, block) => format!("Sum {depth} products at a time, over {block} tiles of rows, with panels that stay in the cache."),
         },
-        "loop-interchange" if schedule.rows_outside => format!("Run over `{row}` outside, over `{vector}` inside."),
-        "loop-interchange" => format!("Run over `{vector}` outside, over `{row}` inside."),
+        Change::LoopInterchange if schedule.rows_outside => format!("Run over `{row}` outside, over `{vector}` inside."),
+        Change::LoopInterchange => format!("Run over `{vector}` outside, over `{row}` inside."),
         _ if schedule.unroll == 1 => "Leave the innermost loop as it is.".into(),
         _ => format!("Write out {} iterations of the innermost loop.", schedule.unroll),
     }

@@ -1,48 +1,37 @@
-//! Menus of targets and what rewriters call their changes.
+//! What rewriters do: in the menus of targets, and in the tables of the documentation.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use crate::parts::FAMILIES;
 use autocomp_catalog::Catalog;
+use autocomp_core::KindOfChange;
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::fmt::Write as _;
+use std::path::Path;
 
-/// Returns the files of Rust below a folder, or the file that `place` is.
-fn sources(place: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(place) else {
-        return vec![place.to_owned()];
-    };
-    let mut paths: Vec<PathBuf> = entries.map(|it| it.unwrap().path()).collect();
-    paths.sort();
-    let below = paths.iter().flat_map(|path| sources(path));
-    below
-        .filter(|path| path.extension().is_some_and(|it| it == "rs"))
-        .collect()
-}
+/// Pages with a table of a family's changes.
+const PAGES: [(&str, &str); 3] = [
+    ("gemmini", "rewriter.md"),
+    ("host", "host.md"),
+    ("trainium", "trainium.md"),
+];
 
-/// Returns the identifiers in quotes of each line that says what a change is called.
-fn named(place: &str) -> Vec<Vec<String>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// Returns every built-in target whose family has a rewriter, with the kinds of its changes.
+fn kinds_by_target(catalog: &Catalog) -> Vec<(String, String, Vec<KindOfChange>)> {
     let mut found = Vec::new();
-    for path in sources(&root.join(place)) {
-        let text = fs::read_to_string(&path).unwrap();
-        let mut is_list = false;
-        for line in text.lines() {
-            is_list |= line.contains("fn menu_items(");
-            let says = ["menu_item: ", "let menu_items", "changes.push(", "vec![\""];
-            let is_named = is_list || says.iter().any(|mark| line.contains(mark));
-            is_list &= line != "    }";
-            if !is_named {
-                continue;
-            }
-            let words = line.split('"').skip(1).step_by(2);
-            let is_identifier = |word: &&str| {
-                !word.is_empty() && word.bytes().all(|it| it.is_ascii_lowercase() || it == b'-')
-            };
-            let words: Vec<String> = words.filter(is_identifier).map(str::to_owned).collect();
-            if !words.is_empty() {
-                found.push(words);
-            }
+    for name in catalog.target_names() {
+        let target = catalog.target(name).unwrap();
+        let family = FAMILIES.iter().find(|it| it.name() == target.family);
+        let mut problems = catalog
+            .problem_names()
+            .map(|it| catalog.problem(it).unwrap());
+        let Some(problem) = problems.find(|it| it.targets.iter().any(|on| on == name)) else {
+            continue;
+        };
+        let machine = &target.default_machine;
+        let rewriter = family.unwrap().rewriter(&problem, &target, machine);
+        if let Some(rewriter) = rewriter.unwrap() {
+            found.push((name.to_owned(), target.family.clone(), rewriter.kinds()));
         }
     }
     found
@@ -54,30 +43,59 @@ fn named(place: &str) -> Vec<Vec<String>> {
 #[test]
 fn menus_have_what_rewriters_do() {
     let catalog = Catalog::built_in().unwrap();
-    for (family, place, least) in [
-        (
-            "trainium",
-            "crates/families/trainium/rewriter/src/transformations/mod.rs",
-            30,
-        ),
-        ("host", "crates/nests/src/propose/words.rs", 10),
-        ("gemmini", "crates/families/gemmini/rewriter/src", 12),
-    ] {
-        let changes = named(place);
-        assert!(least <= changes.len(), "{family}: {changes:?}");
-        for name in catalog.target_names() {
-            let target = catalog.target(name).unwrap();
-            // The float instance has small, dependent problems and a menu for them.
-            if target.family != family || name == "gemmini-fp32-4" {
-                continue;
-            }
-            let menu: BTreeSet<&str> = target.menu.iter().map(|item| item.id.as_str()).collect();
-            for names in &changes {
-                assert!(
-                    names.iter().any(|it| menu.contains(it.as_str())),
-                    "{name} has none of {names:?} in its menu"
-                );
-            }
+    let targets = kinds_by_target(&catalog);
+    for (family, _) in PAGES {
+        assert!(targets.iter().any(|it| it.1 == family), "{family}");
+    }
+    for (name, _, kinds) in targets {
+        assert!(10 <= kinds.len(), "{name}: {kinds:?}");
+        // The float instance has small, dependent problems and a menu for them.
+        if name == "gemmini-fp32-4" {
+            continue;
+        }
+        let target = catalog.target(&name).unwrap();
+        let menu: BTreeSet<&str> = target.menu.iter().map(|item| item.id.as_str()).collect();
+        for kind in kinds {
+            assert!(
+                kind.menu_items.iter().any(|it| menu.contains(it)),
+                "the menu of {name} has none of the items of {kind:?}"
+            );
+        }
+    }
+}
+
+/// Returns a page with the table of `kinds` between its marks.
+fn with_table(page: &str, family: &str, kinds: &[KindOfChange]) -> String {
+    let mut table = "\n| change | menu items | what it does |\n|---|---|---|\n".to_owned();
+    for kind in kinds {
+        let items: Vec<String> = kind.menu_items.iter().map(|it| format!("`{it}`")).collect();
+        let items = items.join(", ");
+        writeln!(table, "| `{}` | {items} | {} |", kind.name, kind.does).unwrap();
+    }
+    let begin = format!("<!-- kinds of changes: {family} -->\n");
+    let (head, rest) = page.split_once(&begin).unwrap();
+    let (_, tail) = rest.split_once("<!-- end -->").unwrap();
+    format!("{head}{begin}{table}\n<!-- end -->{tail}")
+}
+
+#[test]
+fn pages_have_every_change_of_the_rewriters() {
+    let targets = kinds_by_target(&Catalog::built_in().unwrap());
+    for (family, file) in PAGES {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../docs")
+            .join(file);
+        let (_, _, kinds) = targets.iter().find(|it| it.1 == family).unwrap();
+        let written = std::fs::read_to_string(&path).unwrap();
+        let page = with_table(&written, family, kinds);
+        if std::env::var_os("AUTOCOMP_WRITE_DOCS").is_some() {
+            std::fs::write(&path, &page).unwrap();
+        } else {
+            assert!(
+                written == page,
+                "docs/{file} is not what the code says; `AUTOCOMP_WRITE_DOCS=1 cargo test -p \
+                 autocomp pages_have` writes it anew"
+            );
         }
     }
 }

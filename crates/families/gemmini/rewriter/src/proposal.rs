@@ -11,7 +11,7 @@ use crate::schedule::{self, Schedule};
 use crate::transformation::{Step, View};
 use crate::transformations::{TRANSFORMATIONS, find};
 use crate::tree::loop_paths;
-use autocomp_core::ContentHash;
+use autocomp_core::{ContentHash, KindOfChange};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Transformations that mostly pay only together with another one.
@@ -25,6 +25,20 @@ const PAIRED_FAMILIES: usize = 3;
 
 /// The step that schedules a whole kernel anew.
 pub(crate) const RESCHEDULE: &str = "reschedule";
+
+/// Schedules of matrix products, convolutions and additions.
+pub(crate) const SCHEDULES: KindOfChange = KindOfChange {
+    name: RESCHEDULE,
+    menu_items: &["hardware-loop", "change-tiling"],
+    does: "writes what the kernel computes anew, with the loops of the hardware",
+};
+
+/// Schedules of chains of small products.
+pub(crate) const CHAINS: KindOfChange = KindOfChange {
+    name: RESCHEDULE,
+    menu_items: &["less-data-movement", "merge-operations", "use-accelerator"],
+    does: "writes a chain of small products anew, in tiles that stay in local memory",
+};
 /// How much better the best schedule is taken to be than the best single step,
 /// as the natural logarithm of cycles.
 const HEAD_START: f64 = 0.2;
@@ -133,15 +147,13 @@ pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Prop
 pub(crate) fn reschedules(lifted: &Lifted, limits: &HardwareLimits, proposals: &mut Proposals) {
     let schedules = schedule::schedules(lifted, &limits.accelerator);
     let is_near = |parameters: &[i64]| schedule::is_near(lifted, parameters, &limits.accelerator);
-    let menu_items = ["hardware-loop", "change-tiling"];
-    offer(schedules, &menu_items, &is_near, proposals);
+    offer(schedules, SCHEDULES.menu_items, &is_near, proposals);
 }
 
 /// Adds schedules of a chain of small products to what could be done to a kernel.
 pub(crate) fn chains(chain: &Chain, limits: &HardwareLimits, proposals: &mut Proposals) {
     let schedules = chain::schedules(chain, &limits.accelerator);
-    let menu_items = ["less-data-movement", "merge-operations", "use-accelerator"];
-    offer(schedules, &menu_items, &|_| false, proposals);
+    offer(schedules, CHAINS.menu_items, &|_| false, proposals);
 }
 
 fn offer(

@@ -14,13 +14,15 @@ use crate::normalise::Vocabulary;
 use crate::parse::parse_with;
 use crate::print::print;
 use crate::proposal::{
-    Family, Proposals, RESCHEDULE, Variant, carry_out, chains, may_be_right, proposals, reschedules,
+    CHAINS, Family, Proposals, RESCHEDULE, SCHEDULES, Variant, carry_out, chains, may_be_right,
+    proposals, reschedules,
 };
 use crate::schedule;
 use crate::transformation::Step;
-use crate::transformations::find;
+use crate::transformations::{TRANSFORMATIONS, find};
 use autocomp_core::{
-    ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
+    ContentHash, KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan,
+    Rewriter, Seed,
 };
 use lifts::{Lift, Lifts};
 use script::{Scripted, names, script};
@@ -299,6 +301,15 @@ impl GemminiRewriter {
 }
 
 impl Rewriter for GemminiRewriter {
+    fn kinds(&self) -> Vec<KindOfChange> {
+        let single = TRANSFORMATIONS.iter().map(|it| KindOfChange {
+            name: it.name(),
+            menu_items: it.menu_items(&Step::default()),
+            does: it.does(),
+        });
+        [SCHEDULES, CHAINS].into_iter().chain(single).collect()
+    }
+
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
         let mut unread = match parse_with(source, &self.vocabulary) {
             Ok(kernel) => kernel.unread,

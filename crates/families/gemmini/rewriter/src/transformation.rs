@@ -73,6 +73,9 @@ pub trait Transformation: Sync {
     /// Returns the name, kebab-case.
     fn name(&self) -> &'static str;
 
+    /// Returns what it does, as a sentence without subject and full stop.
+    fn does(&self) -> &'static str;
+
     /// Returns the menu items that a step carries out, the best fitting first.
     fn menu_items(&self, step: &Step) -> &'static [&'static str];
 

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use autocomp_core::{
-    ContentHash, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter, Seed,
+    ContentHash, KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan,
+    Rewriter, Seed,
 };
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +166,10 @@ fn gumbel(mut seed: Seed) -> f64 {
 }
 
 impl Rewriter for NkiRewriter {
+    fn kinds(&self) -> Vec<KindOfChange> {
+        transformations::kinds()
+    }
+
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
         match self.problem.view(source) {
             Ok(view) => {

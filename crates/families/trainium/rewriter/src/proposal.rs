@@ -211,7 +211,7 @@ impl Search<'_> {
     fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
         let narrow = self.problem.narrow;
         let kinds = ALL.iter().filter(|it| {
-            (it.menu_item != "narrow-types" || narrow) && kind.is_none_or(|kind| kind == it.name)
+            (it.menu_items != ["narrow-types"] || narrow) && kind.is_none_or(|kind| kind == it.name)
         });
         self.changed(before, kinds)
     }
@@ -286,9 +286,9 @@ impl Search<'_> {
                     variant,
                 });
                 let mut menu_items = before.menu_items.clone();
-                if !menu_items.contains(&transformation.menu_item) {
-                    menu_items.push(transformation.menu_item);
-                }
+                let known = &before.menu_items;
+                let new = transformation.menu_items.iter();
+                menu_items.extend(new.filter(|it| !known.contains(it)));
                 let text = if before.text.is_empty() {
                     sentence
                 } else {

@@ -16,6 +16,10 @@ impl Transformation for DoubleBuffer {
         "double-buffer"
     }
 
+    fn does(&self) -> &'static str {
+        "gives a tile's buffer copies for successive iterations, so that one is filled while another is read"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["double-buffer", "spread-addresses"]
     }

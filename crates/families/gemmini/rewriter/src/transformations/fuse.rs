@@ -13,6 +13,10 @@ impl Transformation for Fuse {
         "fuse-loops"
     }
 
+    fn does(&self) -> &'static str {
+        "joins a loop with the loop right behind it"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["loop-fusion", "less-loop-overhead"]
     }

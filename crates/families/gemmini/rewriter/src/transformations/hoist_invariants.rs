@@ -13,6 +13,10 @@ impl Transformation for HoistInvariants {
         "hoist-invariants"
     }
 
+    fn does(&self) -> &'static str {
+        "moves a configuration command before the loops around it, or drops a fence"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["hoist-invariants"]
     }

@@ -15,6 +15,10 @@ impl Transformation for Interchange {
         "interchange-loops"
     }
 
+    fn does(&self) -> &'static str {
+        "swaps a loop with the loop that is its whole body"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["loop-interchange"]
     }

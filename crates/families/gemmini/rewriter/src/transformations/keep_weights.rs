@@ -14,6 +14,10 @@ impl Transformation for KeepWeights {
         "keep-weights"
     }
 
+    fn does(&self) -> &'static str {
+        "lets products with the same weights keep those of the first one in the array"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["reorder-computes", "cheaper-operations"]
     }

@@ -22,6 +22,10 @@ impl Transformation for LoadOnce {
         "load-once"
     }
 
+    fn does(&self) -> &'static str {
+        "loads a buffer only once for all iterations that load the same, behind a guard or before the loop"
+    }
+
     fn menu_items(&self, step: &Step) -> &'static [&'static str] {
         match step.variant {
             0 => &["guard-loads", "less-data-movement"],

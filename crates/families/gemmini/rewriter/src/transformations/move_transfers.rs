@@ -14,6 +14,10 @@ impl Transformation for MoveTransfers {
         "move-transfers"
     }
 
+    fn does(&self) -> &'static str {
+        "moves loads or stores past the work on tiles beside them"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["pipeline", "reorder-computes"]
     }

@@ -18,6 +18,10 @@ impl Transformation for OverwriteFirst {
         "overwrite-first"
     }
 
+    fn does(&self) -> &'static str {
+        "lets the first product of a sum overwrite instead of adding to zeros that were moved in"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["cheaper-operations", "less-data-movement"]
     }

@@ -14,6 +14,10 @@ impl Transformation for PlaceBuffer {
         "place-buffer"
     }
 
+    fn does(&self) -> &'static str {
+        "moves a buffer to other rows of local memory"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["spread-addresses"]
     }

@@ -23,6 +23,10 @@ impl Transformation for Prefetch {
         "prefetch"
     }
 
+    fn does(&self) -> &'static str {
+        "loads a buffer one iteration ahead of its use"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["pipeline", "double-buffer"]
     }

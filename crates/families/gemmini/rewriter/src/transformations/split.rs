@@ -13,6 +13,10 @@ impl Transformation for Split {
         "split-loop"
     }
 
+    fn does(&self) -> &'static str {
+        "splits a loop into an outer and an inner one"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["loop-split", "change-tiling"]
     }

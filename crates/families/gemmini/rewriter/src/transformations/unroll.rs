@@ -13,6 +13,10 @@ impl Transformation for Unroll {
         "unroll-loop"
     }
 
+    fn does(&self) -> &'static str {
+        "writes out iterations of a loop"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["unroll", "less-loop-overhead"]
     }

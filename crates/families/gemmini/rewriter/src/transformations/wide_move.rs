@@ -14,6 +14,10 @@ impl Transformation for WideMove {
         "wide-move"
     }
 
+    fn does(&self) -> &'static str {
+        "merges moves of tiles that lie side by side"
+    }
+
     fn menu_items(&self, _step: &Step) -> &'static [&'static str] {
         &["cheaper-operations", "less-data-movement"]
     }
