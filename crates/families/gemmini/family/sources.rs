@@ -2,6 +2,8 @@
 const FAMILY: &[&str] = &[
     "../accelerator/src",
     "../sim/src",
+    "../../../bare-metal/runtime",
+    "../../../bare-metal/src",
     "../../../riscv/src",
     "../../../riscv-machine/src",
     "src",

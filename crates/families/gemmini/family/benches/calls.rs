@@ -35,8 +35,7 @@ const GAP: u64 = 1 << 16;
 const RECORDED_COMMANDS: usize = 400_000;
 
 fn builder(target: &Target, problem: &Problem) -> Builder {
-    let files = target.runtime.iter();
-    let files = files.map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    let files = autocomp_bare_metal::runtime_files(target);
     let compiler = Compiler::new(toolchain(), CompileTarget::rv64("rv64gc")).unwrap();
     Builder::new(compiler, files, &problem.entry, &cache_folder()).unwrap()
 }

@@ -31,8 +31,15 @@ fn evaluator() -> (Problem, GemminiEvaluator) {
         max_instructions: None,
         experiments: false,
     };
-    let evaluator =
-        GemminiEvaluator::new(&problem, &target, None, toolchain, &cache_folder, settings).unwrap();
+    let evaluator = autocomp_gemmini_family::evaluator(
+        &problem,
+        &target,
+        None,
+        toolchain,
+        &cache_folder,
+        settings,
+    )
+    .unwrap();
     evaluator.prepare().unwrap();
     (problem, evaluator)
 }

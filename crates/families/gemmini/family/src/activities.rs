@@ -1,9 +1,9 @@
 //! What a timeline shows of a recorded call.
 
 use super::attribution::{Segment, joined};
-use super::core_lines::CoreTally;
 use super::profiling::Lines;
 use crate::tracks;
+use autocomp_bare_metal::CoreTally;
 use autocomp_eval::timeline::{Activity, Counter, Timeline};
 use autocomp_gemmini::timing::{Action, Recording, Unit};
 use std::collections::BTreeMap;

@@ -10,8 +10,8 @@
 use super::full_station;
 use super::held_loops::HeldForward;
 use super::ordered::Ordered;
-use super::pc_map::{PcMap, PcSums};
 use crate::cause::Cause;
+use autocomp_bare_metal::{PcMap, PcSums};
 use autocomp_gemmini::timing::{
     Action, RecordedCommand, RecordedOperation, RecordedSpan, Recording, Unit,
 };

@@ -1,26 +1,44 @@
 //! Gemmini behind the contract of families.
 
 use crate::agreement;
-use crate::evaluator::{Explained, GemminiEvaluator};
-use crate::profile_text::sections;
+use crate::platform::GemminiPlatform;
 use crate::simulator::{Programs, Suites};
+use autocomp_bare_metal::{KernelEvaluator, check_parameters};
 use autocomp_c::C;
 use autocomp_catalog::{Problem, Target};
-use autocomp_core::{Cost, Language, Rewriter, Unit};
-use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::simulator::{Calibrated, ProgramSimulator};
-use autocomp_eval::{Bench, EvalError, Family, Opening, doubts, read_machine};
+use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, read_machine};
 use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
 use autocomp_gemmini_sim::MachineConfig;
+use autocomp_toolchain::Toolchain;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Evaluates kernels for one problem on the simulator of a Gemmini target.
+pub type GemminiEvaluator = KernelEvaluator<GemminiPlatform>;
+
+/// Prepares to evaluate kernels for `problem` on the machine called `machine` of `target`,
+/// its default if none.
+///
+/// # Errors
+/// [`EvalError::Input`] if the machine description is not valid; those of
+/// [`KernelEvaluator::new`].
+pub fn evaluator(
+    problem: &Problem,
+    target: &Target,
+    machine: Option<&str>,
+    toolchain: Toolchain,
+    cache_folder: &Path,
+    settings: EvaluatorSettings,
+) -> Result<GemminiEvaluator, EvalError> {
+    let platform = GemminiPlatform::new(target, machine)?;
+    KernelEvaluator::new(platform, problem, target, toolchain, cache_folder, settings)
+}
 
 /// The family of Gemmini accelerators beside a Rocket core.
 #[derive(Debug)]
 pub struct Gemmini;
-
-/// Argument registers of the core (RISC-V calling convention: `a0` to `a7`).
-const ARGUMENT_REGISTERS: usize = 8;
 
 impl Family for Gemmini {
     fn name(&self) -> &'static str {
@@ -46,7 +64,7 @@ impl Family for Gemmini {
         check_parameters(opening.problem)?;
         let surroundings = opening.surroundings;
         let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
-        let evaluator = GemminiEvaluator::new(
+        let evaluator = evaluator(
             opening.problem,
             opening.target,
             Some(opening.machine),
@@ -99,58 +117,4 @@ impl Family for Gemmini {
 /// [`EvalError::Input`] with the file and what is wrong in it.
 pub fn machine_config(target: &Target, name: &str) -> Result<MachineConfig, EvalError> {
     read_machine(target, name, MachineConfig::from_toml)
-}
-
-impl Bench for GemminiEvaluator {
-    fn doubts(&self) -> Result<Vec<String>, EvalError> {
-        let (problem, cases) = self.known()?;
-        let mut found = doubts::trivial_outputs(problem, cases);
-        found.extend(doubts::too_little_work(problem));
-        Ok(found)
-    }
-
-    fn compiler(&self) -> &str {
-        &self.toolchain().name
-    }
-
-    fn compiler_program(&self) -> Option<&Path> {
-        Some(self.toolchain().program())
-    }
-
-    fn engine(&self) -> &str {
-        &self.engine.name
-    }
-
-    fn floor(&self) -> Cost {
-        Cost::cycles(self.ideal)
-    }
-
-    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        Ok(match self.explain(source)? {
-            Explained::Failed(evaluation) => Profiled::Failed(evaluation),
-            Explained::Right { profile, timeline } => Profiled::Right(Box::new(Profile {
-                sections: sections(&profile),
-                data: serde_json::to_value(&profile)
-                    .map_err(|error| EvalError::Fault(error.to_string()))?,
-                timeline: Some(timeline),
-            })),
-        })
-    }
-}
-
-/// Refuses what a kernel cannot be called with: it gets the addresses of its buffers in the
-/// registers of the calling convention.
-fn check_parameters(problem: &Problem) -> Result<(), EvalError> {
-    autocomp_eval::refuse_arguments(problem)?;
-    let count = problem.buffers.len();
-    if count <= ARGUMENT_REGISTERS {
-        return Ok(());
-    }
-    Err(EvalError::Input {
-        message: format!(
-            "{} has {count} buffers; kernels of this target get {ARGUMENT_REGISTERS} at most, one in each argument register",
-            problem.name
-        ),
-        remedies: vec!["put several tensors into one buffer".into()],
-    })
 }

@@ -1,14 +1,11 @@
 //! What the counters of a timed call say about the kernel.
 
-use super::apart::CallCounts;
-use super::findings::Kernel;
-use super::session::Session;
+use crate::platform::GemminiPlatform;
 use crate::profile::{LineCycles, Profile};
 use crate::texts::texts;
-use autocomp_catalog::Problem;
+use autocomp_bare_metal::{Kernel, RankedCall};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_gemmini::timing::{IdleReason, PcCycles};
-use autocomp_riscv_machine::CallReport;
 use std::collections::BTreeMap;
 
 /// Lines reported, dearest first.
@@ -17,18 +14,14 @@ const MAX_LINES: usize = 8;
 /// Share of all cycles from which on a reason for idling is named.
 const WORTH_NAMING: f64 = 0.05;
 
-/// Returns feedback for the call that `report` and `counts` are about, from the
-/// counters of the timing engine that `session` holds since before that call.
-pub(super) fn feedback(
-    session: &mut Session<'_>,
-    report: &CallReport,
-    counts: &CallCounts,
-    ideal: u64,
-    problem: &Problem,
-    kernel: Kernel<'_>,
-) -> Feedback {
+/// Returns feedback for a call, from the counters of the timing engine that its session
+/// holds since before that call.
+pub(super) fn feedback(call: &mut RankedCall<'_, '_, GemminiPlatform>) -> Feedback {
+    let (session, report, counts) = (&mut *call.session, call.report, call.counts);
+    let (evaluator, kernel) = (call.trial.evaluator, call.trial.kernel);
+    let (ideal, problem) = (evaluator.ideal_cycles(), evaluator.problem());
     let program = session.program();
-    let accelerator = session.accelerator();
+    let accelerator = session.unit();
     let config = accelerator.functional().config();
     let (spad_rows, acc_rows) = (config.spad_rows(), config.acc_rows());
     let [spad_used, acc_used] = counts.rows_used();

@@ -5,8 +5,8 @@
 
 use super::attribution::Forward;
 use super::ordered::Ordered;
-use super::pc_map::PcMap;
 use crate::cause::Cause;
+use autocomp_bare_metal::PcMap;
 use autocomp_gemmini::timing::Unit;
 
 /// Reasons for one full section.

@@ -4,6 +4,7 @@ pub use crate::cause::Cause;
 pub use crate::habits::Habits;
 
 use crate::texts::texts;
+pub use autocomp_bare_metal::CoreLine;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -268,22 +269,6 @@ pub struct Remedy {
     pub gain: u64,
     /// Items of the target's menu that carry it out.
     pub menu: &'static [String],
-}
-
-/// What the core spends on one line of the kernel, whatever the accelerator
-/// does meanwhile.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CoreLine {
-    /// Line from 1; null for what belongs to none.
-    pub line: Option<u32>,
-    /// Its text without blanks around it.
-    pub text: String,
-    /// Instructions executed.
-    pub instructions: u64,
-    /// Cycles, without those waited for the accelerator and in fences.
-    pub issue_cycles: u64,
-    /// Cycles waited for the accelerator's queue and in fences.
-    pub wait_cycles: u64,
 }
 
 /// What the core does.

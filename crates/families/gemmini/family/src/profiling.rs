@@ -1,43 +1,30 @@
 //! Makes a profile and a timeline of a recorded call.
 
 use super::activities::timeline;
-use super::apart::CallCounts;
 use super::attribution::{ChargeSums, Charges, attribute};
-use super::core_lines::CoreTally;
-use super::evaluator::GemminiEvaluator;
-use super::findings::Kernel;
+use super::core_location::locate;
 use super::full_station;
 use super::held_loops::loop_instructions;
 use super::local_rows::{Occupancy, occupancy};
 use super::ordered::Ordered;
-use super::pc_map::PcMap;
-use super::session::Session;
 use super::traffic::{
     Behind, ELSEWHERE, Moved, buffer_at, buffer_traffic, memory_traffic, roofline,
 };
 use super::units::{UNITS, busy_units, other_units};
 use crate::bottleneck::WORTH_NAMING;
 use crate::habits::Habits;
+use crate::platform::GemminiPlatform;
 use crate::profile::{
     Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows, Profile,
 };
+use autocomp_bare_metal::{Kernel, PcMap, RankedCall, Recorded};
 use autocomp_eval::timeline::{Counter, Timeline};
 use autocomp_gemmini::timing::{Action, Recording, Unit};
-use autocomp_riscv_machine::{CallReport, Program};
+use autocomp_riscv_machine::Program;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Pairs of lines reported, longest waits first.
 const MAX_WAITS: usize = 32;
-
-/// A recorded call.
-pub(super) struct Recorded {
-    pub(super) recording: Recording,
-    /// Cycle at which the call began.
-    pub(super) start: u64,
-    pub(super) report: CallReport,
-    /// What the core did, if that was observed.
-    pub(super) tally: Option<CoreTally>,
-}
 
 /// Lines of instructions, looked up once each.
 pub(super) struct Lines<'a> {
@@ -105,20 +92,19 @@ fn station(
     found
 }
 
-/// Returns the profile of a call that `session` has just made, with its
-/// statistics reset before, and, if wanted, its timeline.
+/// Returns the profile of a recorded call and, if wanted, its timeline.
 ///
 /// Without a timeline it is for feedback, and what neither its paragraph nor
 /// experiments need is left out: busy cycles of the array and of moves, reasons
 /// for full entries that hardly cost anything, and times of the memory system.
 pub(super) fn profile(
-    session: &mut Session<'_>,
-    recorded: &Recorded,
-    counts: &CallCounts,
-    evaluator: &GemminiEvaluator,
-    kernel: Kernel<'_>,
-    with_timeline: bool,
+    call: &mut RankedCall<'_, '_, GemminiPlatform>,
+    recorded: &Recorded<Recording>,
 ) -> (Profile, Option<Timeline>) {
+    let (session, counts) = (&mut *call.session, call.counts);
+    let (evaluator, kernel) = (call.trial.evaluator, call.trial.kernel);
+    let with_timeline = call.trial.with_timeline;
+    let machine = &evaluator.platform().config;
     let Recorded {
         recording,
         start,
@@ -127,7 +113,7 @@ pub(super) fn profile(
     } = recorded;
     let (start, end) = (*start, start + report.cycles);
     let mut moved = Moved::new(session);
-    let station_config = &evaluator.engine.config.timing.station;
+    let station_config = &machine.timing.station;
     let entries = [station_config.load_entries, station_config.store_entries];
     let mut moves = [(0, 0); 2];
     let ordered = Ordered::new(recording, entries, |command| {
@@ -143,8 +129,8 @@ pub(super) fn profile(
     if with_timeline || tally.is_some() {
         attribute(&ordered, start, end, &mut segments);
         if let Some(tally) = tally {
-            let queues = u64::from(evaluator.engine.config.timing.frontend.queues);
-            segments = tally.locate(segments, queues, session.memory());
+            let queues = u64::from(machine.timing.frontend.queues);
+            segments = locate(tally, segments, queues, session.memory());
         }
         segments.iter().for_each(|segment| charges.charge(*segment));
     } else {
@@ -164,10 +150,10 @@ pub(super) fn profile(
         tally.lines(session.memory(), |pc| lines.of(pc), text)
     });
     let (memory, port) = memory_traffic(session, &ordered, (start, end), with_timeline);
-    let config = session.accelerator().functional().config();
+    let config = session.unit().functional().config();
     let [spad_used, acc_used] = counts.rows_used();
     let cycles = report.cycles;
-    let problem = &evaluator.problem;
+    let problem = evaluator.problem();
     let loops = loop_instructions(&recording.commands);
     let loop_lines = loops.into_iter().filter_map(|pc| lines.of(pc)).collect();
     let (line_cycles, waits) = by_line(&charges, &loop_lines, &mut lines);
@@ -193,7 +179,7 @@ pub(super) fn profile(
     let spad_size = u64::from(config.spad_rows());
     let acc_size = u64::from(config.acc_rows());
     let (spad, acc) = (over_time(false), over_time(true));
-    let memory_config = &evaluator.engine.config.timing.memory;
+    let memory_config = &machine.timing.memory;
     let behind = Behind::of(&memory, memory_config);
     let widest = u64::from(config.dim * config.dma_max_bytes);
     let tile = u64::from(config.dim * config.dim * config.element_bytes());
@@ -214,8 +200,8 @@ pub(super) fn profile(
     units.extend(other_units(report, ways));
     let mut profile = Profile {
         cycles,
-        ideal_cycles: evaluator.ideal,
-        percent_of_peak: 100.0 * evaluator.ideal as f64 / cycles.max(1) as f64,
+        ideal_cycles: evaluator.ideal_cycles(),
+        percent_of_peak: 100.0 * evaluator.ideal_cycles() as f64 / cycles.max(1) as f64,
         bottleneck: String::new(),
         causes,
         lines: line_cycles,
@@ -256,7 +242,7 @@ pub(super) fn profile(
         bytes_minimum: problem.work.bytes,
         unrecorded_commands: recording.dropped,
     };
-    let load = &evaluator.engine.config.timing.load;
+    let load = &machine.timing.load;
     let is_one_by_one = match load.commands_in_flight {
         0 => load.packets < config.dim,
         most => most == 1,

@@ -4,12 +4,12 @@
 #![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
 
 use super::attribution::covered;
-use super::evaluator::GemminiEvaluator;
 use super::ordered::Ordered;
-use super::pc_map::PcSums;
 use super::profiling::Lines;
-use super::session::Session;
+use crate::family::GemminiEvaluator;
+use crate::platform::GemminiPlatform;
 use crate::profile::{BufferTraffic, Cause, MemoryTraffic, RooflinePosition};
+use autocomp_bare_metal::{PcSums, Session};
 use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Unit};
 use autocomp_riscv_machine::MemoryConfig;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ pub(super) const ELSEWHERE: &str = "elsewhere";
 
 /// Returns what the memory system did, and the beats in and out at the port.
 pub(super) fn memory_traffic(
-    session: &mut Session<'_>,
+    session: &mut Session<'_, GemminiPlatform>,
     ordered: &Ordered<'_>,
     (start, end): (u64, u64),
     whole: bool,
@@ -38,7 +38,7 @@ pub(super) fn memory_traffic(
         tlb_note: Cause::Tlb.absent_because().unwrap_or_default(),
         ..MemoryTraffic::default()
     };
-    let Some(engine) = session.accelerator().timing() else {
+    let Some(engine) = session.unit().timing() else {
         return (traffic, [0, 0]);
     };
     let counts = engine.memory_counts();
@@ -54,7 +54,7 @@ pub(super) fn memory_traffic(
 }
 
 /// Returns the index of the buffer that an address lies in.
-pub(super) fn buffer_at(session: &Session<'_>, address: u64) -> Option<usize> {
+pub(super) fn buffer_at(session: &Session<'_, GemminiPlatform>, address: u64) -> Option<usize> {
     let buffers = session.buffers().iter();
     let mut places = buffers.zip(&session.layout().addresses);
     places.position(|(buffer, first)| (*first..first + buffer.bytes() as u64).contains(&address))
@@ -70,7 +70,7 @@ pub(super) struct Moved {
 }
 
 impl Moved {
-    pub(super) fn new(session: &Session<'_>) -> Self {
+    pub(super) fn new(session: &Session<'_, GemminiPlatform>) -> Self {
         let buffers = session.buffers().iter();
         let places = buffers.zip(&session.layout().addresses);
         Self {
@@ -98,7 +98,7 @@ impl Moved {
 
 /// Returns what moved to and from every buffer, and last what moved elsewhere.
 pub(super) fn buffer_traffic(
-    session: &Session<'_>,
+    session: &Session<'_, GemminiPlatform>,
     moved: Moved,
     evaluator: &GemminiEvaluator,
     lines: &mut Lines<'_>,
@@ -122,7 +122,7 @@ pub(super) fn buffer_traffic(
             (name, buffer.least_bytes(), buffer.dtype.bytes() as f64)
         })
         .chain([(ELSEWHERE, 0, 1.0)]);
-    let macs = evaluator.problem.work.macs as f64;
+    let macs = evaluator.problem().work.macs as f64;
     sums.into_iter()
         .zip(names)
         .filter(|((bytes_in, bytes_out, _), (_, minimum, _))| 0 < bytes_in + bytes_out + minimum)
@@ -181,8 +181,8 @@ pub(super) fn roofline(
     behind: Behind,
     cycles: u64,
 ) -> RooflinePosition {
-    let peak = evaluator.roofline.peak_macs;
-    let width = f64::from(evaluator.engine.config.timing.load.beat_bytes);
+    let peak = evaluator.roofline().peak_macs;
+    let width = f64::from(evaluator.platform().config.timing.load.beat_bytes);
     let bytes_in: u64 = buffers.iter().map(|it| it.bytes_in).sum();
     let bytes_out: u64 = buffers.iter().map(|it| it.bytes_out).sum();
     let bytes = bytes_in + bytes_out;
@@ -195,7 +195,7 @@ pub(super) fn roofline(
         0 => width,
         _ => bytes as f64 / memory_cycles.max(outer_cycles.max(tracker_cycles) as f64),
     };
-    let macs = evaluator.problem.work.macs as f64;
+    let macs = evaluator.problem().work.macs as f64;
     let macs_per_byte = (0 < bytes).then(|| macs / bytes as f64);
     RooflinePosition {
         macs_per_byte,

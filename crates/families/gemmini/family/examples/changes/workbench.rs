@@ -51,8 +51,14 @@ impl Workbench {
             experiments: false,
         };
         let folder = cache_folder();
-        let evaluator =
-            GemminiEvaluator::new(&problem, &target, None, toolchain(), &folder, settings);
+        let evaluator = autocomp_gemmini_family::evaluator(
+            &problem,
+            &target,
+            None,
+            toolchain(),
+            &folder,
+            settings,
+        );
         Self {
             evaluator: evaluator.unwrap(),
             rewriter: GemminiRewriter::new(limits).with_vocabulary(vocabulary),

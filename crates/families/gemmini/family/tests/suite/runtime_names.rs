@@ -8,7 +8,6 @@ use crate::support;
 use autocomp_catalog::Catalog;
 use autocomp_core::Outcome;
 use autocomp_eval::Evaluator;
-use autocomp_gemmini_family::GemminiEvaluator;
 use evaluators::{UNCACHED, evaluator_for};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -106,7 +105,7 @@ fn a_machine_with_the_older_loop_for_convolutions_is_given_its_fields() {
         let problem = catalog.problem(name).expect("a problem");
         let target = catalog.target(&problem.targets[0]).expect("its target");
         let folder = support::cache_folder();
-        let evaluator = GemminiEvaluator::new(
+        let evaluator = autocomp_gemmini_family::evaluator(
             &problem,
             &target,
             Some("rtl"),

@@ -24,5 +24,6 @@ pub fn evaluator_for(
     settings: EvaluatorSettings,
 ) -> GemminiEvaluator {
     let toolchain = support::toolchain();
-    GemminiEvaluator::new(problem, target, None, toolchain, cache, settings).expect("an evaluator")
+    autocomp_gemmini_family::evaluator(problem, target, None, toolchain, cache, settings)
+        .expect("an evaluator")
 }

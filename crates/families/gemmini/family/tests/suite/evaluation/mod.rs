@@ -353,8 +353,10 @@ fn every_compiler_of_the_machine_gives_right_programs() {
             ..SETTINGS
         };
         let cache = support::cache_folder();
-        let evaluator = GemminiEvaluator::new(&problem, &target, None, toolchain, &cache, settings)
-            .expect("an evaluator");
+        let evaluator = autocomp_gemmini_family::evaluator(
+            &problem, &target, None, toolchain, &cache, settings,
+        )
+        .expect("an evaluator");
         for kernel in [&baseline(), &problem.reference] {
             let evaluation = evaluator.evaluate(kernel).expect("works");
             assert_eq!(

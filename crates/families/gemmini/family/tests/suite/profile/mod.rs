@@ -54,7 +54,7 @@ fn profile(source: &str) -> (Profile, Timeline) {
 
 fn profile_by(evaluator: &GemminiEvaluator, source: &str) -> (Profile, Timeline) {
     match evaluator.explain(source).expect("works") {
-        Explained::Right { profile, timeline } => (*profile, timeline),
+        Explained::Right { profile, timeline } => (*profile, timeline.expect("a timeline")),
         Explained::Failed(evaluation) => panic!("{:?}", evaluation.diagnostics),
     }
 }

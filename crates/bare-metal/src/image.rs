@@ -17,10 +17,10 @@ const PAGE: u64 = 4096;
 
 /// Most bytes that code and data of a program may take. Fully unrolled kernels
 /// have one, and their tables another.
-pub(crate) const PROGRAM_BYTES: u64 = 32 << 20;
+pub const PROGRAM_BYTES: u64 = 32 << 20;
 
 /// Bytes of the stack.
-pub(crate) const STACK_BYTES: u64 = 128 << 10;
+pub const STACK_BYTES: u64 = 128 << 10;
 
 /// The sections that are loaded, in their order. A program may lack some.
 const LOADED: [&str; 5] = [".text", ".rodata", ".data", ".bss", ".tohost"];
@@ -40,7 +40,7 @@ const UNLOADED_SEGMENTS: [elf::ProgramType; 2] = [elf::PT_GNU_STACK, elf::PT_RIS
 
 /// Why a linked program is not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ImageError {
+pub enum ImageError {
     /// It takes more memory than programs get.
     #[error("code and data take {bytes} bytes; at most {PROGRAM_BYTES} are there for them")]
     TooLarge {
@@ -54,16 +54,16 @@ pub(crate) enum ImageError {
 
 /// A program that may be run, and where it lies.
 #[derive(Debug)]
-pub(crate) struct Image {
+pub struct Image {
     program: Program,
     /// Address of the function that is called.
     entry_function: u64,
     /// The instructions.
-    pub(crate) code: Range<u64>,
+    pub code: Range<u64>,
     /// First byte behind its data.
-    pub(crate) data_end: u64,
+    pub data_end: u64,
     /// The stack, whole pages behind everything that is loaded.
-    pub(crate) stack: Range<u64>,
+    pub stack: Range<u64>,
 }
 
 impl Deref for Image {
@@ -80,7 +80,7 @@ impl Image {
     /// # Errors
     /// If it is anything but code and data at the beginning of memory, with the symbols of
     /// the linker script where the sections say that they are.
-    pub(crate) fn read(file: &[u8], entry: &str) -> Result<Self, ImageError> {
+    pub fn read(file: &[u8], entry: &str) -> Result<Self, ImageError> {
         let unreadable = |error: object::Error| shape(error.to_string());
         let parsed = ElfFile64::<LittleEndian>::parse(file).map_err(unreadable)?;
         let header = parsed.elf_header();
@@ -125,19 +125,19 @@ impl Image {
     }
 
     /// Returns the address of the function that is called.
-    pub(crate) fn entry_function(&self) -> u64 {
+    pub fn entry_function(&self) -> u64 {
         self.entry_function
     }
 
     /// Returns the first page behind the program and its stack.
-    pub(crate) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.stack.end
     }
 }
 
 /// Returns a hash of all that is loaded of a program that [`Image::read`] accepts: where
 /// each section lies, and what is in it. Nothing if the file is none.
-pub(crate) fn code_hash(file: &[u8]) -> Option<ContentHash> {
+pub fn code_hash(file: &[u8]) -> Option<ContentHash> {
     let parsed = ElfFile64::<LittleEndian>::parse(file).ok()?;
     let mut hasher = ContentHasher::new("machine code of a kernel");
     for name in LOADED {

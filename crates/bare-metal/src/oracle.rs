@@ -1,19 +1,18 @@
 //! Right answers: the problem's reference, run on the host if it computes with integers only,
 //! where the answers cannot differ, and on the simulated core otherwise.
 
-use super::engine::ENGINE_HASH;
-use super::image::{Image, ImageError};
-use super::layout::Layout;
+use crate::image::{Image, ImageError};
+use crate::layout::Layout;
+use crate::platform::Platform;
 use autocomp_catalog::{InputSet, Problem};
 use autocomp_core::{ContentHash, ContentHasher, Seed};
 use autocomp_eval::EvalError;
 use autocomp_eval::FileStore;
 use autocomp_eval::comparison::place;
 use autocomp_eval::inputs::Case;
-use autocomp_gemmini_sim::MachineConfig;
 use autocomp_native::Reference;
-use autocomp_riscv::{Limits, Mode};
-use autocomp_riscv_machine::{Machine, NoAccelerator, Stop};
+use autocomp_riscv::Limits;
+use autocomp_riscv_machine::Stop;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use std::path::Path;
 use std::sync::Mutex;
@@ -30,29 +29,29 @@ const WORTH_COMPILING: u64 = 64_000_000;
 const REFERENCE: &str = "reference.c";
 
 /// Runs references, and keeps their answers.
-pub(super) struct Oracle<'a> {
-    pub(super) problem: &'a Problem,
-    pub(super) builder: &'a Builder,
-    pub(super) machine: &'a MachineConfig,
-    pub(super) header: Option<&'a str>,
-    pub(super) macros: &'a [(String, String)],
-    pub(super) store: &'a FileStore,
+pub struct Oracle<'a, P> {
+    pub problem: &'a Problem,
+    pub builder: &'a Builder,
+    pub platform: &'a P,
+    pub header: Option<&'a str>,
+    pub macros: &'a [(String, String)],
+    pub store: &'a FileStore,
     /// Where what is compiled for the host lies.
-    pub(super) cache_folder: &'a Path,
+    pub cache_folder: &'a Path,
     /// Threads that may compute at once.
-    pub(super) threads: usize,
+    pub threads: usize,
 }
 
 /// A reference that can be asked.
-pub(super) enum Asked {
+pub enum Asked {
     Host(Box<Reference>),
     Simulated(Box<Image>),
 }
 
-impl Oracle<'_> {
+impl<P: Platform> Oracle<'_, P> {
     /// Returns one case for each of `sets`, drawn with `seed`. If answers have to be
     /// computed and `is_first` is set, the reference is checked with one of them.
-    pub(super) fn cases(
+    pub fn cases(
         &self,
         sets: &[InputSet],
         seed: Seed,
@@ -132,7 +131,7 @@ impl Oracle<'_> {
         let mut hasher = ContentHasher::new("autocomp answer");
         hasher.update(&self.problem.oracle_hash.0);
         hasher.update(&self.builder.runtime_key().0);
-        hasher.update(ENGINE_HASH.as_bytes());
+        hasher.update(self.platform.sources().all.as_bytes());
         hasher.update(set.name.as_bytes());
         hasher.update(&seed.0.to_le_bytes());
         hasher.finish()
@@ -186,11 +185,7 @@ impl Oracle<'_> {
     }
 
     /// Returns what the buffers that are written hold after a call; nothing for the others.
-    pub(super) fn run(
-        &self,
-        reference: &Asked,
-        case: &Case,
-    ) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
+    pub fn run(&self, reference: &Asked, case: &Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
         match reference {
             Asked::Host(host) => host.answer(case),
             Asked::Simulated(program) => self.simulate(program, case),
@@ -200,13 +195,7 @@ impl Oracle<'_> {
     fn simulate(&self, program: &Image, case: &Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
         let buffers = &self.problem.buffers;
         let layout = Layout::new(program, buffers, Seed(0))?;
-        let accelerator = NoAccelerator::new(0, 0);
-        let mut machine = Machine::with_memory(
-            &self.machine.core,
-            accelerator,
-            Mode::Functional,
-            layout.memory_bytes,
-        );
+        let mut machine = self.platform.plain_machine(layout.memory_bytes);
         machine.load(program).map_err(|error| {
             EvalError::Fault(format!("the linked reference cannot be loaded: {error}"))
         })?;
@@ -273,7 +262,7 @@ impl Oracle<'_> {
             .map_err(|error: ImageError| self.broken(format!("cannot be run: {error}")))
     }
 
-    pub(super) fn broken(&self, what: String) -> EvalError {
+    pub fn broken(&self, what: String) -> EvalError {
         EvalError::Input {
             message: format!("the reference of problem {} {what}", self.problem.name),
             remedies: vec![format!("correct {REFERENCE} in the problem's folder")],
@@ -283,6 +272,6 @@ impl Oracle<'_> {
 
 /// Returns `text` with the declaration of the problem's function behind it, which makes
 /// the compiler compare types.
-pub(super) fn with_declaration(text: &str, problem: &Problem) -> String {
+pub fn with_declaration(text: &str, problem: &Problem) -> String {
     format!("{text}\n{};\n", problem.signature)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 /// A map with keys made of a few numbers. Its order is of no use.
-pub(super) type PcMap<K, V> = HashMap<K, V, BuildHasherDefault<PcHasher>>;
+pub type PcMap<K, V> = HashMap<K, V, BuildHasherDefault<PcHasher>>;
 
 /// Multiplies by an odd constant. Those who choose the keys can make them
 /// collide, which costs time within the limit of commands and nothing else.

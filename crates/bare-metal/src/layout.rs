@@ -1,6 +1,6 @@
 //! Where program and buffers lie in memory, and what lies between them.
 
-use super::image::Image;
+use crate::image::Image;
 use autocomp_catalog::{Buffer, Role};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
@@ -23,13 +23,13 @@ const LAST_GAP: u64 = 1 << 20;
 
 /// The places of everything in memory.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
+pub struct Layout {
     /// Address of each buffer, in the problem's order.
-    pub(super) addresses: Vec<u64>,
+    pub addresses: Vec<u64>,
     /// Size of memory.
-    pub(super) memory_bytes: usize,
+    pub memory_bytes: usize,
     /// The stack.
-    pub(super) stack: Range<u64>,
+    pub stack: Range<u64>,
     code: Range<u64>,
     below_stack: Range<u64>,
     /// First page behind the program.
@@ -42,11 +42,7 @@ impl Layout {
     ///
     /// # Errors
     /// If they do not fit into any memory.
-    pub(super) fn new(
-        image: &Image,
-        buffers: &[Buffer],
-        mut seed: Seed,
-    ) -> Result<Self, EvalError> {
+    pub fn new(image: &Image, buffers: &[Buffer], mut seed: Seed) -> Result<Self, EvalError> {
         let too_large = || EvalError::Fault("the buffers do not fit into any memory".into());
         let program_end = image.end();
         let mut order: Vec<usize> = (0..buffers.len()).collect();
@@ -89,7 +85,7 @@ impl Layout {
     ///
     /// With `note_writes`, the first write to each input is remembered; the
     /// result is then the index of the region of each buffer.
-    pub(super) fn protect(
+    pub fn protect(
         &self,
         memory: &mut Memory,
         buffers: &[Buffer],
@@ -147,7 +143,7 @@ impl Layout {
     }
 
     /// Says where an address lies, in the kernel's terms.
-    pub(super) fn describe(&self, address: u64, buffers: &[Buffer], line: Option<&str>) -> String {
+    pub fn describe(&self, address: u64, buffers: &[Buffer], line: Option<&str>) -> String {
         if self.code.contains(&address) {
             return "the program's code".into();
         }

@@ -1,10 +1,11 @@
 //! In which order a kernel is tested and timed. The verdict is that of testing
 //! first and timing then, in whatever order they end and on however many threads.
 
-use super::apart::Apart;
-use super::cases::CaseOf;
-use super::timed_calls::{Judged, TimedAlone};
-use super::trial::Trial;
+use crate::cases::CaseOf;
+use crate::platform::Platform;
+use crate::separation::Separation;
+use crate::timed_calls::{Judged, TimedAlone};
+use crate::trial::Trial;
 use autocomp_eval::EvalError;
 use autocomp_eval::TierClock;
 use autocomp_eval::Verdict;
@@ -23,7 +24,7 @@ type Verdicts = Vec<Option<Verdict>>;
 /// What the two threads that judge a kernel tell each other.
 #[derive(Default)]
 struct Shared {
-    apart: Apart,
+    apart: Separation,
     /// Nobody wants to know how long the kernel takes.
     abandoned: AtomicBool,
     /// One of them makes the last tests.
@@ -59,24 +60,24 @@ impl Drop for Abandon<'_> {
 }
 
 /// What the thread that makes the warm call finds.
-struct Beside<'a> {
+struct Beside<'a, P: Platform> {
     first: Verdicts,
     /// If it made these tests.
     last: Option<Verdicts>,
     /// If all is well and it can be made without values.
-    warm: Option<TimedAlone<'a>>,
+    warm: Option<TimedAlone<'a, P>>,
 }
 
-impl<'a> Trial<'a> {
+impl<'a, P: Platform> Trial<'a, P> {
     /// Tests the kernel with the cases `tested` and then, if it passes, times it with
     /// `timed`, on this thread alone.
-    pub(super) fn test_then_time(
+    pub fn test_then_time(
         &self,
-        tested: &[CaseOf<'_>],
-        timed: CaseOf<'_>,
+        tested: &[CaseOf<'_, P>],
+        timed: CaseOf<'_, P>,
         clock: &mut TierClock,
-    ) -> Result<Judged, EvalError> {
-        let apart = Apart::default();
+    ) -> Result<Judged<P>, EvalError> {
+        let apart = Separation::default();
         let verdicts = clock.measure("test", || self.test(tested, true, &apart))?;
         if let Some(failed) = self.verdict_on_tests(tested, verdicts)? {
             return Ok((failed, None));
@@ -104,12 +105,12 @@ impl<'a> Trial<'a> {
     /// does not pass the tests. This thread makes the cold call, works out what the
     /// timed calls result in and makes the last tests; the other one makes the first
     /// tests and the warm call.
-    pub(super) fn test_while_timing(
+    pub fn test_while_timing(
         &self,
-        tested: &[CaseOf<'_>],
-        timed: CaseOf<'_>,
+        tested: &[CaseOf<'_, P>],
+        timed: CaseOf<'_, P>,
         clock: &mut TierClock,
-    ) -> Result<Judged, EvalError> {
+    ) -> Result<Judged<P>, EvalError> {
         // The first two are made in one machine.
         let of_cold = (tested.len() / TESTS_OF_COLD).min(tested.len().saturating_sub(2));
         let (first, last) = tested.split_at(tested.len() - of_cold);
@@ -181,12 +182,12 @@ impl<'a> Trial<'a> {
     /// tests if there is no point in that.
     fn test_and_warm(
         &self,
-        first: &[CaseOf<'_>],
-        last: &[CaseOf<'_>],
+        first: &[CaseOf<'_, P>],
+        last: &[CaseOf<'_, P>],
         case: &Case,
         shared: &Shared,
         clock: &mut TierClock,
-    ) -> Result<Beside<'a>, EvalError> {
+    ) -> Result<Beside<'a, P>, EvalError> {
         let apart = &shared.apart;
         // Also if testing is impossible or panics.
         let abandon = Abandon(shared);
@@ -213,7 +214,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Times a kernel with values: nothing else has led to anything.
-    fn time_at_last(&self, case: &Case, clock: &mut TierClock) -> Result<Judged, EvalError> {
+    fn time_at_last(&self, case: &Case, clock: &mut TierClock) -> Result<Judged<P>, EvalError> {
         let wanted = AtomicBool::new(false);
         let judged = clock.measure("time", || self.time_together(case, &wanted))?;
         judged.ok_or_else(|| EvalError::Fault("timing was abandoned without a reason".into()))

@@ -1,6 +1,7 @@
 //! The cases of one kernel.
 
-use super::evaluator::GemminiEvaluator;
+use crate::evaluator::KernelEvaluator;
+use crate::platform::Platform;
 use autocomp_catalog::InputSet;
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
@@ -9,8 +10,8 @@ use std::sync::{Mutex, OnceLock};
 
 /// The cases of all input sets for one kernel. Those of fresh sets are its own;
 /// they are made by the thread that first wants them.
-pub(super) struct Cases<'a> {
-    evaluator: &'a GemminiEvaluator,
+pub struct Cases<'a, P: Platform> {
+    evaluator: &'a KernelEvaluator<P>,
     known: &'a [Case],
     seed: Seed,
     own: Vec<OnceLock<Case>>,
@@ -19,15 +20,22 @@ pub(super) struct Cases<'a> {
 }
 
 /// One of the cases.
-#[derive(Clone, Copy)]
-pub(super) struct CaseOf<'c> {
-    cases: &'c Cases<'c>,
+pub struct CaseOf<'c, P: Platform> {
+    cases: &'c Cases<'c, P>,
     idx: usize,
 }
 
-impl<'a> Cases<'a> {
+impl<P: Platform> Clone for CaseOf<'_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P: Platform> Copy for CaseOf<'_, P> {}
+
+impl<'a, P: Platform> Cases<'a, P> {
     /// `known` are the cases for all kernels, `seed` is what its own are made with.
-    pub(super) fn new(evaluator: &'a GemminiEvaluator, known: &'a [Case], seed: Seed) -> Self {
+    pub fn new(evaluator: &'a KernelEvaluator<P>, known: &'a [Case], seed: Seed) -> Self {
         Self {
             evaluator,
             known,
@@ -38,7 +46,7 @@ impl<'a> Cases<'a> {
     }
 
     /// Returns all of them in the order of the input sets.
-    pub(super) fn all(&self) -> Vec<CaseOf<'_>> {
+    pub fn all(&self) -> Vec<CaseOf<'_, P>> {
         let indices = 0..self.known.len();
         indices.map(|idx| CaseOf { cases: self, idx }).collect()
     }
@@ -55,9 +63,9 @@ impl<'a> Cases<'a> {
     }
 }
 
-impl<'c> CaseOf<'c> {
+impl<'c, P: Platform> CaseOf<'c, P> {
     /// Returns the case.
-    pub(super) fn get(self) -> Result<&'c Case, EvalError> {
+    pub fn get(self) -> Result<&'c Case, EvalError> {
         let Self { cases, idx } = self;
         let set = &cases.evaluator.problem.input_sets[idx];
         let (known, own) = (&cases.known[idx], &cases.own[idx]);

@@ -1,8 +1,8 @@
 //! What a kernel with a wrong result did that may be the reason: work that was lost before
 //! anything read it, and moves whose rows lie otherwise than those of the buffer.
 
-use super::findings::{Kernel, add_line, add_other, diagnostic};
-use super::session::Session;
+use crate::platform::GemminiPlatform;
+use autocomp_bare_metal::{Kernel, Session, add_line, add_other, diagnostic};
 use autocomp_catalog::Buffer;
 use autocomp_core::{Diagnostic, Severity, SourceLocation};
 use autocomp_gemmini::{NotedMove, Overwritten};
@@ -11,8 +11,11 @@ use autocomp_gemmini::{NotedMove, Overwritten};
 const MOST: usize = 2;
 
 /// Returns what was doubtful in the call of a session that notes it.
-pub(super) fn doubtful(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
-    let functional = session.accelerator().functional();
+pub(super) fn doubts(
+    session: &mut Session<'_, GemminiPlatform>,
+    kernel: Kernel<'_>,
+) -> Vec<Diagnostic> {
+    let functional = session.unit().functional();
     let mut lost: Vec<Overwritten> = functional.overwritten().collect();
     let moves: Vec<NotedMove> = functional.noted_moves().collect();
     lost.sort_by_key(|lost| (std::cmp::Reverse(lost.rows), lost.by, lost.writer));
@@ -38,7 +41,11 @@ fn apart(found: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
     kept
 }
 
-fn overwritten(lost: &Overwritten, session: &Session<'_>, kernel: Kernel<'_>) -> Diagnostic {
+fn overwritten(
+    lost: &Overwritten,
+    session: &Session<'_, GemminiPlatform>,
+    kernel: Kernel<'_>,
+) -> Diagnostic {
     let program = session.program();
     let memory = if lost.accumulator {
         "accumulator"
@@ -67,7 +74,11 @@ fn overwritten(lost: &Overwritten, session: &Session<'_>, kernel: Kernel<'_>) ->
 
 /// Returns what is said about a move whose rows are neither as far apart as those of any
 /// dimension of its buffer, or a multiple of that, nor parts of them.
-fn misplaced(noted: &NotedMove, session: &Session<'_>, kernel: Kernel<'_>) -> Option<Diagnostic> {
+fn misplaced(
+    noted: &NotedMove,
+    session: &Session<'_, GemminiPlatform>,
+    kernel: Kernel<'_>,
+) -> Option<Diagnostic> {
     let addresses = &session.layout().addresses;
     let (buffer, _) = session
         .buffers()

@@ -14,104 +14,77 @@
 //! the first such access itself. If there is one, or anything is wrong with
 //! the kernel, the calls are timed again with values, and only that counts.
 
-#![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
-
-use super::session::{Session, SessionKind, Watch};
-use super::trial::{Called, Trial};
+use crate::platform::Platform;
+use crate::session::{Session, SessionKind, Watch};
+use crate::trial::{Called, Trial};
 use autocomp_core::{Diagnostic, Seed};
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
-use autocomp_gemmini::Statistics;
 use autocomp_riscv::Mode;
 use autocomp_riscv_machine::CallReport;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Number of timed calls: a cold one and a warm one.
-pub(super) const CALLS: usize = 2;
-
-/// What the functional model counted during a call.
-pub struct CallCounts {
-    pub statistics: Statistics,
-    /// Whether each row of the scratchpad and of the accumulator was written.
-    pub rows_touched: [Vec<bool>; 2],
-}
+pub const CALLS: usize = 2;
 
 /// A call without a sense of time whose results are right.
-pub struct RightCall {
+pub struct RightCall<C> {
+    /// What it took, in instructions.
     pub report: CallReport,
-    pub counts: CallCounts,
+    /// What its unit counted.
+    pub counts: C,
+    /// What is doubtful in it.
     pub warnings: Vec<Diagnostic>,
 }
 
-impl CallCounts {
-    /// Returns how many rows of the scratchpad and of the accumulator were written.
-    pub(super) fn rows_used(&self) -> [u64; 2] {
-        let count = |rows: &Vec<bool>| rows.iter().filter(|touched| **touched).count() as u64;
-        self.rows_touched.each_ref().map(count)
-    }
-}
-
-impl RightCall {
-    /// Returns whether a timed call did the same, as far as can be seen from
-    /// outside.
-    pub fn agrees(&self, timed: &CallReport, counts: &CallCounts) -> bool {
-        does_the_same((&self.report, &self.counts), (timed, counts))
-    }
-}
-
 /// Returns whether two calls did the same, as far as can be seen from outside: as many
-/// instructions, and the same commands with the same operands.
-pub(super) fn does_the_same(
-    one: (&CallReport, &CallCounts),
-    other: (&CallReport, &CallCounts),
+/// instructions with the same result, and the same work of what stands beside the core.
+pub fn does_the_same<P: Platform>(
+    platform: &P,
+    one: (&CallReport, &P::Counts),
+    other: (&CallReport, &P::Counts),
 ) -> bool {
-    let seen = |(report, counts): (&CallReport, &CallCounts)| {
-        let statistics = &counts.statistics;
-        (
-            (report.instructions, report.value),
-            (statistics.commands, statistics.digest),
-        )
-    };
-    seen(one) == seen(other)
+    let seen = |report: &CallReport| (report.instructions, report.value);
+    seen(one.0) == seen(other.0) && platform.is_same(one.1, other.1)
 }
 
 /// Whether a kernel is timed apart from its values.
 #[derive(Default)]
-pub(super) struct Apart {
+pub struct Separation {
     lost: AtomicBool,
 }
 
-impl Apart {
+impl Separation {
     /// Set if timing without values leads to nothing.
-    pub(super) fn lost(&self) -> &AtomicBool {
+    pub fn lost(&self) -> &AtomicBool {
         &self.lost
     }
 
     /// Returns whether it does.
-    pub(super) fn is_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
 
     /// Says that it leads to nothing.
-    pub(super) fn give_up(&self) {
+    pub fn give_up(&self) {
         self.lost.store(true, Ordering::Relaxed);
     }
 }
 
-impl Trial<'_> {
+impl<P: Platform> Trial<'_, P> {
     /// Returns what decides about what lies in memory before a timed call, apart from
     /// its inputs: nothing there tells a kernel which of the calls it is.
-    pub(super) fn timed_seed(&self) -> Seed {
+    pub fn timed_seed(&self) -> Seed {
         self.seed.derive("timed")
     }
 
     /// Makes the timed call without a sense of time, but with values. Returns nothing,
     /// and gives `apart` up, if that does not show what it results in when it is timed.
-    pub(super) fn work_out(
+    pub fn work_out(
         &self,
         case: &Case,
-        apart: &Apart,
-    ) -> Result<Option<RightCall>, EvalError> {
+        apart: &Separation,
+    ) -> Result<Option<RightCall<P::Counts>>, EvalError> {
         let (called, mut session) = self.call_behind_another(case, Some(apart))?;
         let (Called::Right(report), true) = (called, session.core_stands_alone()) else {
             apart.give_up();
@@ -130,11 +103,11 @@ impl Trial<'_> {
     /// be right in both: here it is wrong, or does more than there.
     ///
     /// If `apart` is given, notes whether the core stands alone, and is abandoned with it.
-    pub(super) fn call_behind_another(
+    pub fn call_behind_another(
         &self,
         case: &Case,
-        apart: Option<&Apart>,
-    ) -> Result<(Called, Box<Session<'_>>), EvalError> {
+        apart: Option<&Separation>,
+    ) -> Result<(Called, Box<Session<'_, P>>), EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, self.evaluator.problem_seed())?;
         if apart.is_some() {
@@ -147,7 +120,7 @@ impl Trial<'_> {
             session.forget_calls()?;
             session.place(case, seed)?;
             let watch = Watch {
-                abandoned: apart.map(Apart::lost),
+                abandoned: apart.map(Separation::lost),
                 ..Watch::default()
             };
             called = self.call(&mut session, case, seed, watch)?;
@@ -168,16 +141,5 @@ impl Trial<'_> {
         let mut others = evaluator.known_cases()?.iter();
         let other = others.find(|other| other.name != case.name);
         Ok(other.unwrap_or(case).clone())
-    }
-}
-
-impl Session<'_> {
-    /// Returns what was counted since the statistics were last reset.
-    pub(super) fn counts(&mut self) -> CallCounts {
-        let functional = self.accelerator().functional();
-        CallCounts {
-            statistics: functional.statistics().clone(),
-            rows_touched: [false, true].map(|accumulator| functional.rows_touched(accumulator)),
-        }
     }
 }

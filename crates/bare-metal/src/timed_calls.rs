@@ -12,14 +12,12 @@
 //! that does not count what the other one needs. One that looks at clocks is then called
 //! with clocks that show time, too, and must be right there: the slower calls count.
 
-use super::apart::{Apart, CALLS, CallCounts, RightCall, does_the_same};
-use super::core_lines::CoreTally;
-use super::feedback::{feedback, refine};
-use super::findings;
-use super::profiling::{Recorded, profile};
-use super::session::{Session, SessionKind, Watch};
-use super::trial::{Called, Trial};
-use crate::profile::Profile;
+use crate::core_lines::CoreTally;
+use crate::findings;
+use crate::platform::{Platform, WorkDone};
+use crate::separation::{CALLS, RightCall, Separation, does_the_same};
+use crate::session::{Session, SessionKind, Watch};
+use crate::trial::{Called, Trial};
 use autocomp_catalog::Ranking;
 use autocomp_core::{Cost, Diagnostic, Feedback, Measurement, Outcome, Stage};
 use autocomp_eval::Verdict;
@@ -31,44 +29,64 @@ use autocomp_riscv::Mode;
 use autocomp_riscv_machine::{CallReport, ObservedBlock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Commands recorded of the ranked call for feedback; memory for more is not
-/// worth it, and counters then say less.
-const RECORDED_COMMANDS: usize = 400_000;
-
-/// Commands recorded when a profile is asked for.
-const PROFILED_COMMANDS: usize = 4_000_000;
-
 /// Profile of a call, and its timeline if that was wanted.
-pub(super) type ProfiledCall = (Profile, Option<Timeline>);
+pub type ProfiledCall<P> = (<P as Platform>::Profile, Option<Timeline>);
 
 /// A verdict, and the profile of the ranked call if the kernel is right.
-pub(super) type Judged = (Verdict, Option<ProfiledCall>);
+pub type Judged<P> = (Verdict, Option<ProfiledCall<P>>);
+
+/// What was recorded of a call.
+pub struct Recorded<R> {
+    /// What the unit did.
+    pub recording: R,
+    /// Cycle at which the call began.
+    pub start: u64,
+    /// What it took.
+    pub report: CallReport,
+    /// What the core did, if that was observed.
+    pub tally: Option<CoreTally>,
+}
+
+/// The call that counts, just made, with its counts reset before.
+pub struct RankedCall<'t, 'a, P: Platform> {
+    /// The kernel under test.
+    pub trial: &'t Trial<'a, P>,
+    /// The machine in which it was made.
+    pub session: &'t mut Session<'a, P>,
+    /// What it took.
+    pub report: &'t CallReport,
+    /// What the unit counted in the same call with values.
+    pub counts: &'t P::Counts,
+}
 
 /// A timed call without values that has come to its end.
-pub(super) struct TimedAlone<'a> {
-    session: Box<Session<'a>>,
+pub struct TimedAlone<'a, P: Platform> {
+    session: Box<Session<'a, P>>,
     /// Nothing if it takes more cycles than anybody wants to know.
     report: Option<CallReport>,
-    counts: CallCounts,
-    recorded: Option<Recorded>,
+    counts: P::Counts,
+    recorded: Option<Recorded<P::Recording>>,
 }
+
+/// What was recorded of a call, if it was.
+type RecordedCall<P> = Option<Recorded<<P as Platform>::Recording>>;
 
 /// What the ranked call looks like from inside.
-struct Look {
+struct Look<P: Platform> {
     feedback: Feedback,
-    profiled: Option<ProfiledCall>,
+    profiled: Option<ProfiledCall<P>>,
 }
 
-impl<'a> Trial<'a> {
+impl<'a, P: Platform> Trial<'a, P> {
     /// Makes call number `call` of [`CALLS`] with inputs `case` without values, in a machine that
     /// those before it have warmed. Returns nothing if that comes to nothing, or
     /// to nothing any more.
-    pub(super) fn time_alone(
+    pub fn time_alone(
         &self,
         call: usize,
         case: &Case,
-        apart: &Apart,
-    ) -> Result<Option<TimedAlone<'a>>, EvalError> {
+        apart: &Separation,
+    ) -> Result<Option<TimedAlone<'a, P>>, EvalError> {
         let mut session = self.timed_session(false)?;
         session.set_warming(true);
         for _ in 0..call {
@@ -105,15 +123,19 @@ impl<'a> Trial<'a> {
 
     /// Returns the verdict on a kernel whose calls have been `timed` without values
     /// and whose result with them is `right`; nothing if these were not the same calls.
-    pub(super) fn judge(
+    pub fn judge(
         &self,
-        timed: [TimedAlone<'_>; 2],
-        right: &RightCall,
+        timed: [TimedAlone<'a, P>; 2],
+        right: &RightCall<P::Counts>,
         case: &Case,
-    ) -> Result<Option<Judged>, EvalError> {
-        let agrees = |timed: &TimedAlone<'_>| {
+    ) -> Result<Option<Judged<P>>, EvalError> {
+        let platform = &self.evaluator.platform;
+        let agrees = |timed: &TimedAlone<'a, P>| {
             let report = timed.report.as_ref();
-            report.is_none_or(|report| right.agrees(report, &timed.counts))
+            report.is_none_or(|report| {
+                let right = (&right.report, &right.counts);
+                does_the_same(platform, right, (report, &timed.counts))
+            })
         };
         if !timed.iter().all(agrees) {
             return Ok(None);
@@ -131,10 +153,10 @@ impl<'a> Trial<'a> {
         let counts = &right.counts;
         let mut look = self.look(&mut alone.session, alone.recorded, reports[ranked], counts);
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
-            self.experiment(profile, case, ranked, false)?;
+            platform.experiment(self, profile, case, ranked, false)?;
         }
         let mut warnings = right.warnings.clone();
-        warnings.extend(findings::timed_warnings(&mut alone.session, self.kernel));
+        warnings.extend(platform.timed_warnings(&mut alone.session, self.kernel));
         self.measured(reports, look, warnings).map(Some)
     }
 
@@ -143,11 +165,11 @@ impl<'a> Trial<'a> {
     /// to it. If it asks them, both calls are made again in another machine that shows
     /// time as hardware does, and the slower ones count. Returns nothing if `abandoned`
     /// was set.
-    pub(super) fn time_together(
+    pub fn time_together(
         &self,
         case: &Case,
         abandoned: &AtomicBool,
-    ) -> Result<Option<Judged>, EvalError> {
+    ) -> Result<Option<Judged<P>>, EvalError> {
         let mut reports: [Option<CallReport>; CALLS] = [None; CALLS];
         let mut look = None;
         let mut warnings = Vec::new();
@@ -209,7 +231,8 @@ impl<'a> Trial<'a> {
             return Err(EvalError::Fault("a timed call is missing".into()));
         };
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
-            self.experiment(profile, case, self.ranked(), true)?;
+            let platform = &self.evaluator.platform;
+            platform.experiment(self, profile, case, self.ranked(), true)?;
         }
         self.measured([cold, warm], look, warnings).map(Some)
     }
@@ -219,7 +242,7 @@ impl<'a> Trial<'a> {
     fn differs_behind_another(
         &self,
         case: &Case,
-        ranked: &(CallReport, CallCounts),
+        ranked: &(CallReport, P::Counts),
     ) -> Result<Option<Verdict>, EvalError> {
         let (called, mut session) = self.call_behind_another(case, None)?;
         let mut verdict = match called {
@@ -232,7 +255,8 @@ impl<'a> Trial<'a> {
             }
             Called::Right(report) => {
                 let counts = session.counts();
-                if does_the_same((&report, &counts), (&ranked.0, &ranked.1)) {
+                let platform = &self.evaluator.platform;
+                if does_the_same(platform, (&report, &counts), (&ranked.0, &ranked.1)) {
                     return Ok(None);
                 }
                 Verdict::failed(
@@ -251,7 +275,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns a machine for timed calls.
-    fn timed_session(&self, values: bool) -> Result<Box<Session<'a>>, EvalError> {
+    fn timed_session(&self, values: bool) -> Result<Box<Session<'a, P>>, EvalError> {
         let kind = SessionKind {
             values,
             ..SessionKind::plain(Mode::Timed)
@@ -277,23 +301,18 @@ impl<'a> Trial<'a> {
     /// ranked one.
     fn call_timed(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'_, P>,
         call: usize,
         case: &Case,
         watch: Watch<'_>,
-    ) -> Result<(Called, Option<Recorded>), EvalError> {
+    ) -> Result<(Called, RecordedCall<P>), EvalError> {
         let seed = self.timed_seed();
         session.forget_calls()?;
         session.place(case, seed)?;
         let is_ranked = call == self.ranked();
         let is_observed = is_ranked && self.experiments();
         if is_ranked {
-            let limit = if self.with_timeline {
-                PROFILED_COMMANDS
-            } else {
-                RECORDED_COMMANDS
-            };
-            session.record(limit, is_observed);
+            session.record(self.with_timeline, is_observed);
         }
         let start = session.cycle();
         let mut tally = is_observed.then(CoreTally::default);
@@ -328,24 +347,28 @@ impl<'a> Trial<'a> {
     /// Looks into the ranked call, which `session` has just made.
     fn look(
         &self,
-        session: &mut Session<'_>,
-        recorded: Option<Recorded>,
+        session: &mut Session<'a, P>,
+        recorded: Option<Recorded<P::Recording>>,
         report: CallReport,
-        counts: &CallCounts,
-    ) -> Look {
-        let evaluator = self.evaluator;
+        counts: &P::Counts,
+    ) -> Look<P> {
+        let platform = &self.evaluator.platform;
+        let mut call = RankedCall {
+            trial: self,
+            session,
+            report: &report,
+            counts,
+        };
         let profiled = recorded.map(|recorded| {
-            let (kernel, with_timeline) = (self.kernel, self.with_timeline);
-            let profiled = profile(session, &recorded, counts, evaluator, kernel, with_timeline);
+            let profiled = platform.profile(&mut call, &recorded);
             // Long ones are made once.
-            if !with_timeline {
-                evaluator.engine.recordings.give(recorded.recording);
+            if !self.with_timeline {
+                platform.recycle(recorded.recording);
             }
             profiled
         });
-        let (ideal, problem) = (evaluator.ideal, &evaluator.problem);
         Look {
-            feedback: feedback(session, &report, counts, ideal, problem, self.kernel),
+            feedback: platform.feedback(&mut call),
             profiled,
         }
     }
@@ -354,17 +377,19 @@ impl<'a> Trial<'a> {
     fn measured(
         &self,
         reports: [CallReport; 2],
-        look: Look,
+        look: Look<P>,
         warnings: Vec<Diagnostic>,
-    ) -> Result<Judged, EvalError> {
+    ) -> Result<Judged<P>, EvalError> {
         let evaluator = self.evaluator;
         let Look {
             mut feedback,
             profiled,
         } = look;
         let profile = profiled.as_ref().map(|(profile, _)| profile);
-        if let Some(profile) = profile.filter(|profile| profile.unrecorded_commands == 0) {
-            refine(&mut feedback, profile, self.kernel);
+        if let Some(profile) = profile {
+            evaluator
+                .platform
+                .refine(&mut feedback, profile, self.kernel);
         }
         for report in reports {
             if report.cycles < evaluator.ideal {
@@ -378,7 +403,7 @@ impl<'a> Trial<'a> {
             percent_of_peak: 100.0 * evaluator.ideal as f64 / ranked.cycles.max(1) as f64,
             samples: Vec::new(),
             ratio_to_baseline: None,
-            engine: evaluator.engine.name.clone(),
+            engine: evaluator.platform.engine().to_owned(),
             compiler: evaluator.toolchain().name.clone(),
             figures: [
                 // The runtime's included, which are few and the same for all kernels.
@@ -406,19 +431,18 @@ impl<'a> Trial<'a> {
     fn below_floor(&self, cycles: u64, feedback: &Feedback) -> EvalError {
         let evaluator = self.evaluator;
         let (work, problem) = (&evaluator.problem.work, &evaluator.problem.name);
-        let count = |name: &str| feedback.counters.get(name).copied().unwrap_or(0.0);
-        let multiplied = count("macs_issued");
-        let moved = count("bytes_read") + count("bytes_written");
+        let done = evaluator.platform.work_done(feedback);
+        let WorkDone { macs, bytes, text } = done.unwrap_or_default();
         let floor = evaluator.ideal;
         let kernel = evaluator.key(self.kernel.source).short();
         let mut fields = Vec::new();
         if cycles as f64 * evaluator.roofline.peak_macs < work.macs as f64
-            && multiplied < work.macs as f64
+            && macs < work.macs as f64
         {
             fields.push(WorkField::Macs);
         }
         if (cycles as f64 * evaluator.roofline.bytes) < work.bytes as f64
-            && moved < work.bytes as f64
+            && bytes < work.bytes as f64
         {
             fields.push(WorkField::Bytes);
         }
@@ -433,9 +457,7 @@ impl<'a> Trial<'a> {
             fields: &fields,
             floor: Cost::cycles(floor),
             cost: Cost::cycles(cycles),
-            did: format!(
-                " with {multiplied} multiply-accumulate steps of the array and {moved} bytes moved"
-            ),
+            did: text,
             kernel,
         }
         .error()

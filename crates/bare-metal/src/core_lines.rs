@@ -1,18 +1,31 @@
 //! What the core spends its cycles on, line by line.
 
-use super::attribution::Segment;
-use crate::cause::Cause;
-use crate::profile::CoreLine;
 use autocomp_riscv::{CoreStatistics, Memory};
 use autocomp_riscv_machine::ObservedBlock;
+use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 
 /// Blocks kept in order at most.
 const MAX_BLOCKS: usize = 2_000_000;
 
+/// What the core spends on one line of the kernel, whatever else happens meanwhile.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CoreLine {
+    /// Line from 1; null for what belongs to none.
+    pub line: Option<u32>,
+    /// Its text without blanks around it.
+    pub text: String,
+    /// Instructions executed.
+    pub instructions: u64,
+    /// Cycles, without those waited for the accelerator and in fences.
+    pub issue_cycles: u64,
+    /// Cycles waited for the accelerator's queue and in fences.
+    pub wait_cycles: u64,
+}
+
 /// Cycles of blocks of instructions, added up as they are executed.
 #[derive(Debug, Default)]
-pub(super) struct CoreTally {
+pub struct CoreTally {
     blocks: HashMap<(u64, u64), BlockSum>,
     /// What was executed when, from the first block on.
     course: Vec<Step>,
@@ -20,13 +33,17 @@ pub(super) struct CoreTally {
 
 /// A block that was executed, by addresses of its first and last instruction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step {
-    pub(super) start: u64,
-    pub(super) end: u64,
-    pub(super) first: u64,
-    pub(super) last: u64,
+pub struct Step {
+    /// The core's cycle before it.
+    pub start: u64,
+    /// The core's cycle behind it.
+    pub end: u64,
+    /// Address of its first instruction.
+    pub first: u64,
+    /// Address of its last instruction.
+    pub last: u64,
     /// Cycles waited for the accelerator's queue and in fences.
-    pub(super) waits: u64,
+    pub waits: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +56,7 @@ struct BlockSum {
 
 impl CoreTally {
     /// Adds a block.
-    pub(super) fn add(&mut self, block: &ObservedBlock) {
+    pub fn add(&mut self, block: &ObservedBlock) {
         let sum = self.blocks.entry((block.first, block.last)).or_default();
         let CoreStatistics {
             data_miss_cycles,
@@ -65,84 +82,15 @@ impl CoreTally {
     }
 
     /// Returns what was executed when, in order; without the end of long calls.
-    pub(super) fn course(&self) -> &[Step] {
+    pub fn course(&self) -> &[Step] {
         &self.course
-    }
-
-    /// Charges cycles in which a command was not sent to what the core executed
-    /// then: commands are seen `delay` cycles after they were sent.
-    pub(super) fn locate(
-        &self,
-        segments: Vec<Segment>,
-        delay: u64,
-        memory: &Memory,
-    ) -> Vec<Segment> {
-        let mut known: HashMap<(u64, u64), Vec<(u64, Kind)>> = HashMap::new();
-        let mut located: Vec<Segment> = Vec::with_capacity(segments.len());
-        for segment in segments {
-            let kind = match segment.cause {
-                Cause::CoreIssue => None,
-                Cause::CacheMiss => Some(Kind::Memory),
-                _ => {
-                    located.push(segment);
-                    continue;
-                }
-            };
-            let waiting = segment.waiting.or(segment.pc);
-            let mut at = segment.start;
-            while at < segment.end {
-                let now = at.saturating_sub(delay);
-                let place = self.course.partition_point(|step| step.end <= now);
-                let Some(step) = self.course.get(place).filter(|step| step.start <= now) else {
-                    let next = self
-                        .course
-                        .get(place)
-                        .map_or(u64::MAX, |it| it.start + delay);
-                    let end = segment.end.min(next.max(at + 1));
-                    let start = std::mem::replace(&mut at, end);
-                    located.push(Segment {
-                        start,
-                        end,
-                        ..segment
-                    });
-                    continue;
-                };
-                let code = known
-                    .entry((step.first, step.last))
-                    .or_insert_with(|| instructions(memory, step.first, step.last));
-                let some: Vec<u64> = code
-                    .iter()
-                    .filter(|it| kind.is_none_or(|kind| kind == it.1))
-                    .map(|it| it.0)
-                    .collect();
-                let among: Vec<u64> = match some.is_empty() {
-                    true => code.iter().map(|it| it.0).collect(),
-                    false => some,
-                };
-                // Instructions are taken to share the block's cycles evenly.
-                let (n, cycles) = (among.len().max(1) as u64, step.end - step.start);
-                let idx = (now - step.start) * n / cycles;
-                let next = step.start + ((idx + 1) * cycles).div_ceil(n) + delay;
-                let end = segment.end.min(next.max(at + 1));
-                let pc = among.get(idx as usize).copied().or(segment.pc);
-                let start = std::mem::replace(&mut at, end);
-                located.push(Segment {
-                    start,
-                    end,
-                    cause: segment.cause,
-                    pc,
-                    waiting: waiting.filter(|waiting| Some(*waiting) != pc),
-                });
-            }
-        }
-        located
     }
 
     /// Returns the sums by line, most first. Every instruction of a block is
     /// given a cycle per execution, and what the block takes beyond that is
     /// shared among those that can wait: custom instructions for waits, loads
     /// and stores for misses, all for the rest.
-    pub(super) fn lines(
+    pub fn lines(
         &self,
         memory: &Memory,
         mut line_of: impl FnMut(u64) -> Option<u32>,
@@ -160,13 +108,13 @@ impl CoreTally {
                 continue;
             }
             let all: Vec<u64> = instructions.iter().map(|it| it.0).collect();
-            let that = |kind: Kind| -> Vec<u64> {
+            let that = |kind: InstructionKind| -> Vec<u64> {
                 let some = instructions.iter().filter(|it| it.1 == kind);
                 some.map(|it| it.0).collect()
             };
-            let mut custom = that(Kind::Custom);
-            custom.extend(that(Kind::Fence));
-            let memory_access = that(Kind::Memory);
+            let mut custom = that(InstructionKind::Custom);
+            custom.extend(that(InstructionKind::Fence));
+            let memory_access = that(InstructionKind::Memory);
             let issue = sum.cycles - sum.waits;
             let misses = sum.misses.min(issue);
             for pc in &all {
@@ -201,16 +149,22 @@ impl CoreTally {
     }
 }
 
+/// What an instruction may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub enum InstructionKind {
+    /// A custom instruction.
     Custom,
+    /// A fence.
     Fence,
+    /// A load, a store or an atomic.
     Memory,
+    /// Any other.
     Other,
 }
 
 /// Returns address and kind of the instructions from `first` to `last`.
-fn instructions(memory: &Memory, first: u64, last: u64) -> Vec<(u64, Kind)> {
+#[must_use]
+pub fn instructions(memory: &Memory, first: u64, last: u64) -> Vec<(u64, InstructionKind)> {
     let mut found = Vec::new();
     let mut pc = first;
     while pc <= last && found.len() < 128 {
@@ -222,11 +176,11 @@ fn instructions(memory: &Memory, first: u64, last: u64) -> Vec<(u64, Kind)> {
         // Major opcodes of the RISC-V manual: custom-0 to custom-3, fences,
         // loads, stores, atomics, and their compressed forms.
         let kind = match (wide, half & 0x7f, half & 3, half >> 13) {
-            (true, 0x0b | 0x2b | 0x5b | 0x7b, ..) => Kind::Custom,
-            (true, 0x0f, ..) => Kind::Fence,
-            (true, 0x03 | 0x07 | 0x23 | 0x27 | 0x2f, ..) => Kind::Memory,
-            (false, _, 0 | 2, 1..=3 | 5..=7) => Kind::Memory,
-            _ => Kind::Other,
+            (true, 0x0b | 0x2b | 0x5b | 0x7b, ..) => InstructionKind::Custom,
+            (true, 0x0f, ..) => InstructionKind::Fence,
+            (true, 0x03 | 0x07 | 0x23 | 0x27 | 0x2f, ..) => InstructionKind::Memory,
+            (false, _, 0 | 2, 1..=3 | 5..=7) => InstructionKind::Memory,
+            _ => InstructionKind::Other,
         };
         found.push((pc, kind));
         pc += if wide { 4 } else { 2 };

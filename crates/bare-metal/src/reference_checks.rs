@@ -1,16 +1,17 @@
 //! Whether a reference and the description of its problem fit together: outputs that
 //! are written, and axes that are symmetries.
 
-use super::oracle::{Asked, Oracle};
+use crate::oracle::{Asked, Oracle};
+use crate::platform::Platform;
 use autocomp_catalog::{Axis, Problem, Tolerance};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::comparison::{compare, place};
 use autocomp_eval::inputs::{Case, poison_output};
 
-impl Oracle<'_> {
+impl<P: Platform> Oracle<'_, P> {
     /// Checks the reference with a case that it has answered.
-    pub(super) fn check(&self, reference: &Asked, case: &Case) -> Result<(), EvalError> {
+    pub fn check(&self, reference: &Asked, case: &Case) -> Result<(), EvalError> {
         let problem = self.problem;
         // Where answers are exact, a permuted case shows both.
         let is_exact = matches!(problem.tolerance, Tolerance::Exact {});
@@ -88,7 +89,7 @@ impl Oracle<'_> {
                 continue;
             };
             let before = permuted.before[idx].as_deref().unwrap_or(&[]);
-            let tile = self.machine.accelerator.dim as usize;
+            let tile = self.platform.tile();
             let found = compare(buffer, right, given, before, problem.tolerance, tile);
             if let Some(found) = found {
                 return Ok(Some(found.message));

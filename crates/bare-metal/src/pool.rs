@@ -7,24 +7,24 @@ const MOST: usize = 16;
 
 /// Things of one kind that nobody uses at the moment.
 #[derive(Debug)]
-pub(crate) struct Stock<T>(Mutex<Vec<T>>);
+pub struct Pool<T>(Mutex<Vec<T>>);
 
-impl<T> Default for Stock<T> {
+impl<T> Default for Pool<T> {
     fn default() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 }
 
-impl<T> Stock<T> {
+impl<T> Pool<T> {
     /// Returns one that was used last, if there is any.
-    pub(crate) fn take(&self) -> Option<T> {
+    pub fn take(&self) -> Option<T> {
         // A panic cannot leave the list in a state between two others.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.pop()
     }
 
     /// Keeps one for later.
-    pub(crate) fn give(&self, thing: T) {
+    pub fn give(&self, thing: T) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() < MOST {
             kept.push(thing);

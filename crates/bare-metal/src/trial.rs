@@ -1,12 +1,12 @@
 //! One kernel's program under test: what a whole trial finds.
 
-use super::apart::Apart;
-use super::cases::CaseOf;
-use super::doubtful::doubtful;
-use super::evaluator::GemminiEvaluator;
-use super::findings::{self, Kernel};
-use super::image::Image;
-use super::session::{Session, SessionKind, Watch};
+use crate::cases::CaseOf;
+use crate::evaluator::KernelEvaluator;
+use crate::findings::{self, Kernel};
+use crate::image::Image;
+use crate::platform::Platform;
+use crate::separation::Separation;
+use crate::session::{Session, SessionKind, Watch};
 use autocomp_catalog::Tolerance;
 use autocomp_core::{Diagnostic, Outcome, Seed};
 use autocomp_eval::comparison::compare;
@@ -20,7 +20,7 @@ const DEPENDS_ON_POISON: &str =
     "the result depends on memory that was never written: two runs with the same inputs differ";
 
 /// How a call ended.
-pub(super) enum Called {
+pub enum Called {
     /// Its results are right, or the session has none.
     Right(CallReport),
     /// Something is wrong with the kernel.
@@ -32,26 +32,27 @@ pub(super) enum Called {
 }
 
 /// One kernel's program under test.
-pub(super) struct Trial<'a> {
-    pub(super) evaluator: &'a GemminiEvaluator,
-    pub(super) program: &'a Image,
-    pub(super) kernel: Kernel<'a>,
-    pub(super) seed: Seed,
+pub struct Trial<'a, P: Platform> {
+    /// What evaluates it.
+    pub evaluator: &'a KernelEvaluator<P>,
+    /// The kernel as it was linked.
+    pub program: &'a Image,
+    /// The kernel as it was written.
+    pub kernel: Kernel<'a>,
+    /// What differs from kernel to kernel comes from it.
+    pub seed: Seed,
     /// Whether a profile with a timeline of the ranked call is wanted.
-    pub(super) with_timeline: bool,
+    pub with_timeline: bool,
     /// Cycles of the ranked call beyond which nobody wants to know how many it takes.
-    pub(super) bound: Option<u64>,
+    pub bound: Option<u64>,
 }
 
-impl<'a> Trial<'a> {
-    pub(super) fn session(
-        &self,
-        kind: SessionKind,
-        seed: Seed,
-    ) -> Result<Box<Session<'a>>, EvalError> {
+impl<'a, P: Platform> Trial<'a, P> {
+    /// Makes a session with the kernel.
+    pub fn session(&self, kind: SessionKind, seed: Seed) -> Result<Box<Session<'a, P>>, EvalError> {
         let evaluator = self.evaluator;
         Session::new(
-            &evaluator.engine,
+            &evaluator.platform,
             self.program,
             &evaluator.problem,
             kind,
@@ -61,9 +62,9 @@ impl<'a> Trial<'a> {
 
     /// Returns the verdict on all of `cases` from those on each of them, up to one
     /// that ends the test; nothing if all are right.
-    pub(super) fn verdict_on_tests(
+    pub fn verdict_on_tests(
         &self,
-        cases: &[CaseOf<'_>],
+        cases: &[CaseOf<'_, P>],
         verdicts: Vec<Option<Verdict>>,
     ) -> Result<Option<Verdict>, EvalError> {
         let mut failed: Option<Verdict> = None;
@@ -108,11 +109,11 @@ impl<'a> Trial<'a> {
     ///
     /// Gives `apart` up as soon as a kernel shows that it cannot be timed without
     /// values.
-    pub(super) fn test(
+    pub fn test(
         &self,
-        cases: &[CaseOf<'_>],
+        cases: &[CaseOf<'_, P>],
         again: bool,
-        apart: &Apart,
+        apart: &Separation,
     ) -> Result<Vec<Option<Verdict>>, EvalError> {
         let mut verdicts = Vec::new();
         let mut called = None;
@@ -145,9 +146,9 @@ impl<'a> Trial<'a> {
     /// it is right there, and also alone if results need not be exact.
     fn run_again(
         &self,
-        mut session: Box<Session<'a>>,
+        mut session: Box<Session<'a, P>>,
         case: &Case,
-        apart: &Apart,
+        apart: &Separation,
     ) -> Result<Option<Verdict>, EvalError> {
         let seed = self.seed.derive(&case.name).derive("again");
         session.place(case, seed)?;
@@ -171,11 +172,11 @@ impl<'a> Trial<'a> {
 
     /// Runs one case in a machine of its own. Returns no verdict if it is right, and the
     /// machine.
-    pub(super) fn run_alone(
+    pub fn run_alone(
         &self,
         case: &Case,
-        apart: Option<&Apart>,
-    ) -> Result<(Option<Verdict>, Box<Session<'a>>), EvalError> {
+        apart: Option<&Separation>,
+    ) -> Result<(Option<Verdict>, Box<Session<'a, P>>), EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let seed = self.seed.derive(&case.name);
         let mut session = self.session(kind, seed)?;
@@ -239,9 +240,9 @@ impl<'a> Trial<'a> {
     }
 
     /// Calls the kernel and compares everything.
-    pub(super) fn call(
+    pub fn call(
         &self,
-        session: &mut Session<'_>,
+        session: &mut Session<'_, P>,
         case: &Case,
         seed: Seed,
         watch: Watch<'_>,
@@ -267,8 +268,8 @@ impl<'a> Trial<'a> {
                 return Ok(self.refused(outcome, vec![found], session));
             }
         };
-        if let Some(pc) = session.accelerator().functional().pending_preload() {
-            let mut found = findings::unfinished_preload(pc, self.program, self.kernel);
+        let platform = &self.evaluator.platform;
+        if let Some(mut found) = platform.unfinished(session, self.kernel) {
             found.notes.push(format!("with input set {}", case.name));
             return Ok(Called::Failed(Verdict::failed(
                 Outcome::Illegal,
@@ -303,7 +304,7 @@ impl<'a> Trial<'a> {
                     };
                     let poison = before.as_ref().unwrap_or(&poison);
                     let tolerance = self.evaluator.problem.tolerance;
-                    let tile = self.evaluator.engine.tile();
+                    let tile = platform.tile();
                     found.extend(compare(
                         buffer,
                         after,
@@ -325,15 +326,16 @@ impl<'a> Trial<'a> {
                 .push(format!("with input set {}", case.name));
         }
         if found.iter().any(|found| found.code == "output-mismatch") {
-            found.extend(doubtful(&mut *self.explained(case, seed)?, self.kernel));
+            found.extend(platform.doubts(&mut *self.explained(case, seed)?, self.kernel));
         }
         Ok(self.refused(Outcome::Wrong, found, session))
     }
 
     /// Returns what was doubtful in a call that has come to its end.
-    pub(super) fn warnings_at_end(&self, session: &mut Session<'_>) -> Vec<Diagnostic> {
-        let mut found = findings::warnings(session, self.kernel);
-        found.extend(findings::unfenced_end(session, self.kernel));
+    pub fn warnings_at_end(&self, session: &mut Session<'_, P>) -> Vec<Diagnostic> {
+        let platform = &self.evaluator.platform;
+        let mut found = platform.warnings(session, self.kernel);
+        found.extend(platform.end_warning(session, self.kernel));
         found
     }
 
@@ -343,14 +345,14 @@ impl<'a> Trial<'a> {
         &self,
         outcome: Outcome,
         mut found: Vec<Diagnostic>,
-        session: &mut Session<'_>,
+        session: &mut Session<'_, P>,
     ) -> Called {
-        found.extend(findings::warnings(session, self.kernel));
+        found.extend(self.evaluator.platform.warnings(session, self.kernel));
         Called::Failed(Verdict::failed(outcome, found))
     }
 
     /// Calls the kernel once more, in a machine that notes what may explain a wrong result.
-    fn explained(&self, case: &Case, seed: Seed) -> Result<Box<Session<'a>>, EvalError> {
+    fn explained(&self, case: &Case, seed: Seed) -> Result<Box<Session<'a, P>>, EvalError> {
         let kind = SessionKind {
             explains: true,
             ..SessionKind::plain(Mode::Functional)

@@ -1,7 +1,8 @@
 //! Diagnostics of what a running kernel did.
 
-use super::image::ImageError;
-use super::session::{Session, most_work};
+use crate::image::ImageError;
+use crate::platform::Platform;
+use crate::session::{Session, most_work};
 use autocomp_catalog::Buffer;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use autocomp_eval::comparison::place;
@@ -9,17 +10,23 @@ use autocomp_riscv::{Fault, FaultKind, Limits};
 use autocomp_riscv_machine::{Program, Spin, Stop};
 use std::collections::BTreeSet;
 
+/// What to do about loops that do not end.
+pub const UNBOUNDED_LOOPS: &str =
+    "check the conditions and steps of these loops; loops that do end are far too slow";
+
 /// The kernel's file name and text, for locations.
 #[derive(Clone, Copy)]
-pub(super) struct Kernel<'a> {
-    pub(super) file: &'a str,
-    pub(super) source: &'a str,
+pub struct Kernel<'a> {
+    /// Name of the file.
+    pub file: &'a str,
+    /// Its text.
+    pub source: &'a str,
 }
 
 impl Kernel<'_> {
     /// Returns the kernel line of an instruction: for code from the target's
     /// header, the line that used it.
-    pub(super) fn location(&self, program: &Program, pc: u64) -> Option<SourceLocation> {
+    pub fn location(&self, program: &Program, pc: u64) -> Option<SourceLocation> {
         let frames = program.frames(pc);
         let frame = frames
             .iter()
@@ -31,8 +38,9 @@ impl Kernel<'_> {
         })
     }
 
-    /// Returns a line of the kernel.
-    fn text(&self, line: u32) -> Option<&str> {
+    /// Returns the text of a line without blanks around it.
+    #[must_use]
+    pub fn text(&self, line: u32) -> Option<&str> {
         let line = line.checked_sub(1)? as usize;
         Some(self.source.lines().nth(line)?.trim())
     }
@@ -50,7 +58,7 @@ fn base_name(path: &str) -> &str {
 }
 
 /// Returns the diagnostic for a linked program that is not run.
-pub(super) fn no_image(error: &ImageError) -> Diagnostic {
+pub fn no_image(error: &ImageError) -> Diagnostic {
     let (code, remedy) = match error {
         ImageError::TooLarge { .. } => (
             "program-too-large",
@@ -69,9 +77,9 @@ pub(super) fn no_image(error: &ImageError) -> Diagnostic {
 }
 
 /// Returns outcome and diagnostic for a call that did not complete.
-pub(super) fn stopped(
+pub fn stopped<P: Platform>(
     stop: &Stop,
-    session: &mut Session<'_>,
+    session: &mut Session<'_, P>,
     kernel: Kernel<'_>,
     limits: Limits,
 ) -> (Outcome, Diagnostic) {
@@ -92,17 +100,14 @@ pub(super) fn stopped(
                     "the kernel did not return within {instructions} instructions or {cycles} cycles"
                 )
             };
-            (
-                Outcome::TimedOut,
-                endless(spin, session.program(), kernel, reached),
-            )
+            (Outcome::TimedOut, endless(spin, session, kernel, reached))
         }
     }
 }
 
-fn fault_finding(
+fn fault_finding<P: Platform>(
     fault: &Fault,
-    session: &mut Session<'_>,
+    session: &mut Session<'_, P>,
     kernel: Kernel<'_>,
 ) -> (Outcome, Diagnostic) {
     let program = session.program();
@@ -142,8 +147,10 @@ fn fault_finding(
         }
         _ => {}
     }
-    found.message = named(&found.message, fault, session, kernel);
     found.remedy = remedy(fault.rule, fault.kind).map(str::to_owned);
+    session
+        .platform()
+        .explain_fault(fault, session, kernel, &mut found);
     if found.location.is_none() {
         match program.function(fault.pc) {
             Some(function) => found.notes.push(format!(
@@ -162,7 +169,7 @@ fn fault_finding(
 }
 
 /// Names the line of the other instruction involved, if there is one.
-pub(super) fn add_other(
+pub fn add_other(
     found: &mut Diagnostic,
     other_pc: Option<u64>,
     program: &Program,
@@ -176,50 +183,18 @@ pub(super) fn add_other(
     }
 }
 
-/// Returns a message about two commands with the line of the other one, and with the name of
-/// a place in a buffer for its address.
-fn named(message: &str, fault: &Fault, session: &Session<'_>, kernel: Kernel<'_>) -> String {
-    let mut message = message.to_owned();
-    if let (FaultKind::Race, Some(address)) = (fault.kind, fault.address) {
-        let place = session.layout().describe(address, session.buffers(), None);
-        message = message.replacen(&format!("address {address:#x}"), &place, 1);
-    }
-    let line = |pc: u64| Some(kernel.location(session.program(), pc)?.line);
-    let Some(other) = fault.other_pc.and_then(line) else {
-        return message;
-    };
-    for indefinite in ["an mvout", "a load"] {
-        let of_line = format!("the {} of line {other}", indefinite.split_at(2).1.trim());
-        if fault.kind == FaultKind::Race && message.contains(indefinite) {
-            return message.replacen(indefinite, &of_line, 1);
-        }
-    }
-    match line(fault.pc) {
-        Some(first) if is_clash(fault.rule) => {
-            format!("{message} (lines {first} and {other})")
-        }
-        _ => message,
-    }
-}
-
-/// Returns whether a rule is about what banks of the accumulator share.
-fn is_clash(rule: &str) -> bool {
-    matches!(
-        rule,
-        "shared-adders" | "shared-adders-near" | "zeros-beside-load"
-    )
-}
-
 /// Returns what a call of the target's library does not support, if that is why the program
 /// has stopped: a text of the header.
-fn unsupported_argument(fault: &Fault, session: &mut Session<'_>) -> Option<String> {
-    /// Function of the header that stops the program.
-    const STOPS: &str = "gemmini_unsupported";
+fn unsupported_argument<P: Platform>(
+    fault: &Fault,
+    session: &mut Session<'_, P>,
+) -> Option<String> {
+    let stops = session.platform().refusing_function()?;
     if fault.rule != "ebreak" {
         return None;
     }
     let frames = session.program().frames(fault.pc);
-    let is_stop = |function: &Option<String>| function.as_deref() == Some(STOPS);
+    let is_stop = |function: &Option<String>| function.as_deref() == Some(stops);
     if !frames.iter().any(|frame| is_stop(&frame.function)) {
         return None;
     }
@@ -237,25 +212,13 @@ fn unsupported(pc: u64, reason: &str, program: &Program, kernel: Kernel<'_>) -> 
 
 fn remedy(rule: &str, kind: FaultKind) -> Option<&'static str> {
     match kind {
-        FaultKind::IllegalCommand if rule.starts_with("shared-adders") => Some(
-            "put a fence() between the two, move the addend in first and let the products add to it, \
-             or let both use the same half of the accumulator",
-        ),
-        FaultKind::IllegalCommand if rule == "zeros-beside-load" => Some(
-            "put a fence() between the two, move zeros into the same half of the accumulator as the other load, \
-             or overwrite with the first product instead of writing zeros",
-        ),
         FaultKind::OutOfBounds => {
             Some("check the indices on this line and the bounds of the loops around it")
         }
-        FaultKind::Uninitialized => {
-            Some("move the data in first; overwrite instead of adding in the first step of a sum")
-        }
-        FaultKind::Race => Some("put a fence() between the two"),
         FaultKind::Trap if rule == "illegal-instruction" => Some(
             "compilers leave such a gap where C has no meaning: a null pointer that is followed, an index beyond its array, a division by zero, `__builtin_unreachable`",
         ),
-        FaultKind::Trap | FaultKind::ReadOnly | FaultKind::IllegalCommand => None,
+        _ => None,
     }
 }
 
@@ -277,79 +240,13 @@ impl<'m> Access<'m> {
     }
 }
 
-/// Returns what the accelerator model found doubtful in what a kernel did, one
-/// diagnostic per rule and line.
-pub(super) fn warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
-    let program = session.program();
-    let warnings = session.accelerator().functional().warnings().to_vec();
-    let mut found: Vec<(u64, Diagnostic)> = Vec::new();
-    for warning in &warnings {
-        let location = kernel.location(program, warning.pc);
-        // One line may have become several instructions.
-        let known = found.iter_mut().find(|(_, known)| {
-            known.code == warning.rule && known.location.is_some() && known.location == location
-        });
-        if let Some((count, _)) = known {
-            *count += warning.count;
-            continue;
-        }
-        let mut one = diagnostic(warning.rule, warning.message.clone());
-        if is_clash(warning.rule) {
-            one.remedy = remedy(warning.rule, FaultKind::IllegalCommand).map(str::to_owned);
-        }
-        one.severity = Severity::Warning;
-        one.location = location;
-        add_line(&mut one, kernel);
-        add_other(&mut one, warning.other_pc, program, kernel);
-        found.push((warning.count, one));
-    }
-    let counted = found.into_iter().map(|(count, mut one)| {
-        if 1 < count {
-            one.message = format!("{} ({count} times)", one.message);
-        }
-        one
-    });
-    counted.collect()
-}
-
-/// Returns of what is doubtful in a timed call what depends on cycles, which calls without
-/// a sense of time do not see.
-pub(super) fn timed_warnings(session: &mut Session<'_>, kernel: Kernel<'_>) -> Vec<Diagnostic> {
-    let mut found = warnings(session, kernel);
-    found.retain(|it| is_clash(&it.code));
-    found
-}
-
-/// Returns what is said about a kernel that has returned without a fence behind its last
-/// store: the machine itself waits for the accelerator then.
-pub(super) fn unfenced_end(session: &mut Session<'_>, kernel: Kernel<'_>) -> Option<Diagnostic> {
-    let pc = session.accelerator().functional().store_at_fence()?;
-    let mut found = diagnostic(
-        "no-final-fence",
-        "the kernel returns without a fence() behind its last mvout: on hardware its caller may read old data".to_owned(),
-    );
-    found.severity = Severity::Warning;
-    found.location = kernel.location(session.program(), pc);
-    add_line(&mut found, kernel);
-    found.remedy = Some(
-        "end with fence(): it costs nothing, as cycles count until the accelerator is idle".into(),
-    );
-    Some(found)
-}
-
-/// Returns the diagnostic for a kernel that returned behind the preload at `pc`,
-/// without the compute that belongs to it.
-pub(super) fn unfinished_preload(pc: u64, program: &Program, kernel: Kernel<'_>) -> Diagnostic {
-    let mut found = diagnostic(
-        "preload-without-compute",
-        "preload: the kernel returned before the compute that belongs to it; each preload must be followed by exactly one".to_owned(),
-    );
-    found.location = kernel.location(program, pc);
-    add_line(&mut found, kernel);
-    found
-}
-
-fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, reached: String) -> Diagnostic {
+fn endless<P: Platform>(
+    spin: &Spin,
+    session: &Session<'_, P>,
+    kernel: Kernel<'_>,
+    reached: String,
+) -> Diagnostic {
+    let program: &Program = session.program();
     let lines: BTreeSet<u32> = spin
         .hottest
         .iter()
@@ -374,16 +271,13 @@ fn endless(spin: &Spin, program: &Program, kernel: Kernel<'_>, reached: String) 
     found
         .notes
         .extend(lines.iter().take(6).filter_map(|line| kernel.line(*line)));
-    found.remedy = Some(
-        "check the conditions and steps of these loops; loops that do end are far too slow: let the accelerator do the work"
-            .into(),
-    );
+    found.remedy = Some(session.platform().endless_remedy().into());
     found
 }
 
 /// Returns the diagnostic for a kernel whose timed call took `timed` instructions, and
 /// `alone` behind a call with other inputs.
-pub(super) fn does_less(timed: u64, alone: u64) -> Diagnostic {
+pub fn does_less(timed: u64, alone: u64) -> Diagnostic {
     let mut found = diagnostic(
         "state-between-calls",
         format!(
@@ -397,7 +291,7 @@ pub(super) fn does_less(timed: u64, alone: u64) -> Diagnostic {
 }
 
 /// Returns the diagnostic for an input that the kernel changed.
-pub(super) fn input_changed(
+pub fn input_changed(
     buffer: &Buffer,
     before: &[u8],
     after: &[u8],
@@ -431,7 +325,8 @@ pub(super) fn input_changed(
     found
 }
 
-pub(super) fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
+/// Adds the text of the line that a finding is about.
+pub fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
     if let Some(location) = &found.location {
         let line = kernel.line(location.line);
         found.notes.splice(0..0, line);
@@ -439,7 +334,7 @@ pub(super) fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
 }
 
 /// Returns an error of the test stage.
-pub(super) fn diagnostic(code: &str, message: String) -> Diagnostic {
+pub fn diagnostic(code: &str, message: String) -> Diagnostic {
     Diagnostic {
         stage: Stage::Test,
         severity: Severity::Error,

@@ -1,6 +1,6 @@
 //! Sums by instruction.
 
-use autocomp_gemmini_family::inside::PcSums;
+use autocomp_bare_metal::PcSums;
 use proptest::prelude::*;
 use std::collections::HashMap;
 

@@ -1,13 +1,13 @@
 //! The cascade check, build, test, time for one problem.
 
-use super::cases::Cases;
-use super::engine::{ENGINE_HASH, Engine, FAMILY_HASH};
-use super::findings::{self, Kernel};
-use super::image::{Image, code_hash};
-use super::oracle::{Oracle, with_declaration};
-use super::timed_calls::Judged;
-use super::trial::Trial;
-use crate::profile::Profile;
+use crate::cases::Cases;
+use crate::findings::{self, Kernel};
+use crate::image::{Image, code_hash};
+use crate::oracle::{Oracle, with_declaration};
+use crate::platform::{Platform, SourceHashes};
+use crate::runtime;
+use crate::timed_calls::Judged;
+use crate::trial::Trial;
 use autocomp_c::{C, check, doubts};
 use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{
@@ -20,10 +20,9 @@ use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluations, Evaluator, EvaluatorSettings};
-use autocomp_gemmini::{GemminiConfig, LoopConvLayout};
 use autocomp_riscv::Limits;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
-use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
+use autocomp_toolchain::{Compiler, Toolchain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -31,9 +30,6 @@ use std::sync::{Mutex, OnceLock};
 
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.c";
-
-/// Header of the target's runtime that every kernel sees.
-const HEADER: &str = "gemmini.h";
 
 /// Instructions that any kernel may take.
 const MIN_INSTRUCTIONS: u64 = 20_000_000;
@@ -47,67 +43,62 @@ const CYCLES_PER_INSTRUCTION: u64 = 8;
 
 /// What profiling a kernel gives.
 #[derive(Clone, Debug)]
-pub enum Explained {
+pub enum Explained<T> {
     /// The kernel is right; this is where its cycles go.
     Right {
         /// Sums.
-        profile: Box<Profile>,
-        /// What happened when.
-        timeline: Timeline,
+        profile: Box<T>,
+        /// What happened when, if the platform tells.
+        timeline: Option<Timeline>,
     },
     /// The kernel is not right, and there is nothing to profile.
     Failed(Box<Evaluation>),
 }
 
-/// Evaluates kernels for one problem on the simulator of a Gemmini target.
+/// Evaluates kernels for one problem on the simulated machines of a platform.
 ///
 /// Threads may share it, and processes its cache folder.
 #[derive(Debug)]
-pub struct GemminiEvaluator {
-    pub(super) problem: Problem,
-    pub(super) engine: Engine,
+pub struct KernelEvaluator<P> {
+    pub(crate) problem: Problem,
+    pub(crate) platform: P,
     builder: Builder,
-    header: Option<&'static str>,
+    header: Option<String>,
     macros: Vec<(String, String)>,
-    /// Remedy for calls of the usual library that there are not.
-    library_calls: Option<String>,
     evaluations: Evaluations,
     answers: FileStore,
     cache_folder: PathBuf,
     cases: OnceLock<Vec<Case>>,
     /// Held while right answers are computed.
     computing: Mutex<()>,
-    pub(super) settings: EvaluatorSettings,
+    pub(crate) settings: EvaluatorSettings,
     threads: ThreadCount,
     /// Cycles that no kernel can be below.
-    pub(super) ideal: u64,
-    pub(super) roofline: Roofline,
+    pub(crate) ideal: u64,
+    pub(crate) roofline: Roofline,
     identity: ContentHash,
 }
 
-impl GemminiEvaluator {
-    /// Prepares to evaluate kernels for `problem` on the machine called
-    /// `machine` of `target`, its default if none.
+impl<P: Platform> KernelEvaluator<P> {
+    /// Prepares to evaluate kernels for `problem` on the machines of `platform`, which is
+    /// one of `target`.
     ///
     /// # Errors
-    /// [`EvalError::Environment`] if the machine description is not valid, the
-    /// runtime does not build, or the cache folder cannot be written.
+    /// [`EvalError::Environment`] if the runtime does not build or the cache folder cannot
+    /// be written; [`EvalError::Input`] if the target has no roofline in cycles.
     pub fn new(
+        platform: P,
         problem: &Problem,
         target: &Target,
-        machine: Option<&str>,
         toolchain: Toolchain,
         cache_folder: &Path,
         settings: EvaluatorSettings,
     ) -> Result<Self, EvalError> {
-        let engine = Engine::new(target, machine)?;
-        let files = target
-            .runtime
-            .iter()
-            .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
-        let compiler = Compiler::new(toolchain, CompileTarget::rv64("rv64gc"))?;
+        let SourceHashes { all, family } = platform.sources();
+        let files = runtime::files(target);
+        let compiler = Compiler::new(toolchain, platform.compile_target())?;
         let mut builder =
-            Builder::new(compiler, files, &problem.entry, cache_folder)?.decided_by(ENGINE_HASH);
+            Builder::new(compiler, files, &problem.entry, cache_folder)?.decided_by(all);
         if !settings.use_cache {
             builder = builder.without_cache();
         }
@@ -124,23 +115,22 @@ impl GemminiEvaluator {
             hasher.update(&problem.oracle_hash.0);
             hasher.update(&builder.runtime_key().0);
             hasher.update(code.as_bytes());
-            hasher.update(engine.text.as_bytes());
+            hasher.update(platform.description().as_bytes());
             hasher.update(&ideal.to_le_bytes());
             hasher.update(&settings.seed.0.to_le_bytes());
             hasher.update(&settings.max_instructions.unwrap_or(0).to_le_bytes());
             hasher.update(&[u8::from(settings.experiments)]);
             hasher.finish()
         };
-        let (base_key, identity) = (hash(ENGINE_HASH), hash(FAMILY_HASH));
+        let (base_key, identity) = (hash(all), hash(family));
         Ok(Self {
-            header: target.runtime.contains_key(HEADER).then_some(HEADER),
+            header: platform.header().map(str::to_owned),
             macros: problem
                 .macros
                 .iter()
                 .map(|(name, value)| (name.clone(), value.clone()))
-                .chain(machine_macros(&engine.config.accelerator))
+                .chain(platform.macros())
                 .collect(),
-            library_calls: library_calls(target),
             evaluations: Evaluations::simulated(
                 base_key,
                 settings.use_cache.then_some(cache_folder),
@@ -152,7 +142,7 @@ impl GemminiEvaluator {
             threads: ThreadCount::new(settings.threads),
             problem: problem.clone(),
             identity,
-            engine,
+            platform,
             builder,
             settings,
             ideal,
@@ -166,10 +156,22 @@ impl GemminiEvaluator {
         self.builder.toolchain()
     }
 
-    /// Returns what measures (`sim gemmini-int8-16 machine=fpga model=1a2b3c4d`).
+    /// Returns the platform.
     #[must_use]
-    pub fn engine(&self) -> &str {
-        &self.engine.name
+    pub fn platform(&self) -> &P {
+        &self.platform
+    }
+
+    /// Returns the problem.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Returns the roofline of the target, in cycles.
+    #[must_use]
+    pub fn roofline(&self) -> Roofline {
+        self.roofline
     }
 
     /// Returns the cycles that no kernel can be below.
@@ -192,14 +194,14 @@ impl GemminiEvaluator {
     ///
     /// # Errors
     /// An [`EvalError`] if autocomp or its environment failed.
-    pub fn explain(&self, source: &str) -> Result<Explained, EvalError> {
+    pub fn explain(&self, source: &str) -> Result<Explained<P::Profile>, EvalError> {
         let evaluation = self.evaluate(source)?;
         if evaluation.outcome != Outcome::Ok {
             return Ok(Explained::Failed(Box::new(evaluation)));
         }
         let (_, profiled) = self.judge(source, true, None, &mut TierClock::default())?;
         match profiled {
-            Some((profile, Some(timeline))) => Ok(Explained::Right {
+            Some((profile, timeline)) => Ok(Explained::Right {
                 profile: Box::new(profile),
                 timeline,
             }),
@@ -209,12 +211,11 @@ impl GemminiEvaluator {
         }
     }
 
-    /// Returns the problem and its input sets with right answers.
-    pub(super) fn known(&self) -> Result<(&Problem, &[Case]), EvalError> {
-        Ok((&self.problem, self.known_cases()?))
-    }
-
-    pub(super) fn known_cases(&self) -> Result<&[Case], EvalError> {
+    /// Returns the input sets with right answers.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn known_cases(&self) -> Result<&[Case], EvalError> {
         if let Some(cases) = self.cases.get() {
             return Ok(cases);
         }
@@ -229,12 +230,12 @@ impl GemminiEvaluator {
         Ok(self.cases.get().map_or(&[], Vec::as_slice))
     }
 
-    pub(super) fn oracle(&self) -> Oracle<'_> {
+    pub(crate) fn oracle(&self) -> Oracle<'_, P> {
         Oracle {
             problem: &self.problem,
             builder: &self.builder,
-            machine: &self.engine.config,
-            header: self.header,
+            platform: &self.platform,
+            header: self.header.as_deref(),
             macros: &self.macros,
             store: &self.answers,
             cache_folder: &self.cache_folder,
@@ -243,7 +244,8 @@ impl GemminiEvaluator {
     }
 
     /// Returns the seed of everything that is the same for all kernels.
-    pub(super) fn problem_seed(&self) -> Seed {
+    #[must_use]
+    pub fn problem_seed(&self) -> Seed {
         Seed(0).derive(&self.problem.oracle_hash.to_string())
     }
 
@@ -258,11 +260,13 @@ impl GemminiEvaluator {
     }
 
     /// Returns the cases for one kernel: those of the fresh input sets are its own.
-    fn cases_for(&self, seed: Seed) -> Result<Cases<'_>, EvalError> {
+    fn cases_for(&self, seed: Seed) -> Result<Cases<'_, P>, EvalError> {
         Ok(Cases::new(self, self.known_cases()?, seed))
     }
 
-    pub(super) fn limits(&self) -> Limits {
+    /// Returns the limits of one call.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
         let beyond = self.ideal.saturating_mul(INSTRUCTIONS_PER_IDEAL_CYCLE);
         let derived = MIN_INSTRUCTIONS.saturating_add(beyond);
         let instructions = self.settings.max_instructions.unwrap_or(derived);
@@ -279,7 +283,7 @@ impl GemminiEvaluator {
         with_timeline: bool,
         bound: Option<u64>,
         clock: &mut TierClock,
-    ) -> Result<Judged, EvalError> {
+    ) -> Result<Judged<P>, EvalError> {
         let _first = self.threads.take();
         let refusals = clock.measure("check", || check(source, KERNEL_FILE, &self.problem));
         if !refusals.is_empty() {
@@ -365,7 +369,7 @@ impl GemminiEvaluator {
         let build = self.builder.build(&Source {
             name: KERNEL_FILE,
             text,
-            header: self.header,
+            header: self.header.as_deref(),
             macros: &self.macros,
             loops: Loops::Plain,
             rules: Rules::Kernel,
@@ -392,20 +396,16 @@ impl GemminiEvaluator {
                     }
                 }
                 for diagnostic in &mut found {
-                    if diagnostic.remedy.is_none() && is_unknown_library_call(&diagnostic.message) {
-                        diagnostic.remedy = self.library_calls.clone();
+                    if diagnostic.remedy.is_none()
+                        && let Some(name) = missing_function(&diagnostic.message)
+                    {
+                        diagnostic.remedy = self.platform.missing_function(name);
                     }
                 }
                 Build::Failed(found)
             }
         })
     }
-}
-
-/// Returns what the target's headers must know of the machine.
-fn machine_macros(machine: &GemminiConfig) -> Option<(String, String)> {
-    let is_square = machine.loop_conv_layout == LoopConvLayout::Square;
-    is_square.then(|| ("GEMMINI_LOOP_CONV_SQUARE".to_owned(), "1".to_owned()))
 }
 
 /// Returns the names of `harness` that the compiler has not found.
@@ -416,46 +416,16 @@ fn lacking<'h>(found: &[Diagnostic], harness: &'h BTreeMap<String, String>) -> V
     names.map(|(name, _)| name.as_str()).collect()
 }
 
-/// Beginning of the names of the library's functions for whole operations.
-const LIBRARY_PREFIX: &str = "tiled_";
-
-/// Returns whether a compiler's message is about a function of the usual library that the
-/// target's headers do not have.
-fn is_unknown_library_call(message: &str) -> bool {
+/// Returns the function that a compiler's message says is called and not declared.
+fn missing_function(message: &str) -> Option<&str> {
     let is_undeclared = ["undeclared", "implicit declaration"]
         .iter()
         .any(|word| message.contains(word));
     let name = message.split(['\'', '`']).nth(1);
-    is_undeclared && name.is_some_and(|name| name.starts_with(LIBRARY_PREFIX))
+    name.filter(|_| is_undeclared)
 }
 
-/// Returns what there is in place of other functions of the usual library, if the target's
-/// headers have any of it.
-fn library_calls(target: &Target) -> Option<String> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut names = BTreeSet::new();
-    for bytes in target.runtime.values() {
-        let text = String::from_utf8_lossy(bytes);
-        for (at, _) in text.match_indices(LIBRARY_PREFIX) {
-            let starts = !text[..at].ends_with(is_part);
-            let end = text[at..]
-                .find(|c| !is_part(c))
-                .map_or(text.len(), |len| at + len);
-            if starts && text[end..].starts_with('(') {
-                names.insert(text[at..end].to_owned());
-            }
-        }
-    }
-    let names: Vec<String> = names.into_iter().collect();
-    (!names.is_empty()).then(|| {
-        format!(
-            "of the library's functions there are {}; all else is sent as commands, see the ISA reference",
-            names.join(", ")
-        )
-    })
-}
-
-impl Evaluator for GemminiEvaluator {
+impl<P: Platform> Evaluator for KernelEvaluator<P> {
     fn key(&self, source: &str) -> ContentHash {
         self.evaluations.key(source)
     }

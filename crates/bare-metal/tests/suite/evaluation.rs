@@ -1,0 +1,114 @@
+//! Kernels of a family for a core alone, from C to a verdict.
+
+use crate::plain::Plain;
+use autocomp_catalog::{Catalog, Problem};
+use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_eval::profile::Profiled;
+use autocomp_eval::{Bench, EvaluatorSettings, Family, Opening, Surroundings};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn open() -> (Problem, Arc<dyn Bench>) {
+    let mut catalog = Catalog::built_in().expect("built-in data");
+    catalog.add_folder(Path::new("tests/data")).expect("data");
+    let problem = catalog.problem("dot").expect("a problem");
+    let target = catalog.target("plain").expect("a target");
+    Plain.check_target(&target).expect("machines");
+    let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache");
+    let surroundings = Surroundings::installing(cache, std::env::var_os("PATH"));
+    let bench = Plain
+        .open(Opening {
+            problem: &problem,
+            target: &target,
+            machine: &target.default_machine,
+            settings: EvaluatorSettings {
+                use_cache: false,
+                seed: Seed(1),
+                threads: 1,
+                max_instructions: None,
+                experiments: false,
+            },
+            surroundings: &surroundings,
+            progress: &mut |_| (),
+        })
+        .expect("a bench");
+    (problem, bench)
+}
+
+fn summary(evaluation: &Evaluation) -> String {
+    let found = evaluation.diagnostics.iter();
+    let found: Vec<String> = found
+        .map(|it| format!("{} {}", it.code, it.message))
+        .collect();
+    format!("{:?} {}", evaluation.outcome, found.join("; "))
+}
+
+#[test]
+fn c_is_compiled_for_the_core_tested_and_timed() {
+    let (problem, bench) = open();
+    let baseline = problem.kernel("baseline").expect("a baseline");
+    let evaluation = bench.evaluate(baseline).expect("an evaluation");
+    assert_eq!(evaluation.outcome, Outcome::Ok, "{}", summary(&evaluation));
+    let measured = evaluation.measurement.expect("a measurement");
+    // A cycle for each instruction, warm as cold.
+    assert_eq!(measured.cost.value, measured.figures["instructions"]);
+    assert_eq!(measured.cost.value, measured.figures["cold_cycles"]);
+    assert_eq!(bench.floor().value, 2048);
+
+    let Profiled::Right(profile) = bench.profile(baseline).expect("a profile") else {
+        panic!("the baseline is not right");
+    };
+    let lines = profile.data["lines"].as_array().expect("lines");
+    let cycles: u64 = lines
+        .iter()
+        .filter_map(|it| it["issue_cycles"].as_u64())
+        .sum();
+    assert_eq!(cycles, measured.cost.value);
+    assert_eq!(lines[0]["line"], 4, "{lines:?}");
+}
+
+#[test]
+fn kernels_get_the_outcomes_they_deserve() {
+    let (problem, bench) = open();
+    let baseline = problem.kernel("baseline").expect("a baseline");
+    for (from, to, expected) in [
+        ("sum += ", "sum -= ", "Wrong output-mismatch"),
+        ("j < 32", "j <= 32", "Illegal out-of-bounds-read"),
+        ("A[i][j]", "A[i + 999][j]", "Illegal out-of-bounds-read"),
+        ("y[i] = sum", "x[i] = y[i] = sum", "Wrong input-changed"),
+        (
+            "int32_t sum = 0",
+            "static int32_t sum",
+            "Wrong output-mismatch",
+        ),
+        ("i++", "i += 0", "TimedOut time-limit"),
+        ("y[i] = sum", "y[i] = sun", "BuildFailed "),
+        (
+            "y[i] = sum",
+            "__asm__(\".word 0x5200000b\"); y[i] = sum",
+            "Rejected inline-assembly",
+        ),
+    ] {
+        assert!(baseline.contains(from), "{from}");
+        let evaluation = bench
+            .evaluate(&baseline.replace(from, to))
+            .expect("an evaluation");
+        let found = summary(&evaluation);
+        assert!(found.starts_with(expected), "{to}: {found}");
+        assert_ne!(evaluation.outcome, Outcome::Ok, "{to}");
+    }
+}
+
+#[test]
+fn the_same_kernel_costs_the_same_and_a_better_one_less() {
+    let (problem, bench) = open();
+    let baseline = problem.kernel("baseline").expect("a baseline");
+    let cost = |source: &str| {
+        let evaluation = bench.evaluate(source).expect("an evaluation");
+        let measured = evaluation.measurement.expect("a measurement");
+        measured.cost.value
+    };
+    let unrolled = baseline.replace("j++) sum += A[i][j] * x[j]", "j += 4) sum += A[i][j] * x[j] + A[i][j + 1] * x[j + 1] + A[i][j + 2] * x[j + 2] + A[i][j + 3] * x[j + 3]");
+    assert_eq!(cost(baseline), cost(baseline));
+    assert!(cost(&unrolled) < cost(baseline));
+}

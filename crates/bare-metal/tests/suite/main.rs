@@ -1,0 +1,5 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod evaluation;
+mod pc_sums;
+mod plain;
