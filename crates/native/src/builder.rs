@@ -11,6 +11,7 @@ use autocomp_eval::cache::remove_older;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
 use autocomp_sandbox::{SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -355,9 +356,8 @@ pub fn built(
         let said: Vec<String> = found.iter().map(at).collect();
         let said = said.join("; ");
         let mut remedies = vec![format!("correct {name} of the problem")];
-        if said.contains("file not found") || said.contains("undeclared function") {
-            remedies.push(WHAT_THERE_IS.into());
-        }
+        let told = found.into_iter().filter_map(|found| found.remedy);
+        remedies.extend(told.collect::<BTreeSet<String>>());
         if said.contains("unknown type name") {
             remedies.push(
                 "in C, elements of `float16` and `bfloat16` are `uint16_t`, which holds their bits"

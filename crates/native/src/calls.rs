@@ -8,6 +8,7 @@ use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, comparison};
+use std::fmt;
 use std::time::Duration;
 
 /// Elements of a line in messages: what vectors and unrolled loops leave out.
@@ -21,10 +22,12 @@ pub enum Offence {
         /// Why.
         death: Death,
         /// What lies at the address that was accessed, if something is near.
-        place: Option<String>,
+        place: Option<Place>,
     },
-    /// It gave a wrong result, or wrote beside its buffers.
+    /// It gave a wrong result.
     Wrong(Box<Diagnostic>),
+    /// It wrote beside its buffers.
+    WroteBeside(Box<Diagnostic>),
     /// It left modes of floating point changed.
     ChangedModes,
     /// Tests and timings of it would take more than one evaluation may.
@@ -41,6 +44,22 @@ pub enum Offence {
         /// The longest.
         greatest_ns: f64,
     },
+}
+
+/// What lies at an address, in words that follow "reads".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An element of a buffer.
+    Element(String),
+    /// Memory beside a buffer.
+    Beside(String),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Element(words) | Self::Beside(words)) = self;
+        f.write_str(words)
+    }
 }
 
 /// A kernel in a worker of its own, and the memory it works on. Nothing that another worker
@@ -151,7 +170,7 @@ impl<'p> Calls<'p> {
     ) -> Result<Spent, Offence> {
         let spent = self.run(first..first + cases.len(), time)?;
         for (offset, case) in cases.iter().enumerate() {
-            self.check(first + offset, case).map_err(Offence::Wrong)?;
+            self.check(first + offset, case)?;
             self.wipe(first + offset);
         }
         match spent.changed_modes {
@@ -160,7 +179,7 @@ impl<'p> Calls<'p> {
         }
     }
 
-    fn check(&self, set: usize, case: &Case) -> Result<(), Box<Diagnostic>> {
+    fn check(&self, set: usize, case: &Case) -> Result<(), Offence> {
         for (idx, buffer) in self.problem.buffers.iter().enumerate() {
             let got = self.memory.buffer(set, idx);
             match &case.after[idx] {
@@ -170,7 +189,7 @@ impl<'p> Calls<'p> {
                     let found = comparison::compare(buffer, right, got, before, tolerance, TILE);
                     if let Some(mut found) = found {
                         found.notes.insert(0, format!("input set: {}", case.name));
-                        return Err(Box::new(found));
+                        return Err(Offence::Wrong(Box::new(found)));
                     }
                 }
                 // Workers cannot write to inputs: their pages are read-only.
@@ -182,7 +201,7 @@ impl<'p> Calls<'p> {
             for (bytes, side) in [(before, "in front of"), (behind, "behind")] {
                 let count = pattern.changed(bytes);
                 if 0 < count {
-                    return Err(Box::new(Diagnostic {
+                    return Err(Offence::WroteBeside(Box::new(Diagnostic {
                         stage: Stage::Test,
                         severity: Severity::Error,
                         code: "out-of-bounds-write".into(),
@@ -190,7 +209,7 @@ impl<'p> Calls<'p> {
                         location: None,
                         notes: vec![format!("input set: {}", case.name)],
                         remedy: Some("write to the elements of the buffers only".into()),
-                    }));
+                    })));
                 }
             }
         }
@@ -198,8 +217,8 @@ impl<'p> Calls<'p> {
     }
 
     /// Returns what lies at an address of the worker, and how far from it.
-    fn at(&self, address: u64) -> Option<String> {
-        let mut nearest: Option<(u64, String)> = None;
+    fn at(&self, address: u64) -> Option<Place> {
+        let mut nearest: Option<(u64, Place)> = None;
         for of_set in self.memory.places() {
             for (place, buffer) in of_set.iter().zip(&self.problem.buffers) {
                 let start = place.address + place.inset as u64;
@@ -207,13 +226,14 @@ impl<'p> Calls<'p> {
                 let name = &buffer.name;
                 let found = if (start..end).contains(&address) {
                     let element = (address - start) as usize / buffer.dtype.bytes();
-                    (0, comparison::place(buffer, element))
+                    (0, Place::Element(comparison::place(buffer, element)))
                 } else if end <= address {
                     let by = address - end;
-                    (by + 1, format!("{by} bytes behind the end of {name}"))
+                    let words = format!("{by} bytes behind the end of {name}");
+                    (by + 1, Place::Beside(words))
                 } else {
                     let by = start - address;
-                    (by, format!("{by} bytes in front of {name}"))
+                    (by, Place::Beside(format!("{by} bytes in front of {name}")))
                 };
                 if nearest
                     .as_ref()
@@ -226,6 +246,6 @@ impl<'p> Calls<'p> {
         // Further off it is no wrong index but a wild pointer.
         nearest
             .filter(|(distance, _)| *distance < 16 << 20)
-            .map(|(_, text)| text)
+            .map(|(_, place)| place)
     }
 }

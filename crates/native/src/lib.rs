@@ -15,7 +15,7 @@ mod slack;
 mod worker;
 
 pub use builder::{Builder, Kind, Program, built};
-pub use calls::{Calls, Offence};
+pub use calls::{Calls, Offence, Place};
 pub use offences::verdict;
 pub use reference::{Reference, answer};
 pub use shared_memory::Placement;

@@ -1,7 +1,7 @@
 //! What is said of kernels that do what they must not do.
 
 use crate::builder::Program;
-use crate::calls::Offence;
+use crate::calls::{Offence, Place};
 use crate::worker::Death;
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use object::{Object, ObjectSection};
@@ -40,13 +40,8 @@ pub fn verdict_on(
         (outcome, found)
     };
     let (death, place) = match offence {
-        Offence::Wrong(found) => {
-            let outcome = match found.code.as_str() {
-                "out-of-bounds-write" => Outcome::Illegal,
-                _ => Outcome::Wrong,
-            };
-            return (outcome, *found);
-        }
+        Offence::Wrong(found) => return (Outcome::Wrong, *found),
+        Offence::WroteBeside(found) => return (Outcome::Illegal, *found),
         Offence::ChangedModes => {
             return of_death(
                 Outcome::Illegal,
@@ -194,7 +189,7 @@ fn fault(
     signal: i32,
     address: Option<u64>,
     write: bool,
-    place: Option<String>,
+    place: Option<Place>,
 ) -> (Outcome, &'static str, String, &'static str) {
     match signal {
         libc::SIGILL => (
@@ -212,13 +207,13 @@ fn fault(
         _ => {
             let did = if write { "writes" } else { "reads" };
             match place {
-                Some(place) if place.contains("bytes") => (
+                Some(place @ Place::Beside(_)) => (
                     Outcome::Illegal,
                     if write { "out-of-bounds-write" } else { "out-of-bounds-read" },
                     format!("the kernel {did} {place}"),
                     "stay within the extents of the buffers",
                 ),
-                Some(place) => (
+                Some(place @ Place::Element(_)) => (
                     Outcome::Illegal,
                     "input-written",
                     format!("the kernel {did} {place}, which it must not change"),

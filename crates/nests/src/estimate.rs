@@ -4,8 +4,8 @@
 use super::code::{Named, Statement};
 use super::jam::operations_of;
 use super::nest::Nest;
+use super::region::{Region, region};
 use super::schedule::{Part, Product};
-use super::write::{Region, region};
 use std::collections::BTreeMap;
 
 /// Cycles from an addition or a multiply-add to the next one that needs its result.
@@ -157,7 +157,7 @@ fn product(
             1.01
         };
     }
-    let group = f64::from(schedule.dots.map_or(1, super::schedule::Dots::group));
+    let group = f64::from(schedule.dots.map_or(1, super::vectors::Dots::group));
     let width = columns * lanes;
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole);
     // What is left at the edges: smaller tiles do less per step, plain loops far less.

@@ -2,8 +2,8 @@
 //! chains of sums that do not wait for one another.
 
 use super::code::{Action, Element, Index, Loop, Statement, actions, with_elements};
+use super::text::Text;
 use super::wide::operations;
-use super::write::Text;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::statement::{print, substitute};
 use std::collections::BTreeSet;

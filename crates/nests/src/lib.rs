@@ -21,9 +21,13 @@ mod pieces;
 mod product;
 mod propose;
 mod read;
+mod refusal;
+mod region;
 mod schedule;
 mod shape;
 mod tables;
+mod text;
+mod translation;
 mod turn;
 mod vectors;
 mod wide;
@@ -31,7 +35,9 @@ mod write;
 
 pub use forms::Form;
 pub use propose::Resources;
-pub use schedule::{Dots, Schedule};
+pub use refusal::Refusal;
+pub use schedule::Schedule;
+pub use vectors::Dots;
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.
@@ -99,7 +105,7 @@ impl NestRewriter {
     }
 
     /// Reads a plain kernel, or one that was made here before.
-    fn read(source: &str) -> Result<Source, RewriteError> {
+    fn read(source: &str) -> Result<Source, Refusal> {
         let schedule = source
             .lines()
             .find_map(|line| line.strip_prefix(SCHEDULE_MARK));
@@ -109,7 +115,7 @@ impl NestRewriter {
             .map(|line| line.strip_prefix(' ').unwrap_or(line))
             .collect();
         let (Some(schedule), false) = (schedule, plain.is_empty()) else {
-            let program = read::read(source).map_err(RewriteError::NotUnderstood)?;
+            let program = read::read(source)?;
             return Ok(Source {
                 plain: source.to_owned(),
                 program,
@@ -117,12 +123,12 @@ impl NestRewriter {
             });
         };
         let schedule: Schedule = serde_json::from_str(schedule)
-            .map_err(|error| RewriteError::NotUnderstood(error.to_string()))?;
+            .map_err(|error| Refusal::from(error.to_string().as_str()))?;
         let plain = plain.join("\n") + "\n";
-        let program = read::read(&plain).map_err(RewriteError::NotUnderstood)?;
+        let program = read::read(&plain)?;
         if Self::write(&plain, &program, &schedule).as_deref() != Some(source) {
             let message = "the kernel was changed since it was made of a plain one and a schedule";
-            return Err(RewriteError::NotUnderstood(message.into()));
+            return Err(message.into());
         }
         Ok(Source {
             plain,
@@ -145,17 +151,17 @@ impl NestRewriter {
 /// Every so many plans for a kernel that is read, one tells the compiler more of it as it is.
 const TOLD_EVERY: u32 = 3;
 
-/// Plans what the compiler may be told of a kernel that is not read, for the reason `error`.
+/// Plans what the compiler may be told of a kernel that is not read, for this reason.
 fn told(
     source: &str,
     choice: PlanChoice<'_>,
-    error: RewriteError,
+    reason: Refusal,
 ) -> Result<RewritePlan, RewriteError> {
     let found = Hints::of(source);
     // What was made of a schedule and changed since is somebody's work.
     let is_made = source.lines().any(|it| it.starts_with(SCHEDULE_MARK));
     if found.is_empty() || is_made {
-        return Err(error);
+        return Err(reason.into());
     }
     let (hints, _) = found
         .get(choice.plan as usize)
@@ -194,26 +200,19 @@ impl Rewriter for NestRewriter {
     }
 
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
-        let Err(error) = Self::read(source) else {
+        let Err(refusal) = Self::read(source) else {
             return Vec::new();
         };
-        // The reason begins with the line where there is one.
-        let said = error.to_string();
-        let numbered = said
-            .strip_prefix("line ")
-            .and_then(|rest| rest.split_once(' '));
-        let numbered = numbered.and_then(|(line, reason)| Some((line.parse().ok()?, reason)));
-        let (line, reason) = numbered.unwrap_or((1, &said));
         vec![NotUnderstood {
-            line,
-            reason: reason.to_owned(),
+            line: refusal.line.unwrap_or(1),
+            reason: refusal.why,
         }]
     }
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let read = match Self::read(source) {
             Ok(read) => read,
-            Err(error) => return told(source, choice, error),
+            Err(reason) => return told(source, choice, reason),
         };
         let named = |change: &Change| choice.menu.iter().any(|item| item.id == change.id());
         let mut word = [0; 8];
@@ -227,7 +226,7 @@ impl Rewriter for NestRewriter {
             propose::proposals(&read.program, read.schedule.as_ref(), &self.resources);
         if proposals.is_empty() {
             let message = "none of its loops is one that can be carried out in another way: no sum of products, no transposition, no innermost loop whose iterations can be done side by side";
-            return told(source, choice, RewriteError::NotUnderstood(message.into()));
+            return told(source, choice, message.into());
         }
         // What the compiler makes of the whole may be better than schedules for parts.
         let told = match read.schedule {
@@ -305,9 +304,9 @@ impl Rewriter for NestRewriter {
 ///
 /// # Errors
 /// The reason, with its line.
-pub fn parts(source: &str) -> Result<Vec<&'static str>, String> {
+pub fn parts(source: &str) -> Result<Vec<&'static str>, Refusal> {
     let program = read::read(source)?;
     let (body, names) = distribute::distributed(&program, 0).ok_or("it cannot be taken apart")?;
-    let parts = write::regions(&body, &names);
+    let parts = region::regions(&body, &names);
     Ok(parts.iter().map(|(_, part)| part.kind()).collect())
 }

@@ -11,9 +11,9 @@ mod steps;
 
 use super::code::{Element, Expression, Named};
 use super::nest::{Nest, Range};
-use super::schedule::{Dots, Product};
-use super::vectors::Preamble;
-use super::write::Text;
+use super::schedule::Product;
+use super::text::Text;
+use super::vectors::{Dots, Preamble};
 use std::collections::BTreeMap;
 
 /// What is written for one nest, by where it goes.

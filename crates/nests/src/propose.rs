@@ -10,8 +10,9 @@ use super::distribute::{distributed, strips};
 use super::estimate;
 use super::forms;
 use super::nest::Nest;
-use super::schedule::{Dots, Part, Product, Schedule, Turn, Wide};
-use super::write::{Region, regions};
+use super::region::{Region, regions};
+use super::schedule::{Part, Product, Schedule, Turn, Wide};
+use super::vectors::Dots;
 use std::collections::BTreeMap;
 use words::{differences, product_changes};
 

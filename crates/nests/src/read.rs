@@ -19,6 +19,7 @@ mod structures;
 
 use super::code::{Action, Element, Expression, Named, Parameter, Program, Statement};
 use super::{normal, pieces, shape};
+use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use places::Place;
@@ -36,7 +37,7 @@ const EXTENT_LIMIT: i64 = 1 << 24;
 ///
 /// # Errors
 /// What is not as it has to be, in a sentence for people.
-pub(super) fn read(source: &str) -> Result<Program, String> {
+pub(super) fn read(source: &str) -> Result<Program, Refusal> {
     if SOURCE_LIMIT < source.len() {
         return Err("the kernel is too long".into());
     }
@@ -132,7 +133,7 @@ struct Reader<'s> {
     /// What has to be done before the statement that is being read.
     pending: Vec<Statement>,
     /// Why a kernel is not understood unless a condition goes when loops are cut there.
-    doubt: Option<String>,
+    doubt: Option<Refusal>,
 }
 
 impl<'s> Reader<'s> {
@@ -162,26 +163,26 @@ impl<'s> Reader<'s> {
         &self.source[node.byte_range()]
     }
 
-    fn field<'tree>(&self, node: Node<'tree>, name: &str) -> Result<Node<'tree>, String> {
+    fn field<'tree>(&self, node: Node<'tree>, name: &str) -> Result<Node<'tree>, Refusal> {
         match node.child_by_field_name(name) {
             Some(field) => Ok(field),
             None => self.not_understood(node),
         }
     }
 
-    fn not_understood<T>(&self, node: Node<'_>) -> Result<T, String> {
+    fn not_understood<T>(&self, node: Node<'_>) -> Result<T, Refusal> {
         self.refused(node, "is not understood")
     }
 
-    fn refused<T>(&self, node: Node<'_>, why: &str) -> Result<T, String> {
+    fn refused<T>(&self, node: Node<'_>, why: &str) -> Result<T, Refusal> {
         let line = 1 + node.start_position().row;
         let first = self.text(node).lines().next().unwrap_or("");
         let shown: String = first.chars().take(60).collect();
-        Err(format!("line {line} {why}: {shown}"))
+        Err(Refusal::at(line, format!("{why}: {shown}")))
     }
 
     /// Reads what stands outside of functions and returns the kernel's function.
-    fn file(&mut self, root: Node<'s>) -> Result<Node<'s>, String> {
+    fn file(&mut self, root: Node<'s>) -> Result<Node<'s>, Refusal> {
         let mut own = Vec::new();
         let mut all = Vec::new();
         for node in children(root) {
@@ -251,7 +252,7 @@ impl<'s> Reader<'s> {
         own
     }
 
-    fn parameters(&mut self, function: Node<'s>) -> Result<Vec<Parameter>, String> {
+    fn parameters(&mut self, function: Node<'s>) -> Result<Vec<Parameter>, Refusal> {
         let declarator = self.field(function, "declarator")?;
         let list = declarator
             .child_by_field_name("parameters")
@@ -291,7 +292,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads a block; what it declares is forgotten behind it.
-    fn block(&mut self, block: Node<'s>) -> Result<Vec<Statement>, String> {
+    fn block(&mut self, block: Node<'s>) -> Result<Vec<Statement>, Refusal> {
         let nodes = match block.kind() {
             "compound_statement" => children(block),
             _ => vec![block],
@@ -304,14 +305,14 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads a block whose statements become a part of what is around it.
-    fn flat_block(&mut self, block: Node<'s>) -> Result<Vec<Statement>, String> {
+    fn flat_block(&mut self, block: Node<'s>) -> Result<Vec<Statement>, Refusal> {
         self.flat += 1;
         let read = self.block(block);
         self.flat -= 1;
         read
     }
 
-    fn sequence(&mut self, nodes: &[Node<'s>], to: &mut Vec<Statement>) -> Result<(), String> {
+    fn sequence(&mut self, nodes: &[Node<'s>], to: &mut Vec<Statement>) -> Result<(), Refusal> {
         for (idx, node) in nodes.iter().enumerate() {
             if let Some(condition) = self.skips(*node)? {
                 let mut rest = Vec::new();
@@ -325,7 +326,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    fn statement(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), String> {
+    fn statement(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), Refusal> {
         let mut own = Vec::new();
         match node.kind() {
             "comment" | ";" => {}
@@ -353,7 +354,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads an expression for what it does.
-    fn effect(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), String> {
+    fn effect(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), Refusal> {
         match node.kind() {
             "parenthesized_expression" | "comma_expression" => {
                 for inner in children(node) {
@@ -382,7 +383,7 @@ impl<'s> Reader<'s> {
         &mut self,
         node: Node<'s>,
         to: &mut Vec<Statement>,
-    ) -> Result<Option<Action>, String> {
+    ) -> Result<Option<Action>, Refusal> {
         let is_update = node.kind() == "update_expression";
         let left = self.field(node, if is_update { "argument" } else { "left" })?;
         let operator = self.text(self.field(node, "operator")?);

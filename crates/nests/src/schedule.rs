@@ -1,6 +1,7 @@
 //! How a kernel is carried out: a few numbers for each of its parts.
 
 use super::forms::Form;
+use super::vectors::Dots;
 use serde::{Deserialize, Serialize};
 
 /// How a kernel is carried out.
@@ -82,83 +83,4 @@ pub struct Turn {
     pub lanes: u32,
     /// Whether the loop over what is read side by side goes outside.
     pub columns_outside: bool,
-}
-
-/// Instructions that sum several products of narrow numbers at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Dots {
-    /// Four products of an unsigned and a signed byte: AVX-512 VNNI.
-    BytesAvx512,
-    /// The same: AVX-VNNI.
-    BytesAvx,
-    /// Two products of 16-bit numbers: `pmaddwd`.
-    Words,
-    /// Four products of signed bytes: `sdot`.
-    SignedBytes,
-}
-
-impl Dots {
-    /// Returns how many products one lane sums.
-    #[must_use]
-    pub fn group(self) -> u32 {
-        match self {
-            Self::Words => 2,
-            Self::BytesAvx512 | Self::BytesAvx | Self::SignedBytes => 4,
-        }
-    }
-
-    /// Returns the type of the operands in panels.
-    pub(super) fn kind(self) -> &'static str {
-        match self {
-            Self::Words => "int16_t",
-            Self::BytesAvx512 | Self::BytesAvx | Self::SignedBytes => "int8_t",
-        }
-    }
-
-    /// Returns whether the operand of the rows has 128 added to it, to be unsigned.
-    pub(super) fn is_shifted(self) -> bool {
-        matches!(self, Self::BytesAvx512 | Self::BytesAvx)
-    }
-
-    /// Returns whether there is such an instruction for so many lanes.
-    #[must_use]
-    pub fn has(self, lanes: u32) -> bool {
-        match self {
-            Self::BytesAvx512 => [4, 8, 16].contains(&lanes),
-            Self::Words => [4, 8, 16].contains(&lanes),
-            Self::BytesAvx => [4, 8].contains(&lanes),
-            Self::SignedBytes => lanes == 4,
-        }
-    }
-
-    /// Returns the call that adds to `sum` the products of a vector of the rows'
-    /// operand and one of the columns', all of them vectors of 32-bit lanes.
-    pub(super) fn call(self, lanes: u32, sum: &str, rows: &str, columns: &str) -> String {
-        let (bits, width) = match lanes {
-            16 => ("512", "512"),
-            8 => ("256", "256"),
-            _ => ("", "128"),
-        };
-        let register = format!("__m{width}i");
-        let wrap = |text: &str| format!("({register}){text}");
-        let vector = format!("vector_i{lanes}");
-        let (rows_wide, columns_wide) = (wrap(rows), wrap(columns));
-        match self {
-            Self::BytesAvx512 => format!(
-                "{sum} = ({vector})_mm{bits}_dpbusd_epi32({}, {rows_wide}, {columns_wide});",
-                wrap(sum)
-            ),
-            Self::BytesAvx => format!(
-                "{sum} = ({vector})_mm{bits}_dpbusd_avx_epi32({}, {rows_wide}, {columns_wide});",
-                wrap(sum)
-            ),
-            Self::Words => {
-                format!("{sum} += ({vector})_mm{bits}_madd_epi16({rows_wide}, {columns_wide});")
-            }
-            Self::SignedBytes => format!(
-                "{sum} = ({vector})vdotq_s32((int32x4_t){sum}, (int8x16_t){columns}, (int8x16_t){rows});"
-            ),
-        }
-    }
 }

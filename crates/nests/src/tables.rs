@@ -2,7 +2,7 @@
 //! wait for the one before that may have changed the same counter.
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
-use super::write::Text;
+use super::text::Text;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::statement::Command;
 use std::collections::BTreeMap;

@@ -3,8 +3,9 @@
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Turn;
-use super::vectors::{Preamble, Vectors, shifted};
-use super::write::Text;
+use super::text::Text;
+use super::translation::{Translation, shifted};
+use super::vectors::{Preamble, gnu};
 use autocomp_c_loops::change;
 use std::collections::BTreeMap;
 
@@ -107,7 +108,7 @@ impl TurnNest {
         for row in 0..lanes {
             let shifts = [(written.variable.as_str(), i64::from(row))];
             let locals = BTreeMap::new();
-            let mut vectors = Vectors {
+            let mut vectors = Translation {
                 preamble,
                 names,
                 lanes,
@@ -130,24 +131,20 @@ impl TurnNest {
                 );
                 for upper in [false, true] {
                     let offset = if upper { half } else { 0 };
-                    let order: Vec<String> = (0..half)
-                        .flat_map(|lane| [offset + lane, lanes + offset + lane])
-                        .map(|lane| lane.to_string())
-                        .collect();
+                    let order = (0..half).flat_map(|lane| [offset + lane, lanes + offset + lane]);
                     let row = 2 * pair + u32::from(upper);
                     text.line(&format!(
-                        "const {vector} v{}_{row} = __builtin_shufflevector({one}, {other}, {});",
+                        "const {vector} v{}_{row} = {};",
                         stage + 1,
-                        order.join(", ")
+                        gnu::shuffled(&one, &other, order)
                     ));
                 }
             }
         }
         for row in 0..lanes {
             let place = shifted(&self.target, &[(&read.variable, i64::from(row))])?.to_c();
-            text.line(&format!(
-                "*({vector}_anywhere *)&{place} = v{stages}_{row};"
-            ));
+            let place = gnu::stored(&gnu::anywhere(&vector), &place);
+            text.line(&format!("{place} = v{stages}_{row};"));
         }
         text.close();
         text.close();

@@ -1,11 +1,15 @@
-//! Expressions on vectors: the same step for several values of a loop variable.
+//! How vectors are written in C, and which instructions on them are asked for by name.
+//!
+//! Everything that is said about them in C stands in `gnu`, which x86, Neon and RISC-V
+//! vectors share: compilers choose the instructions. What they do not find by themselves is
+//! a row in the table of `dots`.
 
-mod picked;
+mod dots;
+pub(super) mod gnu;
 
-use super::code::{Element, Expression, Index, Named};
-use autocomp_c_loops::affine::Affine;
-use picked::MOST_STRIDE;
-use std::collections::{BTreeMap, BTreeSet};
+pub use dots::Dots;
+
+use std::collections::BTreeSet;
 
 /// C that stands in front of a kernel: types of vectors, and functions on them.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +45,7 @@ impl Preamble {
     /// Returns the name of the type of narrower elements in memory.
     pub(super) fn narrow(&mut self, lanes: u32, kind: &str) -> String {
         self.narrow.insert((lanes, kind.to_owned()));
-        format!("narrow_{kind}_{lanes}")
+        narrow_name(lanes, kind)
     }
 
     /// Returns the name of a function on vectors of floats.
@@ -60,16 +64,11 @@ impl Preamble {
         let mut text = String::new();
         for (lanes, kind) in &self.types {
             let (name, bytes) = (type_name(*lanes, kind), 4 * lanes);
-            text += &format!(
-                "typedef {kind} {name} __attribute__((vector_size({bytes})));\n\
-                 typedef {kind} {name}_anywhere __attribute__((vector_size({bytes}), aligned(4), may_alias));\n"
-            );
+            text += &gnu::defined(&name, kind, bytes);
         }
         for (lanes, kind) in &self.narrow {
             let bytes = lanes * bytes_of(kind);
-            text += &format!(
-                "typedef {kind} narrow_{kind}_{lanes} __attribute__((vector_size({bytes}), aligned(1), may_alias));\n"
-            );
+            text += &gnu::defined_narrow(&narrow_name(*lanes, kind), kind, bytes);
         }
         // In the order of the list, so that each stands behind what it needs.
         for (name, body, _) in FUNCTIONS {
@@ -79,6 +78,10 @@ impl Preamble {
         }
         text
     }
+}
+
+fn narrow_name(lanes: u32, kind: &str) -> String {
+    format!("narrow_{kind}_{lanes}")
 }
 
 fn type_name(lanes: u32, kind: &str) -> String {
@@ -97,322 +100,7 @@ pub(super) fn bytes_of(kind: &str) -> u32 {
     }
 }
 
-/// Translates expressions for `lanes` values of a variable side by side.
-pub(super) struct Vectors<'p> {
-    pub preamble: &'p mut Preamble,
-    pub names: &'p BTreeMap<String, Named>,
-    pub lanes: u32,
-    /// Type of the elements: `float` or `int32_t`.
-    pub kind: &'p str,
-    pub variable: &'p str,
-    /// What is added to variables.
-    pub shifts: &'p [(&'p str, i64)],
-    /// Variables that hold vectors, with what they are called.
-    pub locals: &'p BTreeMap<String, String>,
-}
-
-/// A translated expression.
-pub(super) enum Value {
-    /// The same in all lanes.
-    Scalar(String),
-    /// A vector.
-    Vector(String),
-}
-
-impl Vectors<'_> {
-    /// Returns whether a type can be taken for that of the elements.
-    fn fits(kind: &str, want: &str) -> bool {
-        match want {
-            "float" => kind == "float" || is_narrow(kind) || kind == "int32_t",
-            _ => is_narrow(kind) || kind == "int32_t",
-        }
-    }
-
-    /// Returns the type in which C computes an expression: `float` or `int32_t`; nothing for
-    /// others. `double` counts as `float`: rounded earlier than it is written; tests decide whether
-    /// that is right.
-    fn natural(&self, expression: &Expression) -> Option<&'static str> {
-        let either = |one: Option<&'static str>, other: Option<&'static str>| match (one?, other?) {
-            ("int32_t", "int32_t") => Some("int32_t"),
-            _ => Some("float"),
-        };
-        Some(match expression {
-            Expression::Number(text) if is_whole_number(text) => "int32_t",
-            Expression::Number(_) | Expression::Call(..) => "float",
-            Expression::Index(_) => "int32_t",
-            Expression::Element(element) => match self.names.get(&element.name)?.kind.as_str() {
-                "float" => "float",
-                kind if kind == "int32_t" || is_narrow(kind) => "int32_t",
-                _ => return None,
-            },
-            Expression::Negative(inner) => self.natural(inner)?,
-            Expression::Cast(kind, _) => match kind.as_str() {
-                "float" | "double" => "float",
-                kind if kind == "int32_t" || is_narrow(kind) => "int32_t",
-                _ => return None,
-            },
-            Expression::Binary(left, operator, right) => {
-                let both = either(self.natural(left), self.natural(right))?;
-                match is_condition(expression) || "&|^<<>>%".contains(operator.as_str()) {
-                    true => "int32_t",
-                    false => both,
-                }
-            }
-            Expression::Choice(_, one, other) => either(self.natural(one), self.natural(other))?,
-        })
-    }
-
-    /// Returns an expression that is a vector in any case.
-    pub(super) fn vector(&mut self, expression: &Expression) -> Option<String> {
-        self.vector_in(expression, self.kind)
-    }
-
-    fn vector_in(&mut self, expression: &Expression, kind: &str) -> Option<String> {
-        Some(match self.value_in(expression, kind)? {
-            Value::Vector(text) => text,
-            Value::Scalar(text) => {
-                let vector = self.preamble.vector(self.lanes, kind);
-                format!("(({vector}){{0}} + {text})")
-            }
-        })
-    }
-
-    /// Translates an expression; nothing if there is no way to.
-    pub(super) fn value(&mut self, expression: &Expression) -> Option<Value> {
-        self.value_in(expression, self.kind)
-    }
-
-    fn varies(&self, expression: &Expression) -> bool {
-        expression.mentions(self.variable)
-            || expression
-                .reads()
-                .iter()
-                .any(|it| self.locals.contains_key(&it.name))
-    }
-
-    /// Translates an expression into numbers of type `kind`.
-    fn value_in(&mut self, expression: &Expression, kind: &str) -> Option<Value> {
-        if !self.varies(expression) {
-            let reads = expression.reads();
-            let known = reads.iter().all(|it| match self.names.get(&it.name) {
-                Some(named) => Self::fits(&named.kind, "float"),
-                None => false,
-            });
-            let text = shifted_expression(expression, self.shifts)?.to_c();
-            return known.then(|| Value::Scalar(format!("({kind})({text})")));
-        }
-        let natural = self.natural(expression)?;
-        if let Expression::Element(element) = expression {
-            return Some(Value::Vector(self.load(element, kind)?));
-        }
-        if natural != kind {
-            let text = self.vector_in(expression, natural)?;
-            let vector = self.preamble.vector(self.lanes, kind);
-            return Some(Value::Vector(format!(
-                "__builtin_convertvector({text}, {vector})"
-            )));
-        }
-        let text = match expression {
-            Expression::Number(_) | Expression::Element(_) => return None,
-            Expression::Index(_) => self.indices(expression)?,
-            Expression::Negative(inner) => format!("(-{})", self.vector_in(inner, kind)?),
-            Expression::Cast(to, inner) if is_narrow(to) => {
-                let vector = self.preamble.vector(self.lanes, "int32_t");
-                let narrow = self.preamble.narrow(self.lanes, to);
-                let inner = self.vector_in(inner, "int32_t")?;
-                format!(
-                    "__builtin_convertvector(__builtin_convertvector({inner}, {narrow}), {vector})"
-                )
-            }
-            Expression::Cast(_, inner) => return self.value_in(inner, kind),
-            Expression::Binary(left, operator, right) => {
-                if is_condition(expression) {
-                    return Some(Value::Vector(format!("({} & 1)", self.mask(expression)?)));
-                }
-                let arithmetic = ["+", "-", "*", "/"].contains(&operator.as_str());
-                let whole = ["&", "|", "^", "<<", ">>", "%"].contains(&operator.as_str());
-                if !(arithmetic || whole && kind == "int32_t") {
-                    return None;
-                }
-                let side = |value| match value {
-                    Value::Scalar(text) | Value::Vector(text) => text,
-                };
-                let left = side(self.value_in(left, kind)?);
-                let right = side(self.value_in(right, kind)?);
-                format!("({left} {operator} {right})")
-            }
-            Expression::Choice(condition, one, other) => {
-                let mask = self.mask(condition)?;
-                let (one, other) = (self.vector_in(one, kind)?, self.vector_in(other, kind)?);
-                match kind {
-                    "float" => {
-                        let chosen = self.preamble.function(self.lanes, "chosen")?;
-                        format!("{chosen}({mask}, {one}, {other})")
-                    }
-                    _ => format!("(({mask} & {one}) | (~{mask} & {other}))"),
-                }
-            }
-            Expression::Call(name, arguments) => {
-                let name = match name.as_str() {
-                    "fmaxf" | "fmax" => "larger",
-                    "fminf" | "fmin" => "smaller",
-                    "exp" => "expf",
-                    "erf" => "erff",
-                    "tanh" => "tanhf",
-                    "sqrt" => "sqrtf",
-                    "fabs" => "fabsf",
-                    name => name,
-                };
-                let function = self.preamble.function(self.lanes, name)?;
-                let arguments = arguments.iter().map(|it| self.vector_in(it, "float"));
-                let arguments: Vec<String> = arguments.collect::<Option<_>>()?;
-                format!("{function}({})", arguments.join(", "))
-            }
-        };
-        Some(Value::Vector(text))
-    }
-
-    /// Translates a condition: all bits of a lane are set where it holds.
-    fn mask(&mut self, condition: &Expression) -> Option<String> {
-        let integers = self.preamble.vector(self.lanes, "int32_t");
-        if !self.varies(condition) {
-            let text = shifted_expression(condition, self.shifts)?.to_c();
-            return Some(format!("(({integers}){{0}} - (({text}) != 0))"));
-        }
-        if let Expression::Binary(left, operator, right) = condition {
-            match operator.as_str() {
-                "&&" => return Some(format!("({} & {})", self.mask(left)?, self.mask(right)?)),
-                "||" => return Some(format!("({} | {})", self.mask(left)?, self.mask(right)?)),
-                // `!c`
-                "==" if is_condition(left) && **right == Expression::Number("0".into()) => {
-                    return Some(format!("(~{})", self.mask(left)?));
-                }
-                "<" | ">" | "<=" | ">=" | "==" | "!=" => {
-                    let kind = match (self.natural(left)?, self.natural(right)?) {
-                        ("int32_t", "int32_t") => "int32_t",
-                        _ => "float",
-                    };
-                    let (left, right) = (self.vector_in(left, kind)?, self.vector_in(right, kind)?);
-                    return Some(format!("({left} {operator} {right})"));
-                }
-                _ => {}
-            }
-        }
-        match self.natural(condition)? {
-            "int32_t" => Some(format!("({} != 0)", self.vector_in(condition, "int32_t")?)),
-            _ => None,
-        }
-    }
-
-    /// Returns a vector of indices; nothing for what is no index.
-    fn indices(&mut self, expression: &Expression) -> Option<String> {
-        let Expression::Index(affine) = expression else {
-            return None;
-        };
-        let next = Affine::variable(self.variable).plus_constant(1)?;
-        let step = affine
-            .substitute(self.variable, &next)?
-            .minus(affine)?
-            .as_constant()?;
-        let first = shifted_expression(expression, self.shifts)?.to_c();
-        let vector = self.preamble.vector(self.lanes, "int32_t");
-        let steps: Vec<String> = (0..i64::from(self.lanes))
-            .map(|lane| (lane * step).to_string())
-            .collect();
-        Some(format!("(({vector}){{{}}} + ({first}))", steps.join(", ")))
-    }
-
-    fn load(&mut self, element: &Element, kind: &str) -> Option<String> {
-        let named = self.names.get(&element.name)?;
-        let vector = self.preamble.vector(self.lanes, kind);
-        let own = named.kind.as_str();
-        if !Self::fits(own, "float") {
-            return None;
-        }
-        if let Some(local) = self.locals.get(&element.name) {
-            // Locals of narrow types hold what is left of them, in 32 bits.
-            let own = if own == "float" { "float" } else { "int32_t" };
-            return Some(match own == kind {
-                true => local.clone(),
-                false => format!("__builtin_convertvector({local}, {vector})"),
-            });
-        }
-        let first = shifted(element, self.shifts)?;
-        let stride = element.stride(self.variable, &named.extents);
-        if stride == Some(1) && own == kind {
-            return Some(format!("*(const {vector}_anywhere *)&{}", first.to_c()));
-        }
-        if stride == Some(1) {
-            let narrow = match is_narrow(own) {
-                true => self.preamble.narrow(self.lanes, own),
-                false => self.preamble.vector(self.lanes, own) + "_anywhere",
-            };
-            return Some(format!(
-                "__builtin_convertvector(*(const {narrow} *)&{}, {vector})",
-                first.to_c()
-            ));
-        }
-        if let Some(stride) = stride.filter(|it| (1..=MOST_STRIDE).contains(&it.abs())) {
-            return self.picked(&first, own, stride, kind);
-        }
-        let each = (0..i64::from(self.lanes)).map(|lane| {
-            let place = shifted(&first, &[(self.variable, lane)])?;
-            Some(self.in_lane(&place, lane).to_c())
-        });
-        let each: Vec<String> = each.collect::<Option<_>>()?;
-        Some(format!("({vector}){{{}}}", each.join(", ")))
-    }
-
-    /// Returns a place with what indices look up taken from one lane.
-    fn in_lane(&self, place: &Element, lane: i64) -> Element {
-        let of = |value: &Expression| {
-            value.map(&mut |element| match self.locals.get(&element.name) {
-                Some(local) => Expression::Number(format!("{local}[{lane}]")),
-                None => Expression::Element(self.in_lane(element, lane)),
-            })
-        };
-        let indices = place.indices.iter().map(|index| match index {
-            Index::Affine(_) => index.clone(),
-            Index::Value(value) => Index::Value(Box::new(of(value))),
-        });
-        Element {
-            name: place.name.clone(),
-            indices: indices.collect(),
-        }
-    }
-}
-
 /// Returns whether a type has fewer than 32 bits.
 pub(super) fn is_narrow(kind: &str) -> bool {
     ["int8_t", "uint8_t", "int16_t", "uint16_t"].contains(&kind)
-}
-
-fn is_whole_number(text: &str) -> bool {
-    text.parse::<i64>().is_ok() || text.starts_with("0x") || text.starts_with("INT32")
-}
-
-fn is_condition(expression: &Expression) -> bool {
-    let operators = ["<", ">", "<=", ">=", "==", "!=", "&&", "||"];
-    matches!(expression, Expression::Binary(_, operator, _) if operators.contains(&operator.as_str()))
-}
-
-/// Returns an element with `shifts` added to variables.
-pub(super) fn shifted(element: &Element, shifts: &[(&str, i64)]) -> Option<Element> {
-    match shifted_expression(&Expression::Element(element.clone()), shifts)? {
-        Expression::Element(element) => Some(element),
-        _ => None,
-    }
-}
-
-/// Returns an expression with `shifts` added to variables.
-pub(super) fn shifted_expression(
-    expression: &Expression,
-    shifts: &[(&str, i64)],
-) -> Option<Expression> {
-    let mut result = expression.clone();
-    for (variable, shift) in shifts.iter().filter(|(_, shift)| *shift != 0) {
-        let value = Affine::variable(variable).plus_constant(*shift)?;
-        result = result.substitute(variable, &value)?;
-    }
-    Some(result)
 }

@@ -5,8 +5,9 @@ mod roles;
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;
-use super::vectors::{Preamble, Vectors, is_narrow, shifted};
-use super::write::Text;
+use super::text::Text;
+use super::translation::{Translation, shifted};
+use super::vectors::{Preamble, gnu, is_narrow};
 use autocomp_c_loops::statement::Command;
 use roles::{Role, gathered};
 use std::collections::BTreeMap;
@@ -182,16 +183,15 @@ impl WideLoop {
                 }
                 Role::Extreme(target, ..) => {
                     let first = target.to_c();
+                    let first = gnu::splat(&vector, &first);
                     let sums: Vec<String> = (0..count)
-                        .map(|copy| format!("s{idx}_{copy} = ({vector}){{0}} + {first}"))
+                        .map(|copy| format!("s{idx}_{copy} = {first}"))
                         .collect();
                     text.line(&format!("{vector} {};", sums.join(", ")));
                 }
                 Role::Running(target, _) => {
-                    text.line(&format!(
-                        "{vector} carry{idx} = ({vector}){{0}} + {};",
-                        target.to_c()
-                    ));
+                    let first = gnu::splat(&vector, &target.to_c());
+                    text.line(&format!("{vector} carry{idx} = {first};"));
                 }
                 _ => {}
             }
@@ -252,7 +252,7 @@ impl WideLoop {
             let kind = wide_kind(&self.kinds[idx]);
             let vector = preamble.vector(lanes, kind);
             let translate = |expression: &Expression, preamble: &mut Preamble| {
-                let mut vectors = Vectors {
+                let mut vectors = Translation {
                     preamble,
                     names,
                     lanes,
@@ -280,14 +280,15 @@ impl WideLoop {
                     if is_narrow(&self.kinds[idx]) {
                         let narrow = preamble.narrow(lanes, &self.kinds[idx]);
                         text.line(&format!(
-                            "*({narrow} *)&{place} = __builtin_convertvector({value}, {narrow});"
+                            "{} = {};",
+                            gnu::stored(&narrow, &place),
+                            gnu::converted(&value, &narrow)
                         ));
                         continue;
                     }
                     let operator = operator.map_or(String::new(), String::from);
-                    text.line(&format!(
-                        "*({vector}_anywhere *)&{place} {operator}= {value};"
-                    ));
+                    let place = gnu::stored(&gnu::anywhere(&vector), &place);
+                    text.line(&format!("{place} {operator}= {value};"));
                 }
                 Role::Sum(_, _, value) => {
                     let value = translate(value, preamble)?;
@@ -308,25 +309,21 @@ impl WideLoop {
                     let mut reach = 1;
                     while reach < lanes {
                         // Each lane gets the sum of the lanes up to `reach` below it.
-                        let moved: Vec<String> = (0..lanes)
-                            .map(|lane| match lane.checked_sub(reach) {
-                                Some(from) => (lanes + from).to_string(),
-                                None => "0".to_owned(),
-                            })
-                            .collect();
-                        text.line(&format!(
-                            "x{idx}_{copy} += __builtin_shufflevector(({vector}){{0}}, x{idx}_{copy}, {});",
-                            moved.join(", ")
-                        ));
+                        let moved = (0..lanes).map(|lane| match lane.checked_sub(reach) {
+                            Some(from) => lanes + from,
+                            None => 0,
+                        });
+                        let sum = format!("x{idx}_{copy}");
+                        let moved = gnu::shuffled(&gnu::zero(&vector), &sum, moved);
+                        text.line(&format!("{sum} += {moved};"));
                         reach *= 2;
                     }
                     text.line(&format!(
                         "const {vector} {local} = x{idx}_{copy} + carry{idx};"
                     ));
-                    let last = vec![(lanes - 1).to_string(); lanes as usize].join(", ");
-                    text.line(&format!(
-                        "carry{idx} += __builtin_shufflevector(x{idx}_{copy}, x{idx}_{copy}, {last});"
-                    ));
+                    let sum = format!("x{idx}_{copy}");
+                    let last = gnu::shuffled(&sum, &sum, (0..lanes).map(|_| lanes - 1));
+                    text.line(&format!("carry{idx} += {last};"));
                     locals.insert(target.name.clone(), local);
                 }
             }
@@ -343,14 +340,9 @@ impl WideLoop {
             }
             let mut half = lanes / 2;
             while 0 < half {
-                let moved: Vec<String> = (0..lanes)
-                    .map(|lane| ((lane + half) % lanes).to_string())
-                    .collect();
-                let other = format!(
-                    "__builtin_shufflevector(s{idx}_0, s{idx}_0, {})",
-                    moved.join(", ")
-                );
-                text.line(&combine(&format!("s{idx}_0"), &other));
+                let moved = (0..lanes).map(|lane| (lane + half) % lanes);
+                let sum = format!("s{idx}_0");
+                text.line(&combine(&sum, &gnu::shuffled(&sum, &sum, moved)));
                 half /= 2;
             }
         };

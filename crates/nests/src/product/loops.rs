@@ -1,7 +1,7 @@
 //! Loops over blocks and tiles.
 
 use super::super::nest::Range;
-use super::super::schedule::Dots;
+use super::super::vectors::{Dots, gnu};
 use super::{Tile, Writer, is_zero};
 
 impl Writer<'_> {
@@ -163,17 +163,14 @@ impl Writer<'_> {
                 .map(|c| match (shifts, is_zero(&nest.initial)) {
                     (true, _) => {
                         let id = self.id;
-                        format!(
-                            "s{r}_{c} = *(const {vector} *)&shifts{id}[{v} + {}]",
-                            c * lanes
-                        )
+                        let place = format!("shifts{id}[{v} + {}]", c * lanes);
+                        format!("s{r}_{c} = {}", gnu::loaded(&vector, &place))
                     }
                     (false, true) => format!("s{r}_{c} = {{0}}"),
-                    (false, false) => format!(
-                        "s{r}_{c} = ({vector}){{0}} + ({})({})",
-                        nest.sum_type,
-                        nest.initial.to_c()
-                    ),
+                    (false, false) => {
+                        let initial = format!("({})({})", nest.sum_type, nest.initial.to_c());
+                        format!("s{r}_{c} = {}", gnu::splat(&vector, &initial))
+                    }
                 })
                 .collect();
             self.text.line(&format!("{vector} {};", sums.join(", ")));

@@ -2,8 +2,8 @@
 
 use super::super::code::Expression;
 use super::super::nest::Range;
-use super::super::schedule::Dots;
-use super::super::vectors::shifted;
+use super::super::translation::shifted;
+use super::super::vectors::Dots;
 use super::Writer;
 use autocomp_c_loops::affine::Affine;
 

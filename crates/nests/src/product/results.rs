@@ -1,7 +1,8 @@
 //! Where sums go.
 
 use super::super::code::Expression;
-use super::super::vectors::{Value, Vectors, shifted, shifted_expression};
+use super::super::translation::{Translation, Value, shifted, shifted_expression};
+use super::super::vectors::gnu;
 use super::{Tile, Writer};
 use autocomp_c_loops::affine::Affine;
 use std::collections::BTreeMap;
@@ -53,7 +54,7 @@ impl Writer<'_> {
                     name.clone()
                 } else {
                     let locals = BTreeMap::from([(nest.sum.clone(), name.clone())]);
-                    let mut vectors = Vectors {
+                    let mut vectors = Translation {
                         preamble: &mut *self.preamble,
                         names: self.names,
                         lanes,
@@ -67,7 +68,7 @@ impl Writer<'_> {
                         Value::Scalar(_) => return None,
                     }
                 };
-                let place = format!("*({vector}_anywhere *)&{element}");
+                let place = gnu::stored(&gnu::anywhere(&vector), &element);
                 self.text.line(&match adds {
                     None => format!("{place} = {value};"),
                     Some(k) => {

@@ -1,8 +1,8 @@
 //! One step of all sums of a tile.
 
 use super::super::code::{Element, Expression};
-use super::super::schedule::Dots;
-use super::super::vectors::shifted;
+use super::super::translation::shifted;
+use super::super::vectors::{Dots, gnu};
 use super::{Tile, Writer};
 
 impl Writer<'_> {
@@ -47,17 +47,15 @@ impl Writer<'_> {
             }
             for c in 0..tile.columns {
                 let value = if self.column_panels.contains(&idx) {
-                    format!("*(const {vector} *)&{}", self.in_columns(idx, access, c))
+                    gnu::loaded(&vector, &self.in_columns(idx, access, c))
                 } else {
                     let element = shifted(access, &[(&v, i64::from(c * lanes))])?.to_c();
                     let own = &self.names.get(&access.name)?.kind;
                     match *own == kind {
-                        true => format!("*(const {vector}_anywhere *)&{element}"),
+                        true => gnu::loaded(&gnu::anywhere(&vector), &element),
                         false => {
                             let narrow = self.preamble.narrow(lanes, own);
-                            format!(
-                                "__builtin_convertvector(*(const {narrow} *)&{element}, {vector})"
-                            )
+                            gnu::converted(&gnu::loaded(&narrow, &element), &vector)
                         }
                     }
                 };
@@ -99,13 +97,12 @@ impl Writer<'_> {
         let (column, row) = self.dot_operands()?;
         let lanes = self.schedule.lanes;
         let vector = self.preamble.vector(lanes, "int32_t");
-        self.preamble.narrow(1, "int32_t");
+        let single = self.preamble.narrow(1, "int32_t");
         let reads: Vec<Element> = self.nest.reads().into_iter().cloned().collect();
         for c in 0..tile.columns {
             let place = self.in_columns(column, &reads[column], c);
-            self.text.line(&format!(
-                "const {vector} v{c} = *(const {vector}_anywhere *)&{place};"
-            ));
+            let value = gnu::loaded(&gnu::anywhere(&vector), &place);
+            self.text.line(&format!("const {vector} v{c} = {value};"));
         }
         let variable = self
             .row
@@ -113,7 +110,7 @@ impl Writer<'_> {
         for r in 0..tile.rows {
             let word = if self.row_panels.contains(&row) {
                 let place = self.in_rows(row, &reads[row], r, from);
-                format!("*(const narrow_int32_t_1 *)&{place}")
+                gnu::loaded(&single, &place)
             } else {
                 let element = shifted(&reads[row], &[(&variable, i64::from(r))])?.to_c();
                 let mark = if dots.is_shifted() {
@@ -121,18 +118,17 @@ impl Writer<'_> {
                 } else {
                     ""
                 };
-                format!("*(const narrow_int32_t_1 *)&{element}{mark}")
+                gnu::loaded(&single, &element) + mark
             };
-            self.text.line(&format!(
-                "const {vector} x{r} = ({vector}){{0}} + ({word})[0];"
-            ));
+            let word = gnu::splat(&vector, &format!("({word})[0]"));
+            self.text.line(&format!("const {vector} x{r} = {word};"));
             for c in 0..tile.columns {
                 let call = dots.call(
                     lanes,
                     &format!("s{r}_{c}"),
                     &format!("x{r}"),
                     &format!("v{c}"),
-                );
+                )?;
                 self.text.line(&call);
             }
         }

@@ -4,8 +4,9 @@ use super::{Change, Choices};
 use crate::code::Named;
 use crate::forms::Form;
 use crate::nest::Nest;
-use crate::schedule::{Dots, Part, Product, Schedule};
-use crate::write::Region;
+use crate::region::Region;
+use crate::schedule::{Part, Product, Schedule};
+use crate::vectors::Dots;
 use std::collections::BTreeMap;
 
 pub(super) fn product_changes(before: &Product, after: &Product) -> Vec<Change> {

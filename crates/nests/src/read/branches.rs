@@ -5,13 +5,14 @@ use super::super::pieces;
 use super::Reader;
 use super::constants::number;
 use super::expressions::negated;
+use crate::refusal::Refusal;
 use autocomp_c_loops::statement::Guard;
 use autocomp_c_loops::syntax::children;
 use tree_sitter::Node;
 
 impl<'s> Reader<'s> {
     /// Reads the condition of an `if` around `continue`, if a statement is one.
-    pub(super) fn skips(&mut self, node: Node<'s>) -> Result<Option<Expression>, String> {
+    pub(super) fn skips(&mut self, node: Node<'s>) -> Result<Option<Expression>, Refusal> {
         if node.kind() != "if_statement" || node.child_by_field_name("alternative").is_some() {
             return Ok(None);
         }
@@ -31,7 +32,11 @@ impl<'s> Reader<'s> {
         }
     }
 
-    pub(super) fn branch(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), String> {
+    pub(super) fn branch(
+        &mut self,
+        node: Node<'s>,
+        to: &mut Vec<Statement>,
+    ) -> Result<(), Refusal> {
         let place = self.field(node, "condition")?;
         // Known when the kernel is read: `if (N % 8 == 0)`.
         if let Some(holds) = self.known_condition(place) {
@@ -60,11 +65,11 @@ impl<'s> Reader<'s> {
     /// when the kernel is read.
     pub(super) fn or_guarded(
         &mut self,
-        made: Result<Vec<Statement>, String>,
+        made: Result<Vec<Statement>, Refusal>,
         condition: &Expression,
         then: Vec<Statement>,
         otherwise: Vec<Statement>,
-    ) -> Result<Vec<Statement>, String> {
+    ) -> Result<Vec<Statement>, Refusal> {
         match (made, pieces::condition(condition)) {
             (Err(why), Some(condition)) => {
                 self.doubt.get_or_insert(why);
@@ -85,7 +90,7 @@ impl<'s> Reader<'s> {
         condition: &Expression,
         then: &[Statement],
         otherwise: &[Statement],
-    ) -> Result<Vec<Statement>, String> {
+    ) -> Result<Vec<Statement>, Refusal> {
         // Both ways to the same place are one assignment.
         if let (
             [
@@ -134,7 +139,7 @@ impl<'s> Reader<'s> {
         Ok(result)
     }
 
-    fn arm(&mut self, node: Node<'s>) -> Result<Vec<Statement>, String> {
+    fn arm(&mut self, node: Node<'s>) -> Result<Vec<Statement>, Refusal> {
         let inner = match node.kind() {
             "else_clause" => match node.named_child(0) {
                 Some(inner) => inner,
@@ -171,7 +176,7 @@ impl<'s> Reader<'s> {
         node: Node<'s>,
         condition: &Expression,
         statements: Vec<Statement>,
-    ) -> Result<Vec<Statement>, String> {
+    ) -> Result<Vec<Statement>, Refusal> {
         let last = statements.len().saturating_sub(1);
         let mut result = Vec::new();
         for (idx, statement) in statements.into_iter().enumerate() {

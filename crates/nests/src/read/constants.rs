@@ -2,6 +2,7 @@
 
 use super::super::code::{Element, Expression};
 use super::{Binding, EXTENT_LIMIT, Reader};
+use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::{assigned_names, children};
 use std::collections::BTreeSet;
@@ -233,7 +234,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads constants, types and arrays of the file.
-    pub(super) fn of_file(&mut self, node: Node<'s>) -> Result<(), String> {
+    pub(super) fn of_file(&mut self, node: Node<'s>) -> Result<(), Refusal> {
         match node.kind() {
             "comment" | ";" => Ok(()),
             "expression_statement" if self.text(node) == ";" => Ok(()),
@@ -265,14 +266,14 @@ impl<'s> Reader<'s> {
                 }
                 self.file_declaration(node)
             }
-            kind => Err(format!(
-                "line {}: outside of functions there is {kind}, which is not understood",
-                1 + node.start_position().row
+            kind => Err(Refusal::at(
+                1 + node.start_position().row,
+                format!("has {kind} outside of functions, which is not understood"),
             )),
         }
     }
 
-    fn enumerators(&mut self, node: Node<'s>) -> Result<(), String> {
+    fn enumerators(&mut self, node: Node<'s>) -> Result<(), Refusal> {
         let Some(list) = node.child_by_field_name("body") else {
             return Ok(());
         };

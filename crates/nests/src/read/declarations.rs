@@ -3,6 +3,7 @@
 use super::super::code::{Action, Element, Expression, Index, Loop, Named, Statement, UNKNOWN};
 use super::constants::is_index;
 use super::{Binding, EXTENT_LIMIT, Reader};
+use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::children;
 use tree_sitter::Node;
@@ -20,7 +21,7 @@ pub(super) struct Declared<'s> {
 
 impl<'s> Reader<'s> {
     /// Reads the type in front of declarators.
-    pub(super) fn kind(&self, node: Node<'s>) -> Result<String, String> {
+    pub(super) fn kind(&self, node: Node<'s>) -> Result<String, Refusal> {
         let kind = self.field(node, "type")?;
         Ok(match kind.kind() {
             "enum_specifier" => "int32_t".into(),
@@ -30,7 +31,7 @@ impl<'s> Reader<'s> {
 
     /// Reads `x[4][n]`, `*x` or `(*x)[n]`. A pointer is an array whose first size is
     /// not known.
-    pub(super) fn declarator(&self, node: Node<'s>) -> Result<Declared<'s>, String> {
+    pub(super) fn declarator(&self, node: Node<'s>) -> Result<Declared<'s>, Refusal> {
         let mut extents = Vec::new();
         let mut inner = node;
         let mut is_pointer = false;
@@ -76,7 +77,7 @@ impl<'s> Reader<'s> {
         &mut self,
         node: Node<'s>,
         to: &mut Vec<Statement>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         if let Some(kind) = node.child_by_field_name("type")
             && kind.kind() == "enum_specifier"
         {
@@ -144,7 +145,7 @@ impl<'s> Reader<'s> {
         extents: Vec<i64>,
         value: Option<Node<'s>>,
         to: &mut Vec<Statement>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let is_zero = |it: Node<'s>| {
             let text: String = self.text(it).split_whitespace().collect();
             ["{}", "{0}", "{0.0f}", "{0.f}", "{0.0}"].contains(&text.as_str())
@@ -209,7 +210,7 @@ impl<'s> Reader<'s> {
         is_static: bool,
         value: Option<Node<'s>>,
         to: &mut Vec<Statement>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let known = value.and_then(|it| self.affine(it));
         if self.counters.contains(name) && is_index(kind) {
             let start = match (value, &known) {
@@ -301,7 +302,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads a declaration outside of functions: constants, and arrays to work in.
-    pub(super) fn file_declaration(&mut self, node: Node<'s>) -> Result<(), String> {
+    pub(super) fn file_declaration(&mut self, node: Node<'s>) -> Result<(), Refusal> {
         let mut statements = Vec::new();
         let before = self.names.len();
         self.declaration(node, &mut statements)?;

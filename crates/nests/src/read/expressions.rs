@@ -5,6 +5,7 @@ use super::super::pieces;
 use super::super::shape::{self, Ranges};
 use super::constants::{is_index, number};
 use super::{Binding, Reader};
+use crate::refusal::Refusal;
 use autocomp_c_loops::syntax::children;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
@@ -34,7 +35,7 @@ const OPERATORS: [&str; 18] = [
 ];
 
 impl<'s> Reader<'s> {
-    pub(super) fn expression(&mut self, node: Node<'s>) -> Result<Expression, String> {
+    pub(super) fn expression(&mut self, node: Node<'s>) -> Result<Expression, Refusal> {
         match self.budget.checked_sub(1) {
             Some(left) => self.budget = left,
             None => return Err("the kernel is too long".into()),
@@ -102,7 +103,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn named(&mut self, node: Node<'s>) -> Result<Expression, String> {
+    fn named(&mut self, node: Node<'s>) -> Result<Expression, Refusal> {
         let name = self.text(node);
         match self.bindings.get(name) {
             Some(Binding::Index(affine)) => {
@@ -127,7 +128,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn binary(&mut self, node: Node<'s>) -> Result<Expression, String> {
+    fn binary(&mut self, node: Node<'s>) -> Result<Expression, Refusal> {
         let operator = self.text(self.field(node, "operator")?);
         // Whole numbers of loop variables keep their form, so that equal ones are equal.
         if let Some(affine) = self.affine(node) {
@@ -156,7 +157,7 @@ impl<'s> Reader<'s> {
         ))
     }
 
-    fn call(&mut self, node: Node<'s>) -> Result<Expression, String> {
+    fn call(&mut self, node: Node<'s>) -> Result<Expression, Refusal> {
         let callee = self.text(self.field(node, "function")?);
         if self.functions.contains_key(callee) {
             return self.call_for_value(node, callee);

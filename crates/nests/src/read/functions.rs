@@ -4,6 +4,7 @@ use super::super::code::{Expression, Statement};
 use super::branches::chosen;
 use super::constants::is_index;
 use super::{Binding, Reader};
+use crate::refusal::Refusal;
 use autocomp_c_loops::syntax::children;
 use tree_sitter::Node;
 
@@ -11,7 +12,7 @@ use tree_sitter::Node;
 const MOST_OPERANDS: usize = 200;
 
 impl<'s> Reader<'s> {
-    pub(super) fn function_name(&self, function: Node<'s>) -> Result<String, String> {
+    pub(super) fn function_name(&self, function: Node<'s>) -> Result<String, Refusal> {
         let declarator = self.field(function, "declarator")?;
         match declarator.kind() {
             "function_declarator" => {
@@ -23,7 +24,7 @@ impl<'s> Reader<'s> {
 
     /// Binds the parameters of a function to what a call gives it, and returns its
     /// body. The caller puts names and bindings back.
-    fn enter(&mut self, node: Node<'s>, callee: &str) -> Result<Node<'s>, String> {
+    fn enter(&mut self, node: Node<'s>, callee: &str) -> Result<Node<'s>, Refusal> {
         if self.calls.iter().any(|it| it == callee) {
             return self.refused(node, "calls itself");
         }
@@ -73,7 +74,7 @@ impl<'s> Reader<'s> {
         &mut self,
         node: Node<'s>,
         to: &mut Vec<Statement>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let callee = self
             .text(self.field(node, "function")?)
             .trim_start_matches("__builtin_");
@@ -98,7 +99,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads `memset(x, 0, sizeof x)` of a whole array.
-    fn cleared(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), String> {
+    fn cleared(&mut self, node: Node<'s>, to: &mut Vec<Statement>) -> Result<(), Refusal> {
         let arguments = children(self.field(node, "arguments")?);
         let [array, value, bytes] = arguments.as_slice() else {
             return self.not_understood(node);
@@ -141,7 +142,7 @@ impl<'s> Reader<'s> {
         &mut self,
         node: Node<'s>,
         callee: &str,
-    ) -> Result<Expression, String> {
+    ) -> Result<Expression, Refusal> {
         let kind = match self.functions.get(callee) {
             Some(function) => self.kind(*function)?,
             None => return self.not_understood(node),
@@ -176,7 +177,7 @@ impl<'s> Reader<'s> {
         })
     }
 
-    fn with_loops(&mut self, node: Node<'s>, nodes: &[Node<'s>]) -> Result<Expression, String> {
+    fn with_loops(&mut self, node: Node<'s>, nodes: &[Node<'s>]) -> Result<Expression, Refusal> {
         let Some((last, rest)) = nodes.split_last() else {
             return self.not_understood(node);
         };
@@ -195,7 +196,7 @@ impl<'s> Reader<'s> {
 
     /// Follows statements without loops and returns what they return; nothing if
     /// they run to their end.
-    fn straight(&mut self, nodes: &[Node<'s>]) -> Result<Option<Expression>, String> {
+    fn straight(&mut self, nodes: &[Node<'s>]) -> Result<Option<Expression>, Refusal> {
         for (idx, node) in nodes.iter().enumerate() {
             match node.kind() {
                 "comment" | ";" => {}
@@ -243,7 +244,7 @@ impl<'s> Reader<'s> {
         Ok(None)
     }
 
-    fn straight_declaration(&mut self, node: Node<'s>) -> Result<(), String> {
+    fn straight_declaration(&mut self, node: Node<'s>) -> Result<(), Refusal> {
         let kind = self.kind(node)?;
         let mut cursor = node.walk();
         let declarators: Vec<Node<'s>> = node
@@ -267,7 +268,7 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    fn straight_assignment(&mut self, node: Node<'s>) -> Result<(), String> {
+    fn straight_assignment(&mut self, node: Node<'s>) -> Result<(), Refusal> {
         let inner = match node.named_child(0) {
             Some(inner) if inner.kind() == "assignment_expression" => inner,
             _ => return self.not_understood(node),

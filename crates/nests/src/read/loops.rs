@@ -4,6 +4,7 @@ use super::super::code::{Loop, Statement};
 use super::constants::is_index;
 use super::order::{assigns, is_free};
 use super::{Around, Binding, EXTENT_LIMIT, Reader};
+use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::children;
 use std::collections::BTreeSet;
@@ -64,7 +65,7 @@ impl<'s> Reader<'s> {
         &mut self,
         node: Node<'s>,
         to: &mut Vec<Statement>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let outside = (self.names.clone(), self.bindings.clone());
         let (variable, start, kind) = self.first_value(node)?;
         let condition = self.field(node, "condition")?;
@@ -90,7 +91,7 @@ impl<'s> Reader<'s> {
         &mut self,
         node: Node<'s>,
         to: &mut Vec<Statement>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Refusal> {
         let nodes = children(self.field(node, "body")?);
         let (last, rest) = match nodes.split_last() {
             Some((last, rest)) if !rest.is_empty() => (*last, rest),
@@ -134,7 +135,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Returns the variable of a `for`, its first value if that is known, and its type.
-    fn first_value(&mut self, node: Node<'s>) -> Result<(&'s str, Option<i64>, String), String> {
+    fn first_value(&mut self, node: Node<'s>) -> Result<(&'s str, Option<i64>, String), Refusal> {
         let Some(first) = node.child_by_field_name("initializer") else {
             let update = self.field(node, "update")?;
             let counter = ["argument", "left"]
@@ -199,7 +200,7 @@ impl<'s> Reader<'s> {
         start: i64,
         condition: Node<'s>,
         update: Option<Node<'s>>,
-    ) -> Result<Values, String> {
+    ) -> Result<Values, Refusal> {
         let mut condition = condition;
         while condition.kind() == "parenthesized_expression" {
             match condition.named_child(0) {
@@ -320,7 +321,7 @@ impl<'s> Reader<'s> {
         kind: &str,
         values: Values,
         body: &[Node<'s>],
-    ) -> Result<Statement, String> {
+    ) -> Result<Statement, Refusal> {
         let ascending = self.with_values(variable, kind, values, false, body)?;
         if !values.descends || is_free(&ascending) {
             return self.checked(node, ascending);
@@ -329,7 +330,7 @@ impl<'s> Reader<'s> {
         self.checked(node, made)
     }
 
-    fn checked(&self, node: Node<'s>, made: Loop) -> Result<Statement, String> {
+    fn checked(&self, node: Node<'s>, made: Loop) -> Result<Statement, Refusal> {
         if made.body.is_empty() {
             return self.refused(node, "has nothing in its braces");
         }
@@ -346,7 +347,7 @@ impl<'s> Reader<'s> {
         values: Values,
         descends: bool,
         body: &[Node<'s>],
-    ) -> Result<Loop, String> {
+    ) -> Result<Loop, Refusal> {
         let outside = (self.names.clone(), self.bindings.clone());
         let taken = self.names.contains_key(variable)
             || self.all.contains_key(variable)

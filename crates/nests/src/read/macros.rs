@@ -3,6 +3,7 @@
 //! Comments and lines for the preprocessor become blank, so that every line
 //! keeps its number.
 
+use crate::refusal::Refusal;
 use std::collections::BTreeMap;
 
 /// The longest text that macros may make, in bytes.
@@ -22,7 +23,7 @@ struct Macro {
 ///
 /// # Errors
 /// What is not understood, with its line, in a sentence for people.
-pub fn expanded(source: &str) -> Result<String, String> {
+pub fn expanded(source: &str) -> Result<String, Refusal> {
     let text = without_comments(source);
     let lines: Vec<&str> = text.lines().collect();
     let mut macros = BTreeMap::new();
@@ -39,7 +40,7 @@ pub fn expanded(source: &str) -> Result<String, String> {
             line += lines[at].trim_end();
         }
         at += 1;
-        let said = |why: &str| format!("line {} {why}: {}", first + 1, line.trim());
+        let said = |why: &str| Refusal::at(first + 1, format!("{why}: {}", line.trim()));
         let active = holds.iter().all(|it| *it);
         if let Some(directive) = line.trim_start().strip_prefix('#') {
             directive_line(directive.trim(), active, &mut macros, &mut holds).map_err(said)?;

@@ -3,6 +3,7 @@
 use super::super::code::{Element, Expression, Index, UNKNOWN};
 use super::super::shape;
 use super::{Binding, Reader};
+use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
@@ -103,7 +104,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Reads what can be assigned to: a variable or an element.
-    pub(super) fn element(&mut self, node: Node<'s>) -> Result<Element, String> {
+    pub(super) fn element(&mut self, node: Node<'s>) -> Result<Element, Refusal> {
         let mut indices = Vec::new();
         let mut inner = node;
         loop {
@@ -147,14 +148,14 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn field_or<'t>(&self, node: Node<'t>) -> Result<Node<'t>, String> {
+    fn field_or<'t>(&self, node: Node<'t>) -> Result<Node<'t>, Refusal> {
         match node.named_child(0) {
             Some(inner) => Ok(inner),
             None => self.not_understood(node),
         }
     }
 
-    fn index(&mut self, node: Node<'s>) -> Result<Index, String> {
+    fn index(&mut self, node: Node<'s>) -> Result<Index, Refusal> {
         Ok(match self.affine(node) {
             Some(affine) => Index::Affine(affine),
             None => Index::Value(Box::new(self.expression(node)?)),

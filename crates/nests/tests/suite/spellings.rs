@@ -30,7 +30,7 @@ fn spellings_are_recognised() {
             .trim_start_matches("// parts: ");
         let found = match parts(&source) {
             Ok(names) => names.join(", "),
-            Err(said) => said,
+            Err(refusal) => refusal.to_string(),
         };
         if found != wanted {
             let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -38,4 +38,35 @@ fn spellings_are_recognised() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn what_is_not_read_is_named_with_its_line() {
+    let rewriter = autocomp_nests::NestRewriter::new(autocomp_nests::Resources {
+        lanes: 8,
+        registers: 16,
+        dots: Vec::new(),
+    });
+    let cases = [
+        (
+            "int x = 3;\n__attribute__((constructor)) void f(void);\nasm(\"nop\");\nvoid solution(float X[8]) {}\n",
+            3,
+            "has ",
+        ),
+        (
+            "void solution(float X[8]) {\n  for (int i = 0; i < X[0]; i++) X[i] = 0;\n}\n",
+            2,
+            "",
+        ),
+        (
+            "void solution(float X[8]) {",
+            1,
+            "the kernel does not parse",
+        ),
+    ];
+    for (source, line, why) in cases {
+        let named = autocomp_core::Rewriter::not_understood(&rewriter, source);
+        assert_eq!(named[0].line, line, "{named:?}");
+        assert!(named[0].reason.starts_with(why), "{named:?}");
+    }
 }

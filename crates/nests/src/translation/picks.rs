@@ -1,12 +1,13 @@
 //! Elements that lie a few apart, from whole vectors.
 
 use super::super::code::Element;
-use super::{Vectors, is_narrow, shifted};
+use super::super::vectors::{gnu, is_narrow};
+use super::{Translation, shifted};
 
 /// How far apart elements may lie that are picked from whole vectors.
 pub(super) const MOST_STRIDE: i64 = 4;
 
-impl Vectors<'_> {
+impl Translation<'_> {
     /// Returns elements that lie `stride` apart, from vectors that hold all of them and nothing
     /// behind the last one.
     pub(super) fn picked(
@@ -33,7 +34,7 @@ impl Vectors<'_> {
             }
             false => {
                 let vector = self.preamble.vector(self.lanes, own);
-                (vector.clone() + "_anywhere", vector)
+                (gnu::anywhere(&vector), vector)
             }
         };
         let place = lowest.to_c();
@@ -54,26 +55,19 @@ impl Vectors<'_> {
                     false => lane,
                 }
             };
-            let order: Vec<String> = (0..lanes).map(|it| lane(it).to_string()).collect();
-            let order = order.join(", ");
             text = match (idx, offsets.len()) {
                 (0, 1) => {
-                    let order: Vec<String> = (0..lanes)
-                        .map(|it| (lane(it) - lanes).to_string())
-                        .collect();
-                    format!(
-                        "__builtin_shufflevector({next}, {next}, {})",
-                        order.join(", ")
-                    )
+                    let order = (0..lanes).map(|it| lane(it) - lanes);
+                    gnu::shuffled(&next, &next, order)
                 }
                 (0, _) => next,
-                _ => format!("__builtin_shufflevector({text}, {next}, {order})"),
+                _ => gnu::shuffled(&text, &next, (0..lanes).map(lane)),
             };
         }
         let vector = self.preamble.vector(self.lanes, kind);
         Some(match own == kind {
             true => text,
-            false => format!("__builtin_convertvector({text}, {vector})"),
+            false => gnu::converted(&text, &vector),
         })
     }
 }
