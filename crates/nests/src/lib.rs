@@ -48,24 +48,20 @@ pub mod inside {
 }
 
 use autocomp_core::{
-    ContentHash, KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan,
-    Rewriter, Seed,
+    KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
+use autocomp_rewriting::{Drafts, Proposed, Ranking, menu_item, of_payload, payload as to_payload};
 use code::Program;
 use hints::Hints;
 use propose::Change;
 use serde::{Deserialize, Serialize};
 
-/// How far chance may move a schedule in the order, in units of the natural
-/// logarithm of estimated cycles.
-const TEMPERATURE: f64 = 0.06;
-/// What it costs a schedule, in the same units, for each better one that
-/// changes the same things.
-const ALIKE: f64 = 0.05;
-/// What it costs a change, in the same units, that no item in the menu names it.
-const OFF_MENU: f64 = 0.08;
-/// Schedules that a plan offers to its drafts.
-const DRAFTS: usize = 2;
+/// Scores are logarithms of estimated cycles; the kind of a schedule is what it changes.
+const RANKING: Ranking = Ranking {
+    temperature: 0.06,
+    off_menu: 0.08,
+    alike: 0.05,
+};
 
 const HEAD: &str = "// Made of a plain kernel and a schedule. Go on by hand, or change the\n// schedule and make it anew.\n";
 const PLAIN_MARK: &str = "//| ";
@@ -182,16 +178,8 @@ fn planned(hints: &Hints, choice: PlanChoice<'_>) -> Result<RewritePlan, Rewrite
             false => MenuItem::OTHER.to_owned(),
         },
         text: hints.text(),
-        payload: serde_json::to_string(&payload)
-            .map_err(|error| RewriteError::Payload(error.to_string()))?,
+        payload: to_payload(&payload)?,
     })
-}
-
-/// A number with the standard Gumbel distribution.
-fn gumbel(mut seed: Seed) -> f64 {
-    // Never zero, so that both logarithms exist.
-    let uniform = ((seed.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    -(-uniform.ln()).ln()
 }
 
 impl Rewriter for NestRewriter {
@@ -214,16 +202,7 @@ impl Rewriter for NestRewriter {
             Ok(read) => read,
             Err(reason) => return told(source, choice, reason),
         };
-        let named = |change: &Change| choice.menu.iter().any(|item| item.id == change.id());
-        let mut word = [0; 8];
-        word.copy_from_slice(&ContentHash::of(source.as_bytes()).0[..8]);
-        let seed = Seed(u64::from_le_bytes(word)).derive(&format!(
-            "iteration {} place {}",
-            choice.iteration, choice.place
-        ));
-        let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
-        let mut proposals =
-            propose::proposals(&read.program, read.schedule.as_ref(), &self.resources);
+        let proposals = propose::proposals(&read.program, read.schedule.as_ref(), &self.resources);
         if proposals.is_empty() {
             let message = "none of its loops is one that can be carried out in another way: no sum of products, no transposition, no innermost loop whose iterations can be done side by side";
             return told(source, choice, message.into());
@@ -244,47 +223,40 @@ impl Rewriter for NestRewriter {
         let plan = (0..choice.plan)
             .filter(|it| hints_of(*it).is_none())
             .count();
-        for (idx, proposal) in proposals.iter_mut().enumerate() {
-            proposal.score -= temperature * gumbel(seed.derive(&idx.to_string()));
-            if !proposal.changes.iter().any(|change| named(change)) {
-                proposal.score += OFF_MENU;
-            }
-        }
-        let order = |proposals: &mut Vec<propose::Proposal>| {
-            proposals.sort_by(|a, b| a.score.total_cmp(&b.score));
-        };
-        order(&mut proposals);
-        // Plans that change the same things teach less than plans that do not.
-        for idx in 0..proposals.len() {
-            let alike = |it: &&propose::Proposal| it.changes == proposals[idx].changes;
-            // Beyond a few the order is of no interest.
-            let count = proposals[..idx.min(200)].iter().filter(alike).count();
-            proposals[idx].score += ALIKE * count as f64;
-        }
-        order(&mut proposals);
+        let proposals = proposals.into_iter().enumerate().map(|(idx, it)| Proposed {
+            score: it.score,
+            stream: idx.to_string(),
+            is_named: menu_item(it.ids(), choice.menu).is_some(),
+            kind: it.ids().collect::<Vec<_>>(),
+            proposal: it,
+        });
+        let order = RANKING.order(RANKING.chance(source, choice), proposals);
         // What cannot be written after all is left out.
-        let can_be_written =
-            |it: &&propose::Proposal| write::write(&read.program, &it.schedule).is_some();
-        let mut usable = proposals.iter().filter(can_be_written);
-        let first = usable.nth(plan).ok_or(RewriteError::Nothing)?;
-        let alike = usable.filter(|it| it.changes == first.changes);
-        let drafts = std::iter::once(first).chain(alike).take(DRAFTS);
+        let usable = order
+            .into_iter()
+            .filter(|it| write::write(&read.program, &it.schedule).is_some());
+        let (first, Drafts { drafts }) = Drafts::of_plan(
+            usable,
+            plan,
+            |it: &propose::Proposal, first| it.changes == first.changes,
+            |it| it.schedule.clone(),
+        )
+        .ok_or(RewriteError::Nothing)?;
         let payload = Payload {
-            drafts: drafts.map(|it| it.schedule.clone()).collect(),
+            drafts,
             hints: None,
         };
-        let menu_item = first.changes.iter().find(|change| named(change));
         Ok(RewritePlan {
-            menu_item: menu_item.map_or(MenuItem::OTHER, |it| it.id()).to_owned(),
-            text: first.text.clone(),
-            payload: serde_json::to_string(&payload)
-                .map_err(|error| RewriteError::Payload(error.to_string()))?,
+            menu_item: menu_item(first.ids(), choice.menu)
+                .unwrap_or(MenuItem::OTHER)
+                .to_owned(),
+            text: first.text,
+            payload: to_payload(&payload)?,
         })
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        let payload: Payload = serde_json::from_str(payload)
-            .map_err(|error| RewriteError::Payload(error.to_string()))?;
+        let payload: Payload = of_payload(payload)?;
         if let Some(hints) = payload.hints {
             // One text: further drafts would be the same.
             let text = (draft == 0).then(|| hints.added(source)).flatten();

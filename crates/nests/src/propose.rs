@@ -44,6 +44,13 @@ pub(super) struct Proposal {
     pub score: f64,
 }
 
+impl Proposal {
+    /// Returns the items of the menu that name what changes, the main one first.
+    pub fn ids(&self) -> impl Iterator<Item = &'static str> {
+        self.changes.iter().map(|change| change.id())
+    }
+}
+
 /// The parts of a kernel, with how often each is run and every way to carry it out.
 struct Choices {
     parts: Vec<(f64, Region, Vec<Part>)>,

@@ -5,7 +5,17 @@ use std::path::Path;
 
 /// The neutral crates.
 const NEUTRAL: &[&str] = &[
-    "core", "search", "store", "runner", "llm", "sandbox", "agents", "catalog", "eval", "remote",
+    "core",
+    "search",
+    "store",
+    "runner",
+    "llm",
+    "sandbox",
+    "agents",
+    "catalog",
+    "eval",
+    "remote",
+    "rewriting",
     "reports",
 ];
 

@@ -1,6 +1,5 @@
 //! Plans and drafts for a kernel: the rewriter's interface.
 
-mod lifts;
 mod script;
 mod turn;
 
@@ -8,7 +7,7 @@ use crate::annotate::{annotate, with_header};
 use crate::chain;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
-use crate::lift::{Chain, Elementwise, Reason, lift};
+use crate::lift::{Chain, Elementwise, Lifted, Reason, lift};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;
 use crate::parse::parse_with;
@@ -21,35 +20,26 @@ use crate::schedule;
 use crate::transformation::Step;
 use crate::transformations::{TRANSFORMATIONS, find};
 use autocomp_core::{
-    ContentHash, KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan,
-    Rewriter, Seed,
+    KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
-use lifts::{Lift, Lifts};
+use autocomp_rewriting::{
+    Chance, DRAFTS, Drafts, Memory, Proposed, Ranking, menu_item, of_payload, payload,
+};
 use script::{Scripted, names, script};
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use turn::Turn;
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 64;
-/// How far chance may move a family in the ranking, in units of the natural
-/// logarithm of estimated cycles.
-const TEMPERATURE: f64 = 0.04;
-/// What it costs a family, in the same units, that no item in the menu names it.
-const OFF_MENU: f64 = 0.08;
-/// What it costs a family, in the same units, for each better one with the same first step.
-const ALIKE: f64 = 0.04;
-/// Variants of a family that a plan offers to its drafts.
-const DRAFTS: usize = 2;
-
-/// The machine-readable form of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Payload {
-    /// Steps for each draft in turn.
-    drafts: Vec<Vec<Step>>,
-}
+/// Texts of which it is remembered what they compute. What is kept of one takes some kilobytes.
+const REMEMBERED_TEXTS: usize = 1024;
+/// Scores are logarithms of estimated cycles; the kind of a family is its first step.
+const RANKING: Ranking = Ranking {
+    temperature: 0.04,
+    off_menu: 0.08,
+    alike: 0.04,
+};
 
 /// Proposes source transformations without any language model.
 ///
@@ -59,13 +49,14 @@ struct Payload {
 pub struct GemminiRewriter {
     limits: HardwareLimits,
     vocabulary: Vocabulary,
-    remembered: Mutex<BTreeMap<ContentHash, Finding>>,
-    lifts: Lifts,
+    remembered: Memory<Result<Arc<Known>, RewriteError>>,
+    /// What texts compute: the same text is the draft of several plans, of several kernels that
+    /// compute the same, and a kernel itself when it has been measured.
+    lifts: Memory<Lift>,
 }
 
-/// A place for what is found out about one kernel. The first request does the
-/// work; requests that come meanwhile wait for it instead of doing it again.
-type Finding = Arc<OnceLock<Result<Arc<Known>, RewriteError>>>;
+/// What a text computes, or why that is not known.
+type Lift = Arc<Result<Lifted, Reason>>;
 
 /// What was found out about one kernel.
 #[derive(Debug)]
@@ -89,8 +80,8 @@ impl GemminiRewriter {
         Self {
             vocabulary: Vocabulary::of(&limits),
             limits,
-            remembered: Mutex::new(BTreeMap::new()),
-            lifts: Lifts::default(),
+            remembered: Memory::new(REMEMBERED),
+            lifts: Memory::new(REMEMBERED_TEXTS),
         }
     }
 
@@ -119,12 +110,8 @@ impl GemminiRewriter {
         if !self.keeps_result(&*self.known(source)?, steps) {
             return Err(RewriteError::Nothing);
         }
-        let payload = Payload {
-            drafts: vec![steps.to_vec()],
-        };
-        let payload = serde_json::to_string(&payload)
-            .map_err(|error| RewriteError::Payload(error.to_string()))?;
-        self.implement(source, &payload, 0)
+        let drafts = vec![steps.to_vec()];
+        self.implement(source, &payload(&Drafts { drafts })?, 0)
     }
 
     /// Returns a kernel in the plain form in which it is read, and what of it
@@ -156,16 +143,15 @@ impl GemminiRewriter {
         &self,
         known: &Known,
         family: &Family,
-        seed: Seed,
-        temperature: f64,
+        chance: Chance,
     ) -> Option<Vec<Vec<Step>>> {
         let mut order: Vec<(f64, &Variant)> = family
             .variants
             .iter()
             .enumerate()
             .map(|(idx, variant)| {
-                let chance = gumbel(seed.derive(&format!("{} {idx}", family.key)));
-                (variant.score - temperature * chance, variant)
+                let stream = format!("{} {idx}", family.key);
+                (chance.moved(variant.score, &stream), variant)
             })
             .collect();
         order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -236,8 +222,9 @@ impl GemminiRewriter {
     }
 
     fn lifted(&self, source: &str) -> Lift {
-        let find = || lift(source, &self.limits.accelerator, &self.vocabulary);
-        self.lifts.of(source, find)
+        self.lifts.of(source, || {
+            Arc::new(lift(source, &self.limits.accelerator, &self.vocabulary))
+        })
     }
 
     fn chain(&self, source: &str) -> Result<(Elementwise, Chain), Reason> {
@@ -248,17 +235,8 @@ impl GemminiRewriter {
     }
 
     fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
-        let key = ContentHash::of(source.as_bytes());
-        let finding = {
-            let mut remembered = lock(&self.remembered);
-            if REMEMBERED <= remembered.len() && !remembered.contains_key(&key) {
-                remembered.clear();
-            }
-            Arc::clone(remembered.entry(key).or_default())
-        };
-        finding
-            .get_or_init(|| self.find_out(source).map(Arc::new))
-            .clone()
+        self.remembered
+            .of(source, || self.find_out(source).map(Arc::new))
     }
 
     fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
@@ -401,49 +379,32 @@ impl Rewriter for GemminiRewriter {
             ));
         }
         let drafts = vec![steps];
-        serde_json::to_string(&Payload { drafts })
-            .map_err(|error| RewriteError::Payload(error.to_string()))
+        payload(&Drafts { drafts })
     }
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let known = self.known(source)?;
-        let seed = kernel_seed(source).derive(&format!(
-            "iteration {} place {}",
-            choice.iteration, choice.place
-        ));
-        let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
+        let chance = RANKING.chance(source, choice);
         let turn = Turn::of(choice);
-        let mut order: Vec<(f64, &Family)> = known
-            .proposals
-            .families
-            .iter()
-            .filter_map(|family| {
-                let best = family.variants.first()?.score;
-                let listed = chosen_item(family, choice.menu).is_some();
-                let score = best
-                    + if listed { 0.0 } else { OFF_MENU }
-                    + if family.is_schedule {
-                        turn.penalty(family)
-                    } else {
-                        0.0
-                    }
-                    - temperature * gumbel(seed.derive(&family.key));
-                Some((score, family))
+        let families = known.proposals.families.iter().filter_map(|family| {
+            let best = family.variants.first()?.score;
+            let turn = if family.is_schedule {
+                turn.penalty(family)
+            } else {
+                0.0
+            };
+            Some(Proposed {
+                proposal: family,
+                score: best + turn,
+                stream: family.key.clone(),
+                is_named: menu_item(family.menu_items.iter().copied(), choice.menu).is_some(),
+                kind: family.key.split(" + ").next().unwrap_or_default(),
             })
-            .collect();
-        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        // Plans that begin alike teach less than plans that do not.
-        let mut alike: BTreeMap<&str, f64> = BTreeMap::new();
-        for (score, family) in &mut order {
-            let first = family.key.split(" + ").next().unwrap_or_default();
-            let count = alike.entry(first).or_default();
-            *score += ALIKE * *count;
-            *count += 1.0;
-        }
-        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        });
+        let order = RANKING.order(chance, families);
         let mut skipped = 0;
-        for (_, family) in order {
-            let Some(drafts) = self.right_variants(&known, family, seed, temperature) else {
+        for family in order {
+            let Some(drafts) = self.right_variants(&known, family, chance) else {
                 continue;
             };
             if skipped < choice.plan {
@@ -452,7 +413,7 @@ impl Rewriter for GemminiRewriter {
             }
             // The menu shown may lack the item that is right; what was done stays what it is.
             let best = family.menu_items.first().copied();
-            let menu_item = chosen_item(family, choice.menu)
+            let menu_item = menu_item(family.menu_items.iter().copied(), choice.menu)
                 .or(best)
                 .unwrap_or(MenuItem::OTHER);
             let text = family
@@ -460,8 +421,7 @@ impl Rewriter for GemminiRewriter {
                 .iter()
                 .find(|variant| Some(&variant.steps) == drafts.first())
                 .map_or_else(String::new, |variant| variant.text.clone());
-            let payload = serde_json::to_string(&Payload { drafts })
-                .map_err(|error| RewriteError::Payload(error.to_string()))?;
+            let payload = payload(&Drafts { drafts })?;
             return Ok(RewritePlan {
                 menu_item: menu_item.to_owned(),
                 text,
@@ -472,12 +432,8 @@ impl Rewriter for GemminiRewriter {
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        let payload: Payload = serde_json::from_str(payload)
-            .map_err(|error| RewriteError::Payload(error.to_string()))?;
-        let steps = payload
-            .drafts
-            .get(draft as usize)
-            .ok_or(RewriteError::Nothing)?;
+        let drafts: Drafts<Vec<Step>> = of_payload(payload)?;
+        let steps = drafts.get(draft)?;
         if steps.iter().any(|step| step.transformation == RESCHEDULE) {
             let known = self.known(source)?;
             if let Some((text, [])) = self.rescheduled(&known, steps) {
@@ -513,26 +469,4 @@ fn without_old_header(known: &Known, text: String) -> String {
 /// elsewhere leaves it whole.
 fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn kernel_seed(source: &str) -> Seed {
-    let hash = ContentHash::of(source.as_bytes()).0;
-    let mut word = [0; 8];
-    word.copy_from_slice(&hash[..8]);
-    Seed(u64::from_le_bytes(word))
-}
-
-fn chosen_item(family: &Family, menu: &[MenuItem]) -> Option<&'static str> {
-    family
-        .menu_items
-        .iter()
-        .copied()
-        .find(|id| menu.iter().any(|item| item.id == *id))
-}
-
-/// Returns a sample of the standard Gumbel distribution, by which adding it to
-/// scores samples without replacement.
-fn gumbel(mut seed: Seed) -> f64 {
-    let uniform = ((seed.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
-    -(-uniform.ln()).ln()
 }

@@ -13,14 +13,12 @@ mod shapes;
 mod source;
 mod transformations;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use autocomp_core::{
-    ContentHash, KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan,
-    Rewriter, Seed,
+    KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
-use serde::{Deserialize, Serialize};
+use autocomp_rewriting::{Drafts, Memory, Proposed, Ranking, menu_item, of_payload, payload};
 
 use autocomp_trainium_sim::Input;
 use autocomp_trainium_sim::timing::Machine;
@@ -30,33 +28,20 @@ use transformations::written_out;
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 256;
-/// How far chance may move a proposal in the order, in units of the natural logarithm of
-/// estimated nanoseconds.
-const TEMPERATURE: f64 = 0.02;
-/// What it costs a proposal, in the same units, for each better one of the same family.
-const ALIKE: f64 = 0.05;
-/// What it costs a proposal, in the same units, that no item in the menu names it.
-const OFF_MENU: f64 = 0.04;
+/// Scores are logarithms of estimated nanoseconds; the kind of a proposal is its family.
+const RANKING: Ranking = Ranking {
+    temperature: 0.02,
+    off_menu: 0.04,
+    alike: 0.05,
+};
 /// Relative error of a product of two numbers that were rounded to bfloat16, with eight bits each.
 const COARSE: f64 = 1.0 / 256.0;
-/// Proposals that a plan offers to its drafts.
-const DRAFTS: usize = 2;
-
-type Finding = Arc<OnceLock<Result<Arc<Proposals>, RewriteError>>>;
 
 /// Proposes changes to NKI kernels.
 #[derive(Debug)]
 pub struct NkiRewriter {
     problem: Problem,
-    remembered: Mutex<BTreeMap<ContentHash, Finding>>,
-}
-
-/// The machine-readable form of a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Payload {
-    /// Steps for each draft in turn.
-    drafts: Vec<Vec<Step>>,
+    remembered: Memory<Result<Arc<Proposals>, RewriteError>>,
 }
 
 /// How many drafts were made for a kernel, before any evaluation.
@@ -83,7 +68,7 @@ impl NkiRewriter {
                 machine,
                 narrow: COARSE <= tolerance,
             },
-            remembered: Mutex::new(BTreeMap::new()),
+            remembered: Memory::new(REMEMBERED),
         }
     }
 
@@ -132,37 +117,9 @@ impl NkiRewriter {
     }
 
     fn proposals(&self, source: &str) -> Result<Arc<Proposals>, RewriteError> {
-        let key = ContentHash::of(source.as_bytes());
-        let finding = {
-            let mut remembered = self
-                .remembered
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            if REMEMBERED <= remembered.len() && !remembered.contains_key(&key) {
-                remembered.clear();
-            }
-            Arc::clone(remembered.entry(key).or_default())
-        };
-        finding
-            .get_or_init(|| self.problem.proposals(source).map(Arc::new))
-            .clone()
+        self.remembered
+            .of(source, || self.problem.proposals(source).map(Arc::new))
     }
-}
-
-/// The first item of the menu that names a proposal.
-fn menu_item(proposal: &Proposal, menu: &[MenuItem]) -> Option<&'static str> {
-    proposal
-        .menu_items
-        .iter()
-        .copied()
-        .find(|id| menu.iter().any(|item| item.id == *id))
-}
-
-/// A number with the standard Gumbel distribution.
-fn gumbel(mut seed: Seed) -> f64 {
-    // Never zero, so that both logarithms exist.
-    let uniform = ((seed.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64;
-    -(-uniform.ln()).ln()
 }
 
 impl Rewriter for NkiRewriter {
@@ -192,68 +149,32 @@ impl Rewriter for NkiRewriter {
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let found = self.proposals(source)?;
-        let mut word = [0; 8];
-        word.copy_from_slice(&ContentHash::of(source.as_bytes()).0[..8]);
-        let seed = Seed(u64::from_le_bytes(word)).derive(&format!(
-            "iteration {} place {}",
-            choice.iteration, choice.place
-        ));
-        let temperature = TEMPERATURE * f64::from(1 + choice.place.min(8));
-        let mut order: Vec<(f64, &Proposal)> = found
-            .all
-            .iter()
-            .enumerate()
-            .map(|(at, it)| {
-                let off = if menu_item(it, choice.menu).is_some() {
-                    0.0
-                } else {
-                    OFF_MENU
-                };
-                (
-                    it.estimate.max(1.0).ln() + off
-                        - temperature * gumbel(seed.derive(&at.to_string())),
-                    it,
-                )
-            })
-            .collect();
-        order.sort_by(|a, b| a.0.total_cmp(&b.0));
-        // Plans that do the same kind of thing teach less than plans that do not.
-        let mut alike: BTreeMap<&str, f64> = BTreeMap::new();
-        for (score, proposal) in &mut order {
-            let count = alike.entry(proposal.family.as_str()).or_default();
-            *score += ALIKE * *count;
-            *count += 1.0;
-        }
-        order.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let (_, first) = order
-            .get(choice.plan as usize)
-            .ok_or(RewriteError::Nothing)?;
-        let rest = order[choice.plan as usize + 1..]
-            .iter()
-            .filter(|it| it.1.family == first.family);
-        let drafts = std::iter::once(*first)
-            .chain(rest.map(|it| it.1))
-            .take(DRAFTS);
-        let payload = Payload {
-            drafts: drafts.map(|it| it.steps.clone()).collect(),
-        };
+        let proposals = found.all.iter().enumerate().map(|(at, proposal)| Proposed {
+            proposal,
+            score: proposal.estimate.max(1.0).ln(),
+            stream: at.to_string(),
+            is_named: menu_item(proposal.menu_items.iter().copied(), choice.menu).is_some(),
+            kind: proposal.family.as_str(),
+        });
+        let order = RANKING.order(RANKING.chance(source, choice), proposals);
+        let (first, drafts) = Drafts::of_plan(
+            order,
+            choice.plan as usize,
+            |it: &&Proposal, first| it.family == first.family,
+            |it| it.steps.clone(),
+        )
+        .ok_or(RewriteError::Nothing)?;
         Ok(RewritePlan {
-            menu_item: menu_item(first, choice.menu)
+            menu_item: menu_item(first.menu_items.iter().copied(), choice.menu)
                 .unwrap_or(MenuItem::OTHER)
                 .to_owned(),
             text: first.text.clone(),
-            payload: serde_json::to_string(&payload)
-                .map_err(|error| RewriteError::Payload(error.to_string()))?,
+            payload: payload(&drafts)?,
         })
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        let payload: Payload = serde_json::from_str(payload)
-            .map_err(|error| RewriteError::Payload(error.to_string()))?;
-        let steps = payload
-            .drafts
-            .get(draft as usize)
-            .ok_or(RewriteError::Nothing)?;
-        self.problem.carry_out(source, steps)
+        let drafts: Drafts<Vec<Step>> = of_payload(payload)?;
+        self.problem.carry_out(source, drafts.get(draft)?)
     }
 }

@@ -1,8 +1,8 @@
 //! Which schedules a request tries first.
 
-use super::kernel_seed;
 use crate::proposal::Family;
 use autocomp_core::PlanChoice;
+use autocomp_rewriting::kernel_seed;
 
 /// Places and iterations that share schedules out between them.
 const SHARES: [u64; 2] = [6, 12];
