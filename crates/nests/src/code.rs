@@ -223,6 +223,22 @@ impl Element {
         Some(stride)
     }
 
+    /// Returns how many elements it lies behind `other` of the same array; `None` if that
+    /// cannot be told.
+    pub(super) fn behind(&self, other: &Self, extents: &[i64]) -> Option<i64> {
+        let (own, others) = (self.affine()?, other.affine()?);
+        let mut distance = 0_i64;
+        for (dimension, (one, other)) in own.into_iter().zip(others).enumerate() {
+            let extent = match dimension {
+                0 => 1,
+                _ => *extents.get(dimension)?,
+            };
+            let apart = one.minus(other)?.as_constant()?;
+            distance = distance.checked_mul(extent)?.checked_add(apart)?;
+        }
+        Some(distance)
+    }
+
     fn substitute(&self, name: &str, value: &Affine) -> Option<Self> {
         let indices = self.indices.iter().map(|index| {
             Some(match index {

@@ -1,6 +1,7 @@
 //! One form for what is written in many ways: variables are declared where they
 //! are needed, and sums are summed up in a variable of their own.
 
+mod positions;
 mod scalars;
 mod sums;
 
@@ -11,6 +12,7 @@ pub(super) use scalars::told_apart;
 pub(super) fn normalize(program: &mut Program) {
     let body = std::mem::take(&mut program.body);
     let body = scalars::moved_inwards(body);
+    let body = positions::apart(body, &mut program.names);
     let body = scalars::told_apart(&body, &mut program.names);
     program.body = sums::gathered(body, &mut program.names);
 }

@@ -5,7 +5,7 @@ mod picks;
 use super::code::{Element, Expression, Index, Named};
 use super::vectors::{Preamble, gnu, is_narrow};
 use autocomp_c_loops::affine::Affine;
-use picks::MOST_STRIDE;
+pub(super) use picks::MOST_STRIDE;
 use std::collections::BTreeMap;
 
 /// Translates expressions for `lanes` values of a variable side by side.

@@ -2,11 +2,12 @@
 //! several vectors of partial results, running sums.
 
 mod roles;
+mod woven;
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;
 use super::text::Text;
-use super::translation::{Translation, shifted};
+use super::translation::{MOST_STRIDE, Translation, shifted};
 use super::vectors::{Preamble, gnu, is_narrow};
 use autocomp_c_loops::statement::Command;
 use roles::{Role, gathered};
@@ -62,19 +63,20 @@ impl WideLoop {
                         return None;
                     }
                     if target.mentions(v) {
-                        let beside = target.stride(v, &named.extents) == Some(1);
-                        beside.then(|| Role::Store(target.clone(), *operator, value.clone()))?
+                        match (target.stride(v, &named.extents)?, operator) {
+                            (1, operator) => Role::Store(target.clone(), *operator, value.clone()),
+                            (2..=MOST_STRIDE, None) => Role::Woven(target.clone(), value.clone()),
+                            _ => return None,
+                        }
                     } else {
                         let used = actions.iter().enumerate().any(|(other, action)| {
                             other != idx && action.reads().contains(&target)
                         });
                         let role = gathered(target, *operator, value, used)?;
                         let early = actions[..idx].iter().any(|it| it.reads().contains(&target));
-                        let floats = named.kind == "float";
                         match role {
                             // What is read in front of the sum is that of the iteration before.
                             Role::Running(..) if early => return None,
-                            Role::Extreme(..) if !floats => return None,
                             role => role,
                         }
                     }
@@ -83,7 +85,7 @@ impl WideLoop {
             roles.push(role);
         }
         let is_known = |(role, kind): (&Role, &String)| match role {
-            Role::Local(..) | Role::Store(_, None, _) => {
+            Role::Local(..) | Role::Store(_, None, _) | Role::Woven(..) => {
                 ["float", "int32_t"].contains(&kind.as_str()) || is_narrow(kind)
             }
             _ => ["float", "int32_t"].contains(&kind.as_str()),
@@ -95,7 +97,8 @@ impl WideLoop {
             kinds,
         };
         let some = !result.roles.is_empty();
-        (some && known && inner.step == 1 && result.is_parallel(&actions)).then_some(result)
+        let fits = some && known && inner.step == 1;
+        (fits && result.is_parallel(&actions) && result.is_woven_whole(names)).then_some(result)
     }
 
     /// Returns whether iterations meet nowhere but in what is gathered.
@@ -108,7 +111,13 @@ impl WideLoop {
         let reads: Vec<&Element> = actions.iter().flat_map(|action| action.reads()).collect();
         targets.iter().enumerate().all(|(idx, target)| {
             let same = |other: &&&Element| other.name != target.name || *other == target;
-            let once = targets[..idx].iter().all(|other| other.name != target.name);
+            let is_woven = |it: &Element| {
+                let mut roles = self.roles.iter();
+                roles.any(|role| matches!(role, Role::Woven(target, _) if target == it))
+            };
+            let once = targets[..idx]
+                .iter()
+                .all(|other| other.name != target.name || is_woven(other) && is_woven(target));
             let apart = target.affine().is_some();
             reads.iter().all(|read| same(&read)) && once && apart
         })
@@ -120,13 +129,17 @@ impl WideLoop {
             .roles
             .iter()
             .flat_map(|role| match role {
-                Role::Local(_, value) | Role::Store(_, _, value) => value.reads(),
+                Role::Local(_, value) | Role::Store(_, _, value) | Role::Woven(_, value) => {
+                    value.reads()
+                }
                 _ => Vec::new(),
             })
             .collect();
         self.roles.iter().all(|role| match role {
             Role::Local(..) => true,
-            Role::Store(target, None, _) => reads.iter().all(|it| it.name != target.name),
+            Role::Store(target, None, _) | Role::Woven(target, _) => {
+                reads.iter().all(|it| it.name != target.name)
+            }
             _ => false,
         })
     }
@@ -138,8 +151,9 @@ impl WideLoop {
 
     /// Returns whether each iteration waits for the one before.
     pub(super) fn is_chain(&self) -> bool {
-        let chained = |role: &Role| !matches!(role, Role::Local(..) | Role::Store(..));
-        self.roles.iter().any(chained)
+        let apart =
+            |role: &Role| matches!(role, Role::Local(..) | Role::Store(..) | Role::Woven(..));
+        !self.roles.iter().all(apart)
     }
 
     /// Returns roughly how many operations an iteration has.
@@ -147,6 +161,7 @@ impl WideLoop {
         let of = |role: &Role| match role {
             Role::Local(_, value)
             | Role::Store(_, _, value)
+            | Role::Woven(_, value)
             | Role::Sum(_, _, value)
             | Role::Extreme(_, _, value)
             | Role::Running(_, value) => 1.0 + operations(value),
@@ -290,17 +305,23 @@ impl WideLoop {
                     let place = gnu::stored(&gnu::anywhere(&vector), &place);
                     text.line(&format!("{place} {operator}= {value};"));
                 }
+                Role::Woven(target, value) => {
+                    let value = translate(value, preamble)?;
+                    text.line(&format!("const {vector} v{idx}_{copy} = {value};"));
+                    self.weave(idx, target, (lanes, copy), names, preamble, text)?;
+                }
                 Role::Sum(_, _, value) => {
                     let value = translate(value, preamble)?;
                     text.line(&format!("s{idx}_{copy} += {value};"));
                 }
                 Role::Extreme(_, greatest, value) => {
                     let value = translate(value, preamble)?;
-                    let name = if *greatest { "larger" } else { "smaller" };
-                    let function = preamble.function(lanes, name)?;
-                    text.line(&format!(
-                        "s{idx}_{copy} = {function}({value}, s{idx}_{copy});"
-                    ));
+                    if kind == "float" {
+                        preamble.function(lanes, extreme_name(*greatest))?;
+                    }
+                    let best = format!("s{idx}_{copy}");
+                    let of = extreme(kind, *greatest, lanes, &value, &best);
+                    text.line(&format!("{best} = {of};"));
                 }
                 Role::Running(target, value) => {
                     let value = translate(value, preamble)?;
@@ -352,17 +373,31 @@ impl WideLoop {
                 text.line(&format!("{} {operator}= s{idx}_0[0];", target.to_c()));
             }
             Role::Extreme(target, greatest, _) => {
-                let name = if *greatest { "larger" } else { "smaller" };
+                let kind = wide_kind(&self.kinds[idx]);
                 halves(text, &|sum, other| {
-                    format!("{sum} = each_{name}_{lanes}({sum}, {other});")
+                    let of = extreme(kind, *greatest, lanes, sum, other);
+                    format!("{sum} = {of};")
                 });
                 text.line(&format!("{} = s{idx}_0[0];", target.to_c()));
             }
             Role::Running(target, _) => {
                 text.line(&format!("{} = carry{idx}[0];", target.to_c()));
             }
-            Role::Local(..) | Role::Store(..) => {}
+            Role::Local(..) | Role::Store(..) | Role::Woven(..) => {}
         }
+    }
+}
+
+/// Returns the name of the function on vectors of floats.
+fn extreme_name(greatest: bool) -> &'static str {
+    if greatest { "larger" } else { "smaller" }
+}
+
+/// Returns the greatest or least elements of two vectors.
+fn extreme(kind: &str, greatest: bool, lanes: u32, one: &str, other: &str) -> String {
+    match kind {
+        "float" => format!("each_{}_{lanes}({one}, {other})", extreme_name(greatest)),
+        _ => gnu::extreme(greatest, one, other),
     }
 }
 

@@ -177,6 +177,7 @@ impl<'s> Reader<'s> {
         condition: &Expression,
         statements: Vec<Statement>,
     ) -> Result<Vec<Statement>, Refusal> {
+        let statements = asked_last(condition, statements);
         let last = statements.len().saturating_sub(1);
         let mut result = Vec::new();
         for (idx, statement) in statements.into_iter().enumerate() {
@@ -226,6 +227,45 @@ impl<'s> Reader<'s> {
         }
         Ok(result)
     }
+}
+
+/// Moves the assignment behind the others that changes what `condition` depends on, if they
+/// can be made in this order.
+fn asked_last(condition: &Expression, mut statements: Vec<Statement>) -> Vec<Statement> {
+    let (mut asked, mut reads, mut targets) = (Vec::new(), Vec::new(), Vec::new());
+    for (idx, statement) in statements.iter().enumerate() {
+        let Statement::Command(action) = statement else {
+            return statements;
+        };
+        if let Action::Assign { target, .. } = action {
+            if depends(condition, target) {
+                asked.push((idx, target.name.clone(), names_of(action.reads())));
+            }
+            targets.push(target.name.clone());
+        }
+        reads.push(names_of(action.reads()));
+    }
+    let [(idx, name, own)] = asked.as_slice() else {
+        return statements;
+    };
+    let behind = *idx + 1..statements.len();
+    let is_free = targets.iter().filter(|it| *it == name).count() == 1
+        && behind.clone().all(|it| !reads[it].contains(name))
+        && targets[..].iter().all(|it| it == name || !own.contains(it))
+        && statements[behind].iter().all(is_assignment);
+    if is_free {
+        let asked = statements.remove(*idx);
+        statements.push(asked);
+    }
+    statements
+}
+
+fn is_assignment(statement: &Statement) -> bool {
+    matches!(statement, Statement::Command(Action::Assign { .. }))
+}
+
+fn names_of(elements: Vec<&Element>) -> Vec<String> {
+    elements.iter().map(|it| it.name.clone()).collect()
 }
 
 fn depends(condition: &Expression, target: &Element) -> bool {

@@ -5,7 +5,7 @@ use super::super::vectors::{gnu, is_narrow};
 use super::{Translation, shifted};
 
 /// How far apart elements may lie that are picked from whole vectors.
-pub(super) const MOST_STRIDE: i64 = 4;
+pub(in super::super) const MOST_STRIDE: i64 = 4;
 
 impl Translation<'_> {
     /// Returns elements that lie `stride` apart, from vectors that hold all of them and nothing

@@ -66,6 +66,12 @@ pub(crate) fn shuffled(
     format!("__builtin_shufflevector({one}, {other}, {})", listed(order))
 }
 
+/// Returns the greater or the lesser of two whole numbers in each lane; Clang alone has it.
+pub(crate) fn extreme(greatest: bool, one: &str, other: &str) -> String {
+    let name = if greatest { "max" } else { "min" };
+    format!("__builtin_elementwise_{name}({one}, {other})")
+}
+
 fn listed(items: impl IntoIterator<Item = impl Display>) -> String {
     let items: Vec<String> = items.into_iter().map(|it| it.to_string()).collect();
     items.join(", ")

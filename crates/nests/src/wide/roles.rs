@@ -9,6 +9,8 @@ pub(super) enum Role {
     Local(String, Expression),
     /// Writes elements that lie side by side.
     Store(Element, Option<char>, Expression),
+    /// Writes elements that lie a few apart, between those of others.
+    Woven(Element, Expression),
     /// Adds something up.
     Sum(Element, char, Expression),
     /// Finds the greatest or the least of something.

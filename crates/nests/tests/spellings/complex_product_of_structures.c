@@ -1,4 +1,4 @@
-// parts: 
+// parts: vectors
 // a float32 101,2 input
 // b float32 101,2 input
 // c float32 101,2 output
