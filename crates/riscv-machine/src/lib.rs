@@ -2,18 +2,20 @@
 //! behind it.
 //!
 //! Pure and synchronous: programs come in as bytes, reports go out. What stands beside the
-//! core and below its L1 caches is the caller's, behind [`Coprocessor`](autocomp_riscv::Coprocessor).
+//! core is the caller's, behind [`Rocc`](autocomp_riscv::Rocc), and so is what is below its L1
+//! caches, behind [`BelowL1`](autocomp_riscv::BelowL1); [`Alone`] is a core with nothing beside.
 
 mod agenda;
+mod alone;
 mod error;
 mod htif;
 mod l2;
 mod machine;
 mod program;
 mod ring;
-mod without;
 
 pub use agenda::Agenda;
+pub use alone::{Alone, ConstantLatency, CoreL2, NoAccelerator};
 pub use error::ProgramError;
 pub use htif::{ProgramEnd, ProgramReport, run_loaded, run_program};
 pub use l2::{Client, Kind, MemoryConfig, MemoryCounts, MemorySystem, Reply, Sharing};
@@ -23,7 +25,6 @@ pub use machine::{
 };
 pub use program::{Program, Segment, SourceLine};
 pub use ring::Ring;
-pub use without::NoAccelerator;
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

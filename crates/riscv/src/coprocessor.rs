@@ -33,7 +33,7 @@ pub struct RoccReply {
     pub accepted: u64,
     /// Core cycle at which `value` can be used. 0 without a destination.
     pub value_ready: u64,
-    /// What [`Coprocessor::shares_lines`] would return now.
+    /// What [`BelowL1::shares_lines`] would return now.
     pub shares_lines: bool,
 }
 
@@ -53,12 +53,11 @@ pub enum LineAccess {
     WriteBack,
 }
 
-/// What sits on the other side of the RoCC port and below the L1 caches.
+/// What sits on the other side of the RoCC port: an accelerator, or nothing.
 ///
 /// Functional effects happen at once, in program order. Cycles are absolute
-/// core cycles. In functional mode every cycle given and returned is 0 and
-/// only [`execute`](Self::execute) and [`fence`](Self::fence) are called.
-pub trait Coprocessor {
+/// core cycles. In functional mode every cycle given and returned is 0.
+pub trait Rocc {
     /// Executes one command.
     ///
     /// # Errors
@@ -72,6 +71,18 @@ pub trait Coprocessor {
     /// A [`Fault`] if work is left that can never finish.
     fn fence(&mut self, pc: u64, cycle: u64, memory: &mut Memory) -> Result<u64, Fault>;
 
+    /// A CPU load or store touched a page that has
+    /// [`Memory::watch`] set: the accelerator may report a race.
+    ///
+    /// # Errors
+    /// A [`Fault`] if the access races with work of the accelerator that no
+    /// fence has ordered.
+    fn cpu_access(&mut self, address: u64, bytes: u64, store: bool, pc: u64) -> Result<(), Fault>;
+}
+
+/// The memory system below the core's L1 caches. Asked in timed mode only; cycles are
+/// absolute core cycles.
+pub trait BelowL1 {
     /// The core accesses the 64-byte line at `address` below its L1 caches at
     /// `cycle`: returns the cycle at which the line is usable in the L1.
     fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64;
@@ -82,7 +93,7 @@ pub trait Coprocessor {
 
     /// Returns whether the memory system may be about to ask the L1 data cache for
     /// lines, so that [`data_turn`](Self::data_turn) has to be asked. Changes only
-    /// where another function is called.
+    /// where another function is called, of this or of [`Rocc`].
     fn shares_lines(&self) -> bool {
         false
     }
@@ -93,12 +104,9 @@ pub trait Coprocessor {
     fn data_turn(&mut self, cycle: u64) -> u64 {
         cycle
     }
-
-    /// A CPU load or store touched a page that has
-    /// [`Memory::watch`] set: the accelerator may report a race.
-    ///
-    /// # Errors
-    /// A [`Fault`] if the access races with work of the accelerator that no
-    /// fence has ordered.
-    fn cpu_access(&mut self, address: u64, bytes: u64, store: bool, pc: u64) -> Result<(), Fault>;
 }
+
+/// Both sides of a core.
+pub trait Coprocessor: Rocc + BelowL1 {}
+
+impl<T: Rocc + BelowL1> Coprocessor for T {}

@@ -3,8 +3,8 @@
 //! without timing are there for a hart that is given them.
 //!
 //! Pure and synchronous: reads no clock, file, environment or randomness.
-//! It knows nothing of Gemmini; custom instructions and everything below the
-//! L1 caches sit behind [`Coprocessor`].
+//! It knows nothing of Gemmini; custom instructions sit behind [`Rocc`], everything
+//! below the L1 caches behind [`BelowL1`].
 
 mod access;
 mod arithmetic;
@@ -35,7 +35,7 @@ mod vector;
 
 pub use compressed::expand;
 pub use config::{CacheConfig, CoreConfig};
-pub use coprocessor::{Coprocessor, LineAccess, RoccCommand, RoccReply};
+pub use coprocessor::{BelowL1, Coprocessor, LineAccess, Rocc, RoccCommand, RoccReply};
 pub use decode::decode;
 pub use fault::{AccessKind, Fault, FaultKind};
 pub use hart::{Exit, Hart, Limits, Mode};

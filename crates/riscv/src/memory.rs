@@ -246,7 +246,7 @@ impl Memory {
     }
 
     /// Marks the pages of `range` so that CPU accesses to them are reported to
-    /// [`Coprocessor::cpu_access`](crate::Coprocessor::cpu_access). What lies
+    /// [`Rocc::cpu_access`](crate::Rocc::cpu_access). What lies
     /// outside memory is ignored.
     pub fn watch(&mut self, range: Range<u64>) {
         for page in self.pages_of(range) {

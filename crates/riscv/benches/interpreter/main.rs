@@ -6,7 +6,7 @@ mod programs;
 mod rocket;
 
 use autocomp_riscv::{
-    Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand, RoccReply,
+    BelowL1, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc, RoccCommand, RoccReply,
 };
 use compiled::{COMPILED, DATA};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -119,7 +119,7 @@ fn bench(criterion: &mut Criterion) {
 /// Takes every command at once.
 struct Sink;
 
-impl Coprocessor for Sink {
+impl Rocc for Sink {
     fn execute(&mut self, command: RoccCommand, _memory: &mut Memory) -> Result<RoccReply, Fault> {
         Ok(RoccReply {
             accepted: command.cycle,
@@ -131,15 +131,17 @@ impl Coprocessor for Sink {
         Ok(cycle)
     }
 
+    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl BelowL1 for Sink {
     fn line_access(&mut self, _address: u64, _access: LineAccess, cycle: u64) -> u64 {
         cycle + 12
     }
 
     fn take_probes(&mut self, _probes: &mut Vec<(u64, bool)>) {}
-
-    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
-        Ok(())
-    }
 }
 
 criterion_group!(benches, bench);

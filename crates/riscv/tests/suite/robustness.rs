@@ -3,7 +3,7 @@
 use crate::rocket;
 
 use autocomp_riscv::{
-    Coprocessor, Fault, Hart, Limits, LineAccess, Memory, Mode, Operation, Region, RegionAccess,
+    BelowL1, Fault, Hart, Limits, LineAccess, Memory, Mode, Operation, Region, RegionAccess, Rocc,
     RoccCommand, RoccReply, decode,
 };
 use proptest::prelude::*;
@@ -283,7 +283,7 @@ impl Arbitrary {
     }
 }
 
-impl Coprocessor for Arbitrary {
+impl Rocc for Arbitrary {
     fn execute(&mut self, command: RoccCommand, _memory: &mut Memory) -> Result<RoccReply, Fault> {
         let value = self.next();
         let accepted = command.cycle + value % 7;
@@ -299,6 +299,12 @@ impl Coprocessor for Arbitrary {
         Ok(cycle + self.next() % 100)
     }
 
+    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl BelowL1 for Arbitrary {
     fn line_access(&mut self, _address: u64, _access: LineAccess, cycle: u64) -> u64 {
         cycle + self.next() % 50
     }
@@ -306,9 +312,5 @@ impl Coprocessor for Arbitrary {
     fn take_probes(&mut self, probes: &mut Vec<(u64, bool)>) {
         let random = self.next();
         probes.push((BASE + random % BYTES as u64, random & 1 == 1));
-    }
-
-    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
-        Ok(())
     }
 }

@@ -3,14 +3,14 @@
 use crate::rocket::core_config;
 use crate::vectors::{BASE, Program};
 use autocomp_riscv::{
-    Agnostic, Coprocessor, Exit, Extensions, Fault, Hart, Limits, LineAccess, Memory, Mode,
+    Agnostic, BelowL1, Exit, Extensions, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc,
     RoccCommand, RoccReply, VectorUnit,
 };
 
 /// Nothing below the caches.
 pub struct Nothing;
 
-impl Coprocessor for Nothing {
+impl Rocc for Nothing {
     fn execute(&mut self, _: RoccCommand, _: &mut Memory) -> Result<RoccReply, Fault> {
         Ok(RoccReply::default())
     }
@@ -19,15 +19,17 @@ impl Coprocessor for Nothing {
         Ok(cycle)
     }
 
+    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl BelowL1 for Nothing {
     fn line_access(&mut self, _: u64, _: LineAccess, cycle: u64) -> u64 {
         cycle + 20
     }
 
     fn take_probes(&mut self, _: &mut Vec<(u64, bool)>) {}
-
-    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
-        Ok(())
-    }
 }
 
 /// Returns what a program leaves.

@@ -85,7 +85,7 @@ pub mod inside {
     }
 }
 
-use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};
+use autocomp_riscv::{BelowL1, Fault, LineAccess, Memory, Rocc, RoccCommand, RoccReply};
 use decode::Receiver;
 use timing::{Engine, TimingConfig};
 
@@ -204,7 +204,7 @@ impl Receiver for Execution<'_> {
     }
 }
 
-impl Coprocessor for Gemmini {
+impl Rocc for Gemmini {
     fn execute(&mut self, command: RoccCommand, memory: &mut Memory) -> Result<RoccReply, Fault> {
         let RoccCommand {
             funct, rs1, rs2, ..
@@ -233,6 +233,12 @@ impl Coprocessor for Gemmini {
         }
     }
 
+    fn cpu_access(&mut self, address: u64, bytes: u64, store: bool, pc: u64) -> Result<(), Fault> {
+        self.functional.cpu_access(address, bytes, store, pc)
+    }
+}
+
+impl BelowL1 for Gemmini {
     fn line_access(&mut self, address: u64, access: LineAccess, cycle: u64) -> u64 {
         self.timing
             .as_mut()
@@ -264,9 +270,5 @@ impl Coprocessor for Gemmini {
                 true => cycle,
                 false => engine.core_turn(cycle),
             })
-    }
-
-    fn cpu_access(&mut self, address: u64, bytes: u64, store: bool, pc: u64) -> Result<(), Fault> {
-        self.functional.cpu_access(address, bytes, store, pc)
     }
 }

@@ -12,7 +12,7 @@ use crate::rocket;
 mod usual;
 
 use autocomp_riscv::{
-    Coprocessor, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, RoccCommand, RoccReply,
+    BelowL1, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc, RoccCommand, RoccReply,
 };
 use image::{BASE, Image, OUTPUT, OUTPUT_BYTES};
 use rocket::core_config;
@@ -133,7 +133,7 @@ fn digest(bytes: &[u8]) -> u64 {
 
 struct Nothing;
 
-impl Coprocessor for Nothing {
+impl Rocc for Nothing {
     fn execute(&mut self, command: RoccCommand, _memory: &mut Memory) -> Result<RoccReply, Fault> {
         panic!("no custom instruction is generated: {command:?}")
     }
@@ -142,13 +142,15 @@ impl Coprocessor for Nothing {
         Ok(cycle)
     }
 
+    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
+        Ok(())
+    }
+}
+
+impl BelowL1 for Nothing {
     fn line_access(&mut self, _address: u64, _access: LineAccess, cycle: u64) -> u64 {
         cycle + 20
     }
 
     fn take_probes(&mut self, _probes: &mut Vec<(u64, bool)>) {}
-
-    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
-        Ok(())
-    }
 }

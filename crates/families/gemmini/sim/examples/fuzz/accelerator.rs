@@ -4,7 +4,7 @@ use super::random::{Digest, Random};
 use super::scalar::MACHINES;
 use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, InstructionSet, Severity};
 use autocomp_gemmini_sim::MachineConfig;
-use autocomp_riscv::{Coprocessor, Fault, LineAccess, Memory, RoccCommand, RoccReply};
+use autocomp_riscv::{BelowL1, Fault, LineAccess, Memory, Rocc, RoccCommand, RoccReply};
 
 const BASE: u64 = 0x8000_0000;
 const MEMORY_BYTES: usize = 1 << 20;

@@ -2,7 +2,7 @@
 
 use super::instances::{int8_16, rtl};
 use autocomp_gemmini::{Checks, Gemmini, GemminiConfig, Severity};
-use autocomp_riscv::{Coprocessor, LineAccess, Memory, RoccCommand};
+use autocomp_riscv::{BelowL1, LineAccess, Memory, Rocc, RoccCommand};
 
 pub const BASE: u64 = 0x8000_0000;
 pub const BANK: u64 = 4096;

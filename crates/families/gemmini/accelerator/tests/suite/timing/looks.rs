@@ -4,7 +4,7 @@
 use super::bench::{ACC, BASE, Bench, NONE, tile};
 use super::instances::{fp32_4, int8_16, int8_32};
 use autocomp_gemmini::GemminiConfig;
-use autocomp_riscv::{Coprocessor, LineAccess};
+use autocomp_riscv::{BelowL1, LineAccess};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

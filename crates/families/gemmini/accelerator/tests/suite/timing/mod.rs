@@ -11,7 +11,7 @@ mod shared;
 mod warming;
 
 use autocomp_gemmini::timing::{Ideal, IdleReason};
-use autocomp_riscv::{Coprocessor, RoccCommand};
+use autocomp_riscv::{Rocc, RoccCommand};
 use bench::{ACC, BANK, BASE, Bench, NONE, int8, tile};
 use instances::{int8_16, rtl};
 

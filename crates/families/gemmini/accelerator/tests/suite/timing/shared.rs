@@ -74,7 +74,7 @@ fn a_load_and_the_array_that_add_in_two_banks_at_once_are_found() {
         is_refused |= !bench.try_issue(4, tile(0, 16, 16), tile(super::NONE, 16, 16));
     }
     let at_end = {
-        use autocomp_riscv::Coprocessor;
+        use autocomp_riscv::Rocc;
         bench
             .gemmini
             .fence(0, bench.cycle, &mut bench.memory)

@@ -1,7 +1,7 @@
 //! Warming: commands that take no time leave caches as if they had.
 
 use super::bench::{BASE, Bench, int8, tile};
-use autocomp_riscv::{Coprocessor, LineAccess};
+use autocomp_riscv::{BelowL1, LineAccess};
 use autocomp_riscv_machine::MemoryCounts;
 use proptest::prelude::*;
 
