@@ -9,7 +9,7 @@ use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::simulator::{Calibrated, ProgramSimulator};
 use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, read_machine};
-use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
+use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, MachineCosts, Vocabulary};
 use autocomp_gemmini_sim::MachineConfig;
 use autocomp_toolchain::Toolchain;
 use std::path::Path;
@@ -81,8 +81,9 @@ impl Family for Gemmini {
         target: &Target,
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
-        let gemmini = machine_config(target, machine)?.accelerator;
-        let limits = HardwareLimits::of(&gemmini);
+        let config = machine_config(target, machine)?;
+        let costs = MachineCosts::of(&config.timing);
+        let limits = HardwareLimits::of(&config.accelerator, costs);
         let mut vocabulary = Vocabulary::of(&limits);
         vocabulary.entry.clone_from(&problem.entry);
         vocabulary.signature.clone_from(&problem.signature);

@@ -39,7 +39,7 @@ mod walk;
 
 use autocomp_c_loops::{affine, condition, syntax};
 
-pub use limits::HardwareLimits;
+pub use limits::{HardwareLimits, MachineCosts};
 pub use normalise::Vocabulary;
 pub use parse::ParseError;
 pub use proposal::{Family, Proposals, Variant};

@@ -145,8 +145,8 @@ pub(crate) fn proposals(kernel: &Kernel, limits: &HardwareLimits) -> Option<Prop
 
 /// Adds schedules of what a kernel computes to what could be done to it.
 pub(crate) fn reschedules(lifted: &Lifted, limits: &HardwareLimits, proposals: &mut Proposals) {
-    let schedules = schedule::schedules(lifted, &limits.accelerator);
-    let is_near = |parameters: &[i64]| schedule::is_near(lifted, parameters, &limits.accelerator);
+    let schedules = schedule::schedules(lifted, limits);
+    let is_near = |parameters: &[i64]| schedule::is_near(lifted, parameters, limits);
     offer(schedules, SCHEDULES.menu_items, &is_near, proposals);
 }
 

@@ -192,7 +192,7 @@ impl GemminiRewriter {
         (first.transformation == RESCHEDULE).then_some(())?;
         let accelerator = &self.limits.accelerator;
         let text = match (&*known.lifted, &known.chain) {
-            (Ok(lifted), _) => schedule::write(lifted, &first.parameters, accelerator),
+            (Ok(lifted), _) => schedule::write(lifted, &first.parameters, &self.limits),
             (Err(_), Some((_, chain))) => chain::write(chain, &first.parameters, accelerator),
             _ => None,
         };

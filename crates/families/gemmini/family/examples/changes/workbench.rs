@@ -5,7 +5,9 @@ use autocomp_catalog::{Catalog, Problem, Suite};
 use autocomp_core::{Evaluation, Outcome, Seed};
 use autocomp_eval::{Evaluator, EvaluatorSettings};
 use autocomp_gemmini_family::{GemminiEvaluator, machine_config};
-use autocomp_gemmini_rewriter::{Family, GemminiRewriter, HardwareLimits, Step, Vocabulary};
+use autocomp_gemmini_rewriter::{
+    Family, GemminiRewriter, HardwareLimits, MachineCosts, Step, Vocabulary,
+};
 use std::collections::BTreeMap;
 
 /// Suites of this family's problems begin so.
@@ -39,7 +41,7 @@ impl Workbench {
         let problem = catalog.problem(name).unwrap();
         let target = catalog.target(&problem.targets[0]).unwrap();
         let machine = machine_config(&target, &target.default_machine).unwrap();
-        let limits = HardwareLimits::of(&machine.accelerator);
+        let limits = HardwareLimits::of(&machine.accelerator, MachineCosts::of(&machine.timing));
         let mut vocabulary = Vocabulary::of(&limits);
         vocabulary.entry.clone_from(&problem.entry);
         vocabulary.signature.clone_from(&problem.signature);

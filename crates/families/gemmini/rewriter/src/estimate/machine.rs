@@ -12,10 +12,6 @@ use std::collections::{HashMap, VecDeque};
 
 /// Cycles from the core to the reservation station.
 const FRONT_END: f64 = 6.0;
-/// Commands between the core and the reservation station.
-const FRONT_END_COMMANDS: usize = 10;
-/// Reservation-station entries for loads, stores and the array.
-const ENTRIES: [usize; 3] = [8, 4, 16];
 /// Cycles from a row entering the array to its result.
 const ARRAY_LATENCY: f64 = 38.0;
 /// Cycles from issue of a load to its first data, on a hit.
@@ -24,12 +20,8 @@ const HIT_LATENCY: f64 = 13.0;
 const MISS_LATENCY: f64 = 60.0;
 /// Cycles from the last data to completion.
 const LOAD_TAIL: f64 = 7.0;
-/// Bytes of the shared cache.
-const CACHE_BYTES: i64 = 512 * 1024;
 /// Bytes of a cache line.
 const LINE_BYTES: i64 = 64;
-/// Cycles of the memory port for one line.
-const LINE_CYCLES: f64 = 8.0;
 
 /// Operations of the array that may wait while later loads run.
 const QUEUED_OPERATIONS: usize = 12;
@@ -64,7 +56,7 @@ pub(super) struct Machine<'kernel> {
     limits: &'kernel HardwareLimits,
     block_strides: [i64; 3],
     core: f64,
-    allocations: [f64; FRONT_END_COMMANDS],
+    allocations: Vec<f64>,
     commands: usize,
     last_allocation: f64,
     /// Completion times of commands in flight, by unit.
@@ -92,6 +84,8 @@ pub(super) struct Machine<'kernel> {
     pub(super) bytes_moved: i64,
     touched: HashMap<Place, i64>,
     fits_cache: bool,
+    /// Cycles of the way behind the L2 for one line.
+    line_cycles: f64,
 }
 
 struct Pending {
@@ -118,7 +112,7 @@ impl<'kernel> Machine<'kernel> {
             limits,
             block_strides: [limits.dim; 3],
             core: 0.0,
-            allocations: [0.0; FRONT_END_COMMANDS],
+            allocations: vec![0.0; limits.costs.front_end_commands.max(1)],
             commands: 0,
             last_allocation: 0.0,
             in_flight: [Vec::new(), Vec::new(), Vec::new()],
@@ -142,7 +136,8 @@ impl<'kernel> Machine<'kernel> {
             milestones: Vec::new(),
             bytes_moved: 0,
             touched: HashMap::new(),
-            fits_cache: bytes <= CACHE_BYTES,
+            line_cycles: LINE_BYTES as f64 / limits.costs.behind_l2.max(1) as f64,
+            fits_cache: bytes <= limits.costs.l2_bytes,
         }
     }
 
@@ -166,14 +161,15 @@ impl<'kernel> Machine<'kernel> {
     /// Accounts for the core and the front end; returns when the command enters
     /// the reservation station.
     fn allocate(&mut self, command: &Command, unit: usize) -> f64 {
-        let slot = self.commands % FRONT_END_COMMANDS;
+        let slot = self.commands % self.allocations.len();
         self.core = (self.core + issue_cost(command)).max(self.allocations[slot]);
         let mut time = (self.core + FRONT_END).max(self.last_allocation + 1.0);
         let in_flight = &mut self.in_flight[unit];
         in_flight.retain(|done| time < *done);
-        if ENTRIES[unit] <= in_flight.len() {
+        let entries = self.limits.costs.entries[unit];
+        if entries <= in_flight.len() {
             in_flight.sort_by(f64::total_cmp);
-            let free = in_flight.len() - ENTRIES[unit];
+            let free = in_flight.len() - entries;
             time = time.max(in_flight[free] + 1.0);
         }
         self.allocations[slot] = time;
@@ -268,7 +264,7 @@ impl<'kernel> Machine<'kernel> {
             let lines = rows as f64 * ((load.columns + LINE_BYTES - 1) / LINE_BYTES) as f64;
             let mut done = begin + beats;
             if !hit {
-                self.memory_free = self.memory_free.max(start + 3.0) + lines * LINE_CYCLES;
+                self.memory_free = self.memory_free.max(start + 3.0) + lines * self.line_cycles;
                 done = done.max(self.memory_free);
             }
             self.bus_free = done;
@@ -339,7 +335,7 @@ impl<'kernel> Machine<'kernel> {
             let full = store.columns % LINE_BYTES == 0;
             let lines = rows as f64 * ((store.columns + LINE_BYTES - 1) / LINE_BYTES) as f64;
             let cost = if full { 1.0 } else { 2.0 };
-            self.memory_free = self.memory_free.max(start) + lines * LINE_CYCLES * cost;
+            self.memory_free = self.memory_free.max(start) + lines * self.line_cycles * cost;
             end = end.max(self.memory_free - 64.0);
         }
         self.store_free = end;
@@ -459,7 +455,7 @@ impl<'kernel> Machine<'kernel> {
         };
         let now = self.bytes_moved;
         let last = self.touched.insert(line, now);
-        self.fits_cache || last.is_some_and(|last| now - last < CACHE_BYTES / 2)
+        self.fits_cache || last.is_some_and(|last| now - last < self.limits.costs.l2_bytes / 2)
     }
 }
 

@@ -11,9 +11,10 @@ mod names;
 mod product;
 
 use crate::lift::{HardwareLoop, Lifted, Operation, Store, Work};
+use crate::limits::HardwareLimits;
 use addition::Strips;
 use address::Code;
-use autocomp_gemmini::GemminiConfig;
+
 use convolution::Tiling;
 use product::Product;
 
@@ -38,10 +39,15 @@ struct Machine {
     line: i64,
     /// Whether pixels can lie side by side in a row of the scratchpad.
     repeats_pixels: bool,
+    /// Bytes that the L2 holds.
+    cache: f64,
+    /// Bytes that come from behind the L2 in a cycle.
+    behind: f64,
 }
 
 impl Machine {
-    fn of(config: &GemminiConfig) -> Self {
+    fn of(limits: &HardwareLimits) -> Self {
+        let config = &limits.accelerator;
         Self {
             dim: config.dim.into(),
             element: config.element_bytes().into(),
@@ -50,6 +56,8 @@ impl Machine {
             bank_rows: config.spad_bank_rows().into(),
             line: config.dma_max_bytes.into(),
             repeats_pixels: config.features.first_layer,
+            cache: limits.costs.l2_bytes as f64,
+            behind: limits.costs.behind_l2.max(1) as f64,
         }
     }
 
@@ -84,28 +92,24 @@ struct Traffic {
 
 /// Bytes that the port takes in a cycle.
 const PORT: f64 = 14.0;
-/// Bytes that come from behind the L2 in a cycle.
-const BEHIND: f64 = 8.0;
 /// Cycles for a line that throws a clean one out of the L2, and a dirty one: how long
 /// one of its trackers is busy, over the number of trackers.
 const LINE: [f64; 2] = [10.0, 16.3];
 /// Bytes of such a line.
 const LINE_BYTES: f64 = 64.0;
-/// Bytes that the L2 holds.
-const CACHE: f64 = 524_288.0;
 /// Share of the lines moved in again that the L2 does not hold any more.
 const LOST: f64 = 0.2;
 
 impl Traffic {
     /// Returns whether the L2 holds everything.
-    fn is_cached(&self) -> bool {
-        self.distinct_in + self.bytes_out < CACHE
+    fn is_cached(&self, machine: &Machine) -> bool {
+        self.distinct_in + self.bytes_out < machine.cache
     }
 
     /// Returns a bound on the cycles, coarse where the bottleneck is not the array.
-    fn cycles(&self) -> f64 {
+    fn cycles(&self, machine: &Machine) -> f64 {
         let again = (self.bytes_in - self.distinct_in).max(0.0);
-        let behind = if self.is_cached() {
+        let behind = if self.is_cached(machine) {
             0.0
         } else {
             (self.distinct_in + LOST * again) / LINE_BYTES * LINE[0]
@@ -114,7 +118,11 @@ impl Traffic {
         let port = self.bytes_in / PORT;
         let all = self.mesh + port + behind;
         let busiest = self.mesh.max(port).max(behind);
-        busiest + HINDRANCE * (all - busiest) + self.first / BEHIND + self.last / PORT + self.calls
+        busiest
+            + HINDRANCE * (all - busiest)
+            + self.first / machine.behind
+            + self.last / PORT
+            + self.calls
     }
 }
 
@@ -211,21 +219,21 @@ fn ranked(work: &Work, machine: &Machine) -> Vec<(f64, Single)> {
             .into_iter()
             .filter_map(|schedule| {
                 let traffic = product::traffic(work, &schedule, machine)?;
-                Some((traffic.cycles(), Single::Product(schedule)))
+                Some((traffic.cycles(machine), Single::Product(schedule)))
             })
             .collect(),
         Operation::Convolution { .. } => convolution::schedules(work, machine)
             .into_iter()
             .filter_map(|schedule| {
                 let traffic = convolution::traffic(work, &schedule, machine)?;
-                Some((traffic.cycles(), Single::Convolution(schedule)))
+                Some((traffic.cycles(machine), Single::Convolution(schedule)))
             })
             .collect(),
         Operation::Addition { .. } => addition::schedules(work, machine)
             .into_iter()
             .map(|schedule| {
                 let traffic = addition::traffic(work, &schedule, machine);
-                (traffic.cycles(), Single::Addition(schedule))
+                (traffic.cycles(machine), Single::Addition(schedule))
             })
             .collect(),
     };
@@ -235,8 +243,8 @@ fn ranked(work: &Work, machine: &Machine) -> Vec<(f64, Single)> {
 }
 
 /// Returns schedules of what a kernel computes, the most promising first.
-pub fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule> {
-    let machine = Machine::of(config);
+pub fn schedules(lifted: &Lifted, limits: &HardwareLimits) -> Vec<Schedule> {
+    let machine = Machine::of(limits);
     let ranked: Vec<_> = lifted
         .works
         .iter()
@@ -268,8 +276,8 @@ pub fn schedules(lifted: &Lifted, config: &GemminiConfig) -> Vec<Schedule> {
 }
 
 /// Writes a kernel with a schedule; `None` if the schedule is not for it.
-pub fn write(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
-    let machine = Machine::of(config);
+pub fn write(lifted: &Lifted, parameters: &[i64], limits: &HardwareLimits) -> Option<String> {
+    let machine = Machine::of(limits);
     let marked = names::marked(lifted);
     let (lifted, unmarked) = (&marked, lifted);
     let mut rest = parameters;
@@ -340,8 +348,8 @@ fn float(value: f32) -> String {
 
 /// Returns whether a schedule differs in at most one size from what the kernel
 /// does, if that calls the hardware's loop.
-pub(crate) fn is_near(lifted: &Lifted, parameters: &[i64], config: &GemminiConfig) -> bool {
-    let machine = Machine::of(config);
+pub(crate) fn is_near(lifted: &Lifted, parameters: &[i64], limits: &HardwareLimits) -> bool {
+    let machine = Machine::of(limits);
     let mut rest = parameters;
     let (Some(work), Some(now)) = (lifted.works.first(), lifted.hardware_loop) else {
         return false;

@@ -1,10 +1,10 @@
 //! Kernels are understood, scheduled anew, and still compute the same.
 
 use autocomp_catalog::Catalog;
-use autocomp_gemmini_rewriter::HardwareLimits;
 use autocomp_gemmini_rewriter::Vocabulary;
 use autocomp_gemmini_rewriter::inside::{Lifted, Operation, Work, lift};
 use autocomp_gemmini_rewriter::inside::{schedules, write};
+use autocomp_gemmini_rewriter::{HardwareLimits, MachineCosts};
 use std::panic::resume_unwind;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,14 +39,15 @@ fn check(name: &str) -> Vec<String> {
 
 /// Checks that all schedules of a kernel compute what it computes.
 fn checked(name: &str, source: &str) -> Lifted {
-    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let limits = HardwareLimits::gemmini_int8_16();
+    let config = limits.accelerator.clone();
     let vocabulary = vocabulary();
     let lifted = lift(source, &config, &vocabulary);
     let lifted = lifted.unwrap_or_else(|why| panic!("{name}: {why}"));
-    let all = schedules(&lifted, &config);
+    let all = schedules(&lifted, &limits);
     assert!(!all.is_empty(), "{name} has no schedules");
     for schedule in all.iter().step_by((all.len() / CHECKED).max(1)) {
-        let text = write(&lifted, &schedule.parameters, &config).unwrap();
+        let text = write(&lifted, &schedule.parameters, &limits).unwrap();
         let again =
             lift(&text, &config, &vocabulary).unwrap_or_else(|why| panic!("{name}: {why}\n{text}"));
         assert!(again.is_same(&lifted), "{text}");
@@ -268,7 +269,8 @@ fn convolutions() {
 /// have blocks of their own.
 #[test]
 fn parts_of_a_convolution_with_sizes_of_their_own() {
-    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let limits = HardwareLimits::gemmini_int8_16();
+    let config = limits.accelerator.clone();
     let lifted = lift(&kernel("convolution-wide"), &config, &vocabulary()).unwrap();
     for (parameters, is_right) in [
         (vec![1, 12, 14, 16, 32, 2, 3, 32], true),
@@ -285,7 +287,7 @@ fn parts_of_a_convolution_with_sizes_of_their_own() {
         (vec![1, 12, i64::MAX, 16, 32, 4, 12, 2, 10], false),
         (vec![1, 12, 14, 16, 32, 2, i64::MAX, i64::MAX], false),
     ] {
-        let written = write(&lifted, &parameters, &config);
+        let written = write(&lifted, &parameters, &limits);
         assert_eq!(written.is_some(), is_right, "{parameters:?}");
         if let Some(text) = written {
             let again = lift(&text, &config, &vocabulary());
@@ -297,14 +299,14 @@ fn parts_of_a_convolution_with_sizes_of_their_own() {
     let named = kernel("convolution-wide");
     let named = named.replace("inp", "done").replace("weights", "rows");
     let named = lift(&named, &config, &vocabulary()).unwrap();
-    let text = write(&named, &[1, 5, 14, 16, 32, 2, 3, 32], &config).unwrap();
+    let text = write(&named, &[1, 5, 14, 16, 32, 2, 3, 32], &limits).unwrap();
     let again = lift(&text, &config, &vocabulary()).unwrap_or_else(|why| panic!("{why}\n{text}"));
     assert!(
         text.contains("done_block") && text.contains("rows_block"),
         "{text}"
     );
     assert!(again.is_same(&named), "{text}");
-    let all = schedules(&lifted, &config);
+    let all = schedules(&lifted, &limits);
     let flags: Vec<i64> = all.iter().map(|schedule| schedule.parameters[5]).collect();
     for flag in [0, 1, 2, 4, 6] {
         assert!(flags.contains(&flag), "{flag} of {flags:?}");
@@ -315,7 +317,8 @@ fn parts_of_a_convolution_with_sizes_of_their_own() {
 /// for the last slice of them.
 #[test]
 fn input_channels_double_to_any_number() {
-    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let limits = HardwareLimits::gemmini_int8_16();
+    let config = limits.accelerator.clone();
     for channels in [17, 24, 31, 32, 33, 47, 48, 49, 63, 64, 65, 100] {
         let source = format!(
             "void solution(int8_t inp[1][14][16][{channels}], int8_t weights[3][3][{channels}][32], int8_t output[1][12][14][32]) {{
@@ -334,7 +337,7 @@ fn input_channels_double_to_any_number() {
         let lifted = lift(&source, &config, &vocabulary()).unwrap();
         for size in [channels, 16] {
             let parameters = [1, 6, 14, 32, size, 2, 2, 16];
-            let text = write(&lifted, &parameters, &config).unwrap();
+            let text = write(&lifted, &parameters, &limits).unwrap();
             let again = lift(&text, &config, &vocabulary());
             let again = again.unwrap_or_else(|why| panic!("{channels}: {why}\n{text}"));
             assert!(again.is_same(&lifted), "{channels}\n{text}");
@@ -350,7 +353,8 @@ fn additions() {
 
 #[test]
 fn a_schedule_for_another_kernel_is_refused() {
-    let config = HardwareLimits::gemmini_int8_16().accelerator;
+    let limits = HardwareLimits::gemmini_int8_16();
+    let config = limits.accelerator.clone();
     let lifted = lift(&kernel("addition"), &config, &vocabulary()).unwrap();
     for parameters in [
         &[][..],
@@ -360,7 +364,7 @@ fn a_schedule_for_another_kernel_is_refused() {
         &[64, 64, 1],
         &[i64::MAX, 2, 1],
     ] {
-        assert_eq!(write(&lifted, parameters, &config), None, "{parameters:?}");
+        assert_eq!(write(&lifted, parameters, &limits), None, "{parameters:?}");
     }
 }
 
@@ -470,4 +474,26 @@ fn hostile_sizes_are_refused() {
     let source = "int f(int i) { return f(i + 1); }
         void solution(int8_t A[16][16]) { int i = f(0); fence(); }";
     assert!(lift(source, &config, &vocabulary()).is_err());
+}
+
+#[test]
+fn the_l2_of_the_machine_decides_which_schedules_come_first() {
+    let limits = HardwareLimits::gemmini_int8_16();
+    let lifted = lift(
+        &kernel("convolution-wide"),
+        &limits.accelerator,
+        &vocabulary(),
+    )
+    .unwrap();
+    let ranked = |l2_bytes: i64| {
+        let costs = MachineCosts {
+            l2_bytes,
+            ..limits.costs
+        };
+        let all = schedules(&lifted, &HardwareLimits::of(&limits.accelerator, costs));
+        let all = all.into_iter().map(|schedule| schedule.parameters);
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(ranked(512 * 1024), ranked(limits.costs.l2_bytes));
+    assert_ne!(ranked(1024), ranked(1 << 40));
 }

@@ -3,7 +3,7 @@
 use super::regions::{Region, doubled};
 use super::{Parts, Tiling, parts, reach, side_by_side};
 use crate::lift::Work;
-use crate::schedule::{BEHIND, LINE_BYTES, Machine, PORT, Traffic, blocks_of};
+use crate::schedule::{LINE_BYTES, Machine, PORT, Traffic, blocks_of};
 use std::collections::BTreeSet;
 
 /// Returns what a schedule moves and computes.
@@ -35,8 +35,11 @@ pub(in crate::schedule) fn traffic(
         bytes_out: (work.rows * work.columns) as f64 * e,
         ..sum
     };
-    let behind = if whole.is_cached() { f64::MAX } else { BEHIND };
-    let first = BEHIND * waits_at_first(work, &parts, &regions, behind, machine);
+    let behind = match whole.is_cached(machine) {
+        true => f64::MAX,
+        false => machine.behind,
+    };
+    let first = machine.behind * waits_at_first(work, &parts, &regions, behind, machine);
     Some(Traffic { first, ..whole })
 }
 

@@ -105,7 +105,7 @@ fn best(work: &Work, all: Vec<Tiling>, machine: &Machine) -> impl Iterator<Item 
     let mut ranked: Vec<(f64, Tiling)> = all
         .into_iter()
         .filter(|tiling| !tiling.by_channels)
-        .filter_map(|tiling| Some((traffic(work, &tiling, machine)?.cycles(), tiling)))
+        .filter_map(|tiling| Some((traffic(work, &tiling, machine)?.cycles(machine), tiling)))
         .collect();
     ranked.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     ranked.into_iter().take(VARIED).map(|(_, tiling)| tiling)
