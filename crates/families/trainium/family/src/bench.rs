@@ -35,6 +35,10 @@ const KERNEL_FILE: &str = "kernel.py";
 const MOST_BYTES: u64 = 2 << 30;
 /// Most work on data in an evaluation, all input sets together: about a minute of a processor.
 const MOST_WORK: u64 = 60_000_000_000;
+/// Codes of remarks on what the device leaves undefined.
+const UNDEFINED: [&str; 2] = ["unwritten-memory", "unset-accumulator"];
+/// Other reads of memory that nothing has written that are told of a wrong kernel.
+const MOST_UNWRITTEN: usize = 3;
 /// Side of the matrix engine's array.
 const TILE: usize = 128;
 
@@ -153,7 +157,7 @@ impl TrainiumBench {
         let mut work = MOST_WORK;
         while let Some(case) = clock.measure("test", || cases.next()) {
             let case = &case?;
-            let run = clock.measure("test", || self.run(source, case, work));
+            let run = clock.measure("test", || self.run(source, case, work, false));
             let evaluation = match run {
                 Ok(evaluation) => {
                     work = work.saturating_sub(evaluation.work);
@@ -175,6 +179,9 @@ impl TrainiumBench {
             remarks.extend(new);
             let found = clock.measure("test", || self.compare(case, &evaluation.outputs));
             if let Some(mut found) = found {
+                if 0 < evaluation.unwritten {
+                    self.tell_unwritten(source, case, work, &mut found);
+                }
                 // What the device leaves undefined may be why.
                 let undefined = remarks.iter().filter(|it| it.code == "unset-accumulator");
                 let notes = undefined.map(|it| format!("line {}: {}", it.line, it.message));
@@ -241,6 +248,7 @@ impl TrainiumBench {
         source: &str,
         case: &Case,
         work: u64,
+        finds_unwritten: bool,
     ) -> Result<autocomp_trainium_sim::Evaluation, Box<Failure>> {
         let options = Options {
             // The vendor's second dialect is the only one of trn2 and trn3 here; trn1 takes both.
@@ -248,6 +256,7 @@ impl TrainiumBench {
             generation: self.machine.generation,
             byte_limit: MOST_BYTES,
             work_limit: work,
+            finds_unwritten,
             ..Options::default()
         };
         let mut inputs = Vec::new();
@@ -263,6 +272,28 @@ impl TrainiumBench {
         }
         inputs.extend(super::parameters::arguments(&self.problem));
         evaluate(source, &self.problem.entry, &inputs, &options)
+    }
+
+    /// Says of a wrong output which memory it was computed from that nothing has written, if that
+    /// is so: the kernel is run again to see what it reads.
+    fn tell_unwritten(&self, source: &str, case: &Case, work: u64, found: &mut Diagnostic) {
+        let Ok(second) = self.run(source, case, work, true) else {
+            return;
+        };
+        let mut remarks = second
+            .remarks
+            .iter()
+            .filter(|it| UNDEFINED.contains(&it.code.as_str()));
+        let Some(first) = remarks.next() else {
+            return;
+        };
+        let wrong = found.message.replace("never written", "computed from such");
+        found.code.clone_from(&first.code);
+        found.message = format!("{}; {wrong}", first.message);
+        found.location = (0 < first.line).then(|| place(first.line));
+        found.remedy = Some(first.remedy.clone());
+        let others = remarks.map(|it| format!("line {}: {}", it.line, it.message));
+        found.notes.extend(others.take(MOST_UNWRITTEN));
     }
 
     fn compare(&self, case: &Case, outputs: &[Array]) -> Option<Diagnostic> {

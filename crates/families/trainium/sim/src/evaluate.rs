@@ -53,6 +53,9 @@ pub struct Options {
     pub dialect: Option<Dialect>,
     /// Generation of the core: 2 for trn1, 3 for trn2, 4 for trn3.
     pub generation: u8,
+    /// Whether reads of memory that nothing has written are remarks (`unwritten-memory`): a second
+    /// look at a kernel whose outputs come of such.
+    pub finds_unwritten: bool,
     /// Whether data is computed. Without, shapes and the trace only, which is much faster.
     pub functional: bool,
     /// Most steps of Python.
@@ -72,6 +75,7 @@ impl Default for Options {
         Self {
             dialect: None,
             generation: 2,
+            finds_unwritten: false,
             functional: true,
             step_limit: 200_000_000,
             byte_limit: 8 << 30,
@@ -183,6 +187,7 @@ pub fn evaluate_on_this_thread(
         options.functional,
         options.byte_limit,
     );
+    device.finds_unwritten = options.finds_unwritten;
     device.instruction_limit = options.instruction_limit;
     device.work_limit = options.work_limit;
     let mut interpreter = Interpreter::new(
@@ -234,6 +239,8 @@ fn drive(
         }
     }
     let value = interpreter.call_entry(entry, arguments)?;
+    // Outputs are not read by the kernel.
+    interpreter.device.finds_unwritten = false;
     let values = match &value {
         Value::Tuple(items) => items.0.clone(),
         Value::List(list) => list.borrow().0.clone(),

@@ -198,7 +198,8 @@ fn what_documents_leave_open_is_told_with_a_right_kernel_and_with_a_wrong_one() 
     let wrong = evaluated(&*bench, &kernel("x", body));
     assert_eq!(wrong.outcome, Outcome::Wrong);
     let found = &wrong.diagnostics[0];
-    assert_eq!(found.code, "output-not-written");
+    assert_eq!(found.code, "unset-accumulator");
+    assert_eq!(found.location.as_ref().map(|it| it.line), Some(12));
     let told = |note: &String| note.starts_with("line 12:") && note.contains("made at line 11");
     assert!(found.notes.iter().any(told), "{found:?}");
     let turned = "y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\nt = nl.ndarray(x.shape, dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.dma_copy(dst=t, src=x)\np = nl.ndarray((8, 4), dtype=nl.float32, buffer=nl.psum)\nnisa.nc_transpose(dst=p, data=t)\nu = nl.ndarray((8, 4), dtype=nl.float32, buffer=nl.sbuf)\nnisa.tensor_copy(dst=u, src=p)\nq = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=u)\nv = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\nnisa.tensor_copy(dst=v, src=q)\nnisa.dma_copy(dst=y, src=v)\nreturn y";

@@ -257,9 +257,9 @@ fn integers_that_nothing_wrote_are_no_zeros() {
     let target = catalog.target(&problem.targets[0]).expect("target");
     let bench = opening::open(&problem, &target, cache(), 1, 2).expect("opened");
     let kernel = "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n\n\n@nki.jit\ndef solution(a, g):\n    y = nl.ndarray(a.shape, dtype=nl.uint8, buffer=nl.shared_hbm)\n    t = nl.ndarray((128, 4096), dtype=nl.uint8, buffer=nl.sbuf)\n    for i in nl.affine_range(4):\n        nl.store(y[i * 128:(i + 1) * 128, :], t)\n    return y\n";
-    let (outcome, code, _) = verdict(&bench, kernel);
+    let (outcome, code, line) = verdict(&bench, kernel);
     assert_eq!(
-        (outcome, code.as_str()),
-        (Outcome::Wrong, "output-not-written")
+        (outcome, code.as_str(), line),
+        (Outcome::Wrong, "unwritten-memory", Some(10))
     );
 }

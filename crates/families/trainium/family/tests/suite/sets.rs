@@ -47,6 +47,48 @@ nisa.dma_copy(dst=y, src=u)
 return y";
 
 #[test]
+fn an_output_of_memory_that_nothing_wrote_names_that_memory() {
+    let bench = open(&copying(&[("few", 2.0), ("many", 60.0)]), REFERENCE).unwrap();
+    let head = "y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+u = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+nisa.dma_copy(dst=t, src=x)
+";
+    let tail = "nisa.dma_copy(dst=y, src=u)\nreturn y";
+    let told = |body: &str| {
+        let evaluation = evaluated(&*bench, &kernel("x", &format!("{head}{body}{tail}")));
+        assert_eq!(evaluation.outcome, Outcome::Wrong, "{body}");
+        let found = evaluation.diagnostics.into_iter().next().unwrap();
+        let line = found.location.as_ref().map(|place| place.line);
+        (found.code.clone(), line, found.message)
+    };
+    // Line 8 is the first of the body, line 12 the first behind the head.
+    let (code, line, message) = told(
+        "nisa.tensor_tensor(dst=t, data1=t, data2=u, op=nl.add)\nnisa.tensor_copy(dst=u, src=t)\n",
+    );
+    assert_eq!((code.as_str(), line), ("unwritten-memory", Some(12)));
+    assert!(
+        message.starts_with("32 of the 32 elements read here of the tensor `u` made at line 10"),
+        "{message}"
+    );
+    assert!(
+        message.contains("32 of 32 elements of y were computed from such"),
+        "{message}"
+    );
+    // A part of it.
+    let (code, line, message) = told("nisa.tensor_copy(dst=u[:, 0:4], src=t[:, 0:4])\n");
+    assert_eq!(
+        (code.as_str(), line),
+        ("unwritten-memory", Some(12 + 1)),
+        "{message}"
+    );
+    assert!(message.starts_with("16 of the 32 elements"), "{message}");
+    // The output itself.
+    let (code, _, message) = told("nisa.dma_copy(dst=y[0:2, :], src=t[0:2, :])\nreturn y\n");
+    assert_eq!(code, "output-not-written", "{message}");
+}
+
+#[test]
 fn the_slowest_input_set_counts() {
     let (few, many, some) = (("few", 2.0), ("many", 60.0), ("some", 9.0));
     let cost = |sets: &[(&str, f64)], times: &str| {

@@ -140,7 +140,7 @@ impl Device {
         if self.functional {
             let mut values = self.read_last(&source)?;
             if accumulate {
-                let old = self.read(&target)?;
+                let old = self.read_old(&target)?;
                 let mut unset = false;
                 for (value, old) in values.iter_mut().zip(old) {
                     // The first product into a place overwrites what lies there.

@@ -312,7 +312,7 @@ impl Device {
             _ if target.buffer() != Buffer::Psum => Ok(None),
             _ if accumulate.is_none() && !target.storage.written.get() => Ok(None),
             _ => {
-                let old = self.read(target)?;
+                let old = self.read_old(target)?;
                 let unset = |it: &f32| it.to_bits() == crate::tensor::dtype::POISON;
                 if accumulate == Some(true) && old.iter().any(unset) {
                     self.remark(

@@ -98,6 +98,7 @@ impl Device {
             blocks: RefCell::new(Blocks::new(kept)),
             parts: RefCell::new(Parts::default()),
             written: Cell::new(false),
+            is_tainted: Cell::new(false),
             producer: Cell::new(None),
             selection: RefCell::new(Selection::All),
             account: Rc::clone(&self.account),

@@ -144,6 +144,8 @@ pub(crate) struct Device {
     /// State of the engines' random numbers.
     random: random::Generator,
     pub(crate) instruction_limit: usize,
+    /// Whether reads of memory that nothing has written are remarks.
+    pub(crate) finds_unwritten: bool,
     /// Work on data so far, and the most that is done.
     pub(crate) work: Cell<u64>,
     pub(crate) work_limit: u64,
@@ -201,6 +203,7 @@ impl Device {
             account: Rc::new(Account::new(byte_limit)),
             random: random::Generator::default(),
             instruction_limit: 5_000_000,
+            finds_unwritten: false,
             work: Cell::new(0),
             work_limit: u64::MAX,
             grid: Grid::default(),

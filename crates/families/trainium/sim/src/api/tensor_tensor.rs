@@ -41,6 +41,7 @@ pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<V
     let choice = device.choice(bound, if slow { GPSIMD } else { VECTOR })?;
     let shape = a.shape();
     let dtype = result_type(destination.as_ref(), dtype, a.dtype.promote(b.dtype));
+    check_bits(bound, alu, dtype)?;
     let request = Elementwise {
         operation: Operation::TensorTensor,
         choice,
@@ -120,6 +121,7 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
     }
     let (partitions, shape) = (data.partitions(), data.shape());
     let dtype = result_type(destination.as_ref(), dtype, data.dtype);
+    check_bits(bound, op0, dtype)?;
     let mut inputs = vec![data];
     let mut numbers: Short<Option<f32>, 2> = Short::new();
     for (name, value) in [("operand0", Some(operand0)), ("operand1", operand1)] {
@@ -127,6 +129,7 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
         match device.scalar_operand(bound, name, value, partitions)? {
             Operand::Number(number) => numbers.push(Some(number)),
             Operand::Column(view) => {
+                check_column(device, bound, name, op0, view.dtype)?;
                 let view =
                     device.spread_partitions(view, partitions, device.dialect == Dialect::V1)?;
                 numbers.push(None);
@@ -165,6 +168,49 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
             x
         })
         .map(tensor)
+}
+
+/// Refuses bitwise operations that write to floating point (documentation of `tensor_tensor` and
+/// `tensor_scalar`: with operators on bits, inputs and outputs are integers).
+fn check_bits(bound: &Bound, operator: Alu, result: Dtype) -> Outcome<()> {
+    if !operator.is_bitwise() || result.is_integer() {
+        return Ok(());
+    }
+    Err(Failure::documented(
+        "err_unsupported_dtype",
+        format!(
+            "{}: {operator:?} writes integers, and the result is {}",
+            bound.api.full_name(),
+            result.name()
+        ),
+        "write to an integer tile, and cast by nisa.tensor_copy from there",
+    ))
+}
+
+/// Refuses a column of another type than float32 for arithmetic in the second dialect, whose
+/// compiler says `operand0 must be float32`.
+fn check_column(
+    device: &Device,
+    bound: &Bound,
+    name: &str,
+    operator: Alu,
+    column: Dtype,
+) -> Outcome<()> {
+    let is_taken = device.dialect == Dialect::V1
+        || operator.is_bitwise()
+        || matches!(column, Dtype::Float32 | Dtype::Tfloat32);
+    if is_taken {
+        return Ok(());
+    }
+    Err(Failure::documented(
+        "err_unsupported_dtype",
+        format!(
+            "{}: the column `{name}` is {}; arithmetic takes columns of float32",
+            bound.api.full_name(),
+            column.name()
+        ),
+        "make the column a float32 tile; transfers and copies cast",
+    ))
 }
 
 /// The operand of an operator. One that takes none is given nothing or zero, as the documentation

@@ -124,7 +124,8 @@ pub(super) fn nc_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Va
     let into_sbuf = destination
         .as_ref()
         .is_some_and(|d| d.buffer() == Buffer::Sbuf);
-    let fitting = if into_sbuf && small {
+    let from_psum = device.dialect == Dialect::V2 && data.buffer() == Buffer::Psum;
+    let fitting = if (into_sbuf || from_psum) && small {
         Engine::Vector
     } else {
         Engine::Tensor
@@ -158,6 +159,19 @@ pub(super) fn nc_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Va
     }
     if engine == Engine::Tensor {
         let data = if data.buffer() == Buffer::Psum {
+            // Documentation of `nc_transpose`, memory types. The compiler of the first dialect
+            // copies.
+            if device.dialect == Dialect::V2 {
+                return Err(Failure::documented(
+                    "err_unsupported_memory",
+                    format!(
+                        "{}: the matrix engine turns tiles in SBUF, and `data` of shape {:?} is in PSUM",
+                        bound.api.full_name(),
+                        data.shape()
+                    ),
+                    "copy it by nisa.tensor_copy into a tile in SBUF and turn that; the vector engine turns 32 by 32 out of PSUM",
+                ));
+            }
             device.in_sbuf(data)?
         } else {
             data

@@ -43,7 +43,49 @@ impl Device {
                 }
             }
         }
+        self.note_unwritten(view, &out);
         Ok(out)
+    }
+
+    /// What a view holds that a result is added to. Where nothing has written it, the first result
+    /// overwrites it, so that this is no read that is told.
+    pub(super) fn read_old(&mut self, view: &View) -> Outcome<Vec<f32>> {
+        let finds = std::mem::take(&mut self.finds_unwritten);
+        let old = self.read(view);
+        self.finds_unwritten = finds;
+        old
+    }
+
+    /// Tells that values were read which nothing has written, where that is asked for. What a
+    /// tensor holds that was computed from such is not told again.
+    fn note_unwritten(&mut self, view: &View, values: &[f32]) {
+        let is_looked_at = self.finds_unwritten && !view.storage.is_tainted.get();
+        if !is_looked_at || !values.iter().copied().any(is_undefined) {
+            return;
+        }
+        let made = view.storage.line;
+        let name = match self.trace.tensors.get(view.storage.id as usize) {
+            Some(tensor) if !tensor.name.is_empty() => format!(" `{}`", tensor.name),
+            _ => String::new(),
+        };
+        let unknown = values.iter().filter(|it| is_undefined(**it));
+        let count = unknown.count();
+        let message = format!(
+            "{count} of the {} elements read here of the tensor{name} made at line {made} were never written; on the device they hold what an earlier program left",
+            values.len()
+        );
+        self.warn(
+            "unwritten-memory",
+            message,
+            "write every element before it is read",
+        );
+    }
+
+    /// Notes that a tensor holds what was computed from memory that nothing has written.
+    fn note_tainted(&self, view: &View, values: &[f32]) {
+        if self.finds_unwritten && values.iter().copied().any(is_undefined) {
+            view.storage.is_tainted.set(true);
+        }
     }
 
     /// The values of a view whose tensor nobody needs any more: what is stored is taken, where the
@@ -52,6 +94,7 @@ impl Device {
         let whole = self.functional.then(|| view.whole_block()).flatten();
         match whole.and_then(|block| view.storage.take_block(block)) {
             Some(mut values) => {
+                self.note_unwritten(view, &values);
                 let dtype = view.dtype;
                 if dtype.is_integer() {
                     values.iter_mut().for_each(|it| *it = dtype.load(*it));
@@ -159,6 +202,7 @@ impl Device {
         if !self.functional {
             return Ok(());
         }
+        self.note_tainted(view, values);
         self.spend(values.len() as u64)?;
         match self.rows(view)? {
             None => self.write_plain(view, values, flags),
@@ -194,6 +238,7 @@ impl Device {
             return self.write(view, &values, flags);
         };
         view.storage.written.set(true);
+        self.note_tainted(view, &values);
         self.spend(values.len() as u64)?;
         self.touch(&view.storage, block)?;
         let dtype = view.dtype;

@@ -108,6 +108,9 @@ pub(crate) struct Storage {
     pub(crate) parts: RefCell<Parts>,
     /// Whether anything was written.
     pub(crate) written: Cell<bool>,
+    /// Whether something was written that was computed from what nothing has written; known where
+    /// reads of such are remarks.
+    pub(crate) is_tainted: Cell<bool>,
     /// For the unnamed result of an instruction: that instruction, until a name or an
     /// assignment takes it over.
     pub(crate) producer: Cell<Option<u32>>,

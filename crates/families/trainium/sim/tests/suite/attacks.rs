@@ -38,6 +38,37 @@ fn what_the_device_does_not_do_is_refused() {
             "nl.store(o, nl.load(w))\nreturn w.reshape((512, 128))",
             "mutable-parameter-not-returned",
         ),
+        // Bits into floating point, columns that are not float32, turns out of PSUM.
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=5)\nnisa.tensor_scalar(dst=z[:, 0:1], data=i, op0=nl.bitwise_and, operand0=3)\nnisa.tensor_copy(dst=z, src=t)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=5)\nnisa.tensor_tensor(dst=z[:, 0:1], data1=i, data2=i, op=nl.bitwise_xor)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "b = nl.ndarray((128, 1), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.tensor_copy(dst=b, src=t[:, 0:1])\nnisa.tensor_scalar(dst=z, data=t, op0=nl.multiply, operand0=b)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=5)\nnisa.tensor_scalar(dst=z, data=t, op0=nl.add, operand0=1.0, op1=nl.multiply, operand1=i)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "PRODUCT\nq = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=p[:, 0:128])",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "PRODUCT\nq = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=p[0:32, 0:32], engine=nisa.tensor_engine)",
+            "unsupported-memory",
+        ),
         // Who reaches what.
         (
             SECOND,
@@ -251,4 +282,18 @@ fn what_the_device_does_is_done() {
     let unrolled = "at = 0\nfor k in nl.static_range(100):\n  t = nl.ndarray((128, 512), dtype=nl.float32, buffer=ncc.sbuf.mod_alloc(base_addr=at))\n  at += 2048\n  t[...] = nl.load(w)";
     let failure = run(FIRST, unrolled).expect_err(unrolled);
     assert_eq!(failure.code, "allocation-out-of-bounds", "{failure}");
+}
+
+#[test]
+fn what_is_like_a_refused_kernel_and_legal_runs() {
+    let cases = [
+        // Bits into integers, columns of float32 beside narrow data, turns by the vector engine.
+        "j = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.memset(dst=i, value=5)\nnisa.tensor_scalar(dst=j, data=i, op0=nl.bitwise_and, operand0=i)\nnisa.tensor_copy(dst=z[:, 0:1], src=j)",
+        "b = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.tensor_copy(dst=b, src=t)\nnisa.tensor_scalar(dst=z, data=b, op0=nl.multiply, operand0=t[:, 0:1])",
+        "PRODUCT\nq = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=p[0:32, 0:32])\nnisa.tensor_copy(dst=z[0:32, 0:32], src=q)",
+    ];
+    for body in cases {
+        let run = run(SECOND, &format!("{body}\nnisa.dma_copy(dst=o, src=t)"));
+        assert!(run.is_ok(), "{body}: {:?}", run.err());
+    }
 }
