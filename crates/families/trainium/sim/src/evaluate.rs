@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::api::{Architecture, Device, Dialect, Remark};
+use crate::api::{Architecture, Device, Dialect, Remark, STEP_WORK};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::python::interpreter::Interpreter;
 use crate::python::value::Value;
@@ -108,9 +108,6 @@ pub struct Evaluation {
     /// Whether what was done depends on values of the inputs, not on their shapes alone.
     pub depends_on_data: bool,
 }
-
-/// Work of a step of Python.
-const STEP_WORK: u64 = 18;
 
 /// Bytes of stack that a thread which runs kernels needs.
 pub const STACK: usize = 256 << 20;

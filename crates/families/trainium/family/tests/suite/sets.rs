@@ -68,7 +68,7 @@ nisa.dma_copy(dst=t, src=x)
     );
     assert_eq!((code.as_str(), line), ("unwritten-memory", Some(12)));
     assert!(
-        message.starts_with("32 of the 32 elements read here of the tensor `u` made at line 10"),
+        message.starts_with("32 of the 32 elements read here of the tensor made at line 10"),
         "{message}"
     );
     assert!(

@@ -2,8 +2,8 @@
 //!
 //! Facts (the vendor's pages on `affine_range`, `sequential_range` and its error classes): two
 //! iterations that write the same place are refused (`err_unexpected_output_dependencies`), unless
-//! they add to it; an iteration that reads what another one wrote may get something else on the
-//! device, which no compiler tells.
+//! they add to it; an iteration that reads what another one wrote, or writes what an earlier one
+//! read, may get or leave something else on the device, which no compiler tells.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::trace::{Instruction, Region};
 /// Bytes of a region, as runs from the start of a partition or of main memory.
 type Runs = Vec<Range<u64>>;
 
-/// Who wrote a run of bytes.
+/// Who wrote or read a run of bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Mark {
     /// Where the iterations of the loops around it stand in the list of paths.
@@ -27,8 +27,8 @@ struct Mark {
     accumulates: bool,
 }
 
-/// What was written to some partitions of a tile: by the first byte of each run, its end and who
-/// wrote it.
+/// What was written to, or read from, some partitions of a tile: by the first byte of each run, its
+/// end and who did it.
 struct Layer {
     partitions: (u16, u16),
     runs: BTreeMap<u64, (u64, Mark)>,
@@ -90,8 +90,12 @@ impl Layer {
 /// Where something was written since the outermost of the running loops was entered.
 #[derive(Default)]
 pub(super) struct Hazards {
-    /// By the number of the tile.
+    /// Writes, by the number of the tile.
     tiles: Keyed<u32, Vec<Layer>>,
+    /// Reads of tensors that the running loops write to.
+    read: Keyed<u32, Vec<Layer>>,
+    /// Tensors made outside of an iteration that it has written to.
+    rewritten: Keyed<u32, ()>,
     /// Loops and iterations around writes, one path after the other; each begins with how many
     /// there are.
     paths: Vec<(u32, u32)>,
@@ -117,6 +121,8 @@ impl Hazards {
         if depth == 0 {
             self.paths.clear();
             self.tiles.clear();
+            self.read.clear();
+            self.rewritten.clear();
         }
     }
 
@@ -148,10 +154,11 @@ impl Hazards {
         found.map_or_else(whole, |(_, runs)| runs.clone())
     }
 
-    /// The marks of writes to a region.
-    fn marks(&self, region: &Region, runs: &[Range<u64>]) -> Vec<Mark> {
+    /// The marks of writes to a region, or of reads of it.
+    fn marks(&self, region: &Region, runs: &[Range<u64>], of_writes: bool) -> Vec<Mark> {
         let mut marks: Vec<Mark> = Vec::new();
-        let layers = self.tiles.get(&region.tile.number);
+        let tiles = if of_writes { &self.tiles } else { &self.read };
+        let layers = tiles.get(&region.tile.number);
         for layer in layers.into_iter().flatten() {
             let (first, last) = layer.partitions;
             if first < region.partitions.1 && region.partitions.0 < last {
@@ -165,9 +172,14 @@ impl Hazards {
         marks
     }
 
-    /// Notes a write.
-    fn note(&mut self, region: &Region, runs: &[Range<u64>], mark: Mark) {
-        let layers = self.tiles.entry(region.tile.number).or_default();
+    /// Notes a write, or a read.
+    fn note(&mut self, region: &Region, runs: &[Range<u64>], mark: Mark, writing: bool) {
+        let tiles = if writing {
+            &mut self.tiles
+        } else {
+            &mut self.read
+        };
+        let layers = tiles.entry(region.tile.number).or_default();
         let known = layers
             .iter()
             .position(|layer| layer.partitions == region.partitions);
@@ -280,28 +292,25 @@ impl Device {
             };
             let noted = self.hazards.tiles.contains_key(&region.tile.number);
             // What was made here and now, nothing outside of it can use: no iteration but this one.
-            if !noted && (!writing || tensor.scope == self.scope()) {
+            let outer = tensor.scope != self.scope();
+            let rewritten = self.hazards.rewritten.contains_key(&region.tile.tensor);
+            if !noted && !(outer && (writing || rewritten)) {
                 continue;
             }
             let runs = Hazards::runs(&known, region, writing);
-            for earlier in self.hazards.marks(region, &runs) {
+            if writing && !accumulates {
+                self.tell_reads(region, &runs, path);
+            }
+            let Some(tensor) = self.trace.tensors.get(region.tile.tensor as usize) else {
+                continue;
+            };
+            for earlier in self.hazards.marks(region, &runs, true) {
                 if earlier.path == path {
                     continue;
                 }
-                let now = self.hazards.path(path);
-                let before = self.hazards.path(earlier.path);
-                let differing = before.iter().zip(now).position(|(a, b)| a != b);
-                let carried = differing
-                    .filter(|at| before[*at].0 == now[*at].0)
-                    .map(|at| &self.running[at]);
-                let Some(carrier) = carried.filter(|r| r.kind == LoopKind::Affine) else {
+                let Some(line) = self.carrier(earlier.path, path) else {
                     continue;
                 };
-                let line = self
-                    .trace
-                    .loops
-                    .get(carrier.id as usize - 1)
-                    .map_or(0, |l| l.line);
                 if earlier.accumulates || (writing && accumulates) {
                     continue;
                 }
@@ -323,11 +332,45 @@ impl Device {
                 );
                 break;
             }
+            let outer = outer.then_some(region.tile.tensor);
             if writing {
                 let mark = Mark { path, accumulates };
-                self.hazards.note(region, &runs, mark);
+                self.hazards.note(region, &runs, mark, true);
+                self.hazards.rewritten.extend(outer.map(|it| (it, ())));
+            } else if outer.is_some() {
+                let mark = Mark {
+                    path,
+                    accumulates: false,
+                };
+                self.hazards.note(region, &runs, mark, false);
             }
         }
         Ok(())
+    }
+
+    /// The line of the affine loop of which two paths are different iterations, if there is one.
+    fn carrier(&self, earlier: u32, now: u32) -> Option<u32> {
+        let (before, now) = (self.hazards.path(earlier), self.hazards.path(now));
+        let differing = before.iter().zip(now).position(|(a, b)| a != b);
+        let at = differing.filter(|at| before[*at].0 == now[*at].0)?;
+        let carrier = Some(&self.running[at]).filter(|it| it.kind == LoopKind::Affine)?;
+        let known = self.trace.loops.get(carrier.id as usize - 1);
+        Some(known.map_or(0, |it| it.line))
+    }
+
+    /// Tells that an iteration writes what an earlier one of an affine loop has read.
+    fn tell_reads(&mut self, region: &Region, runs: &[Range<u64>], path: u32) {
+        let marks = self.hazards.marks(region, runs, false);
+        let earlier = marks.iter().filter(|it| it.path != path);
+        let Some(line) = earlier.clone().find_map(|it| self.carrier(it.path, path)) else {
+            return;
+        };
+        let tensor = self.trace.tensors.get(region.tile.tensor as usize);
+        let at = tensor.map_or(0, |it| it.line);
+        self.warn(
+            "affine-hazard",
+            format!("an iteration of the affine loop at line {line} writes what an earlier one read of the tensor made at line {at}; the compiler may reorder or merge them, and the earlier one read what this one writes"),
+            "use nl.sequential_range where an iteration needs what a later one overwrites",
+        );
     }
 }

@@ -65,6 +65,8 @@ use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
 use crate::trace::{Instruction, Region, Tiles, Trace, Transfer, mix};
 
+/// Work of a step of Python.
+pub(crate) const STEP_WORK: u64 = 18;
 /// Work of an instruction beside its elements.
 const INSTRUCTION_WORK: u64 = 2500;
 
@@ -149,6 +151,8 @@ pub(crate) struct Device {
     /// Work on data so far, and the most that is done.
     pub(crate) work: Cell<u64>,
     pub(crate) work_limit: u64,
+    /// Work of the steps of Python, as of the latest look at them.
+    work_of_steps: u64,
     pub(crate) grid: Grid,
     interfaces: &'static Interfaces,
     /// Accumulators of the scalar engine, one for each partition.
@@ -206,6 +210,7 @@ impl Device {
             finds_unwritten: false,
             work: Cell::new(0),
             work_limit: u64::MAX,
+            work_of_steps: 0,
             grid: Grid::default(),
             interfaces: Interfaces::of(dialect),
             accumulators: vec![crate::tensor::storage::poison(); 128],
@@ -284,6 +289,16 @@ impl Device {
     pub(crate) fn spend(&self, work: u64) -> Outcome<()> {
         let sum = self.work.get().saturating_add(work);
         self.work.set(sum);
+        self.check_work(sum.saturating_add(self.work_of_steps))
+    }
+
+    /// Compares the work on data and on so many steps of Python together with the limit.
+    pub(crate) fn look_at_work(&mut self, steps: u64) -> Outcome<()> {
+        self.work_of_steps = steps.saturating_mul(STEP_WORK);
+        self.spend(0)
+    }
+
+    fn check_work(&self, sum: u64) -> Outcome<()> {
         if sum <= self.work_limit || !self.functional {
             return Ok(());
         }

@@ -12,6 +12,9 @@ use crate::diagnostic::{Failure, FailureKind, Outcome};
 /// Deepest calls and containers.
 pub(super) const MAXIMUM_DEPTH: u32 = 120;
 
+/// Steps from one look at the limits to the next.
+const STEPS_AT_A_TIME: u64 = 4096;
+
 /// A run of one file.
 pub(crate) struct Interpreter {
     pub(super) module: Rc<Module>,
@@ -23,6 +26,8 @@ pub(crate) struct Interpreter {
     pub(crate) device: Device,
     pub(super) steps: u64,
     pub(super) step_limit: u64,
+    /// Steps beyond which the limits are looked at.
+    next_look: u64,
     pub(super) items: u64,
     pub(super) item_limit: u64,
     pub(super) depth: u32,
@@ -49,6 +54,7 @@ impl Interpreter {
             device,
             steps: 0,
             step_limit,
+            next_look: step_limit.min(STEPS_AT_A_TIME),
             items: 0,
             item_limit: 5_000_000,
             depth: 0,
@@ -75,6 +81,15 @@ impl Interpreter {
 
     pub(super) fn step(&mut self, line: u32) -> Outcome<()> {
         self.steps += 1;
+        if self.steps <= self.next_look {
+            return Ok(());
+        }
+        self.look(line)
+    }
+
+    /// Compares the steps so far with their limit, and with the work on data with that of both.
+    #[cold]
+    fn look(&mut self, line: u32) -> Outcome<()> {
         if self.steps > self.step_limit {
             return Err(Failure::new(
                 FailureKind::Limit,
@@ -87,7 +102,8 @@ impl Interpreter {
             )
             .at(line));
         }
-        Ok(())
+        self.next_look = (self.steps + STEPS_AT_A_TIME).min(self.step_limit);
+        self.device.look_at_work(self.steps)
     }
 
     /// Accounts for work on `count` items that one step does.

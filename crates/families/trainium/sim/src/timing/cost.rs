@@ -1,10 +1,28 @@
 //! How long an engine is busy with an instruction.
+//!
+//! Sources. The formulas in cycles, with `n` elements in each partition, are those that the
+//! vendor's page of each instruction (`nki.isa.NAME`, "estimated instruction cost") gives for the
+//! second generation: the least of 64 cycles, `2 n` of `tensor_tensor` and its `n` for one operand
+//! in PSUM or for two-byte types, `n / 2` of sums of two-byte types and of zeroed ones, `2 n` of
+//! scans and predicated copies, `13 n / 3` of `bn_aggr`, `max(64, n) + 64` of instructions that
+//! read their accumulators out, four times the cycles of the matrix engine for four-byte types,
+//! half of that with an operand of zeros and ones. What runs at a multiple of the rate from the
+//! third generation on is from the vendor's guide to Trainium2. What is in no document is fitted to
+//! the published latencies that `sim calibrate` reads, and stands in the machine's file, whose
+//! `basis` says so: overheads, floors, slow-downs, and the reciprocal, of which published profiles
+//! contradict the documented `8 n`.
 
 use super::machine::Machine;
 use crate::trace::{Engine, Instruction, Operation};
 
-/// Columns that the matrix engine loads at least.
+/// Columns of which the matrix engine takes at least the time (page of `nki.isa.nc_matmul`: the
+/// least of 64 and the stationary columns).
 const ARRAY: f64 = 64.0;
+
+/// Factor of cycles where the innermost elements do not lie side by side. No document gives it: the
+/// guide to the architecture says that steps of 16 bytes and more halve the rate of that operand,
+/// and an instruction has operands beside it that are not strided.
+const STRIDED: f64 = 1.5;
 
 /// Nanoseconds during which `engine` is busy with an instruction.
 pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine) -> f64 {
@@ -64,7 +82,7 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
     let cycles = if features.unit_stride || engine == Engine::Tensor {
         cycles
     } else {
-        1.5 * cycles
+        STRIDED * cycles
     };
     // Streams out of the accumulators start sooner.
     let overhead = if features.psum_inputs > 0 {

@@ -1,4 +1,8 @@
 //! Machines as data.
+//!
+//! Clocks, queues and bytes are those of the vendor's guides to the architecture; of each machine's
+//! other figures its file says in `basis` what they rest on: documents, or a fit to published
+//! latencies.
 
 use serde::{Deserialize, Serialize};
 

@@ -485,6 +485,23 @@ fn iterations_of_affine_loops_must_not_disturb_each_other() {
             "y = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  nl.store(y[:, nl.ds(i * 256, 256)], HALF)\n  z = nl.load(y[:, nl.ds(i * 256, 256)])",
             Ok(&[]),
         ),
+        // What an earlier iteration read.
+        (
+            "x[...] = nl.load(a[0:128, :])\nfor i in nl.affine_range(3):\n  z = nl.copy(x[:, nl.ds(i * 128 + 128, 128)])\n  x[:, nl.ds(i * 128, 128)] = nl.multiply(z, 2.0)",
+            Ok(&[10]),
+        ),
+        (
+            "x[...] = nl.load(a[0:128, :])\nfor i in nl.affine_range(4):\n  x[:, nl.ds(i * 128, 128)] = nl.multiply(x[:, nl.ds(i * 128, 128)], 2.0)",
+            Ok(&[]),
+        ),
+        (
+            "x[...] = nl.load(a[0:128, :])\nfor i in nl.sequential_range(3):\n  z = nl.copy(x[:, nl.ds(i * 128 + 128, 128)])\n  x[:, nl.ds(i * 128, 128)] = nl.multiply(z, 2.0)",
+            Ok(&[]),
+        ),
+        (
+            "y = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.hbm)\nnl.store(y, nl.load(a[0:128, :]))\nfor i in nl.affine_range(3):\n  z = nl.load(y[:, nl.ds(i * 128 + 128, 128)])\n  nl.store(y[:, nl.ds(i * 128, 128)], z)",
+            Ok(&[11]),
+        ),
         // What a mask leaves alone, another iteration may write.
         (
             "p = nl.arange(128)[:, None]\nf = nl.arange(256)[None, :]\ny = nl.ndarray((128, 256), dtype=nl.float32, buffer=nl.hbm)\nfor i in nl.affine_range(2):\n  z = HALF\n  nl.store(y[p, f], z[p, f], mask=(p - f >= 0) if i == 0 else (f - p >= 1))",
@@ -515,5 +532,35 @@ fn iterations_of_affine_loops_must_not_disturb_each_other() {
                 assert_eq!(found, **lines, "{source}");
             }
         }
+    }
+}
+
+#[test]
+fn steps_of_python_and_work_on_data_have_one_limit() {
+    const END: &str = "  o = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.shared_hbm)\n  nl.store(o, nl.load(a[0:128, :]))\n  return o\n";
+    let of_data = |count: usize| {
+        format!("  t = nl.load(a[0:128, :])\n  for i in range({count}):\n    t[...] = nl.tanh(t)\n")
+    };
+    let of_steps = |count: usize| format!("  k = 0\n  for i in range({count}):\n    k = k + 1\n");
+    let run = |body: &str, limit: u64| {
+        let source = format!("{FIRST}{body}{END}");
+        let inputs = parse_inputs("a:f32[256,512]", Some(7)).expect("inputs");
+        let options = Options {
+            work_limit: limit,
+            ..Options::default()
+        };
+        evaluate(&source, "solution", &inputs, &options)
+    };
+    let (data, steps) = (of_data(10), of_steps(1_000_000));
+    let alone = [&data, &steps].map(|body| run(body, u64::MAX).expect("no limit").work);
+    // Each alone is below, both together are above.
+    let [less, more] = [alone.iter().min(), alone.iter().max()].map(Option::unwrap);
+    let limit = more + less / 2;
+    for body in [&data, &steps] {
+        assert!(run(body, limit).is_ok(), "{alone:?}");
+    }
+    for body in [format!("{data}{steps}"), format!("{steps}{data}")] {
+        let failure = run(&body, limit).expect_err("above the limit");
+        assert_eq!(failure.code, "work-limit");
     }
 }
