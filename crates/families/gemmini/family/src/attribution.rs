@@ -9,7 +9,7 @@
 
 use super::full_station;
 use super::held_loops::HeldForward;
-use super::ordered::Ordered;
+use super::sequence::Sequence;
 use crate::cause::Cause;
 use autocomp_bare_metal::{PcMap, PcSums};
 use autocomp_gemmini::timing::{
@@ -81,9 +81,14 @@ impl Charges for ChargeSums {
 
 /// Hands segments to `charges` that cover `start..end` without a hole or an
 /// overlap.
-pub(super) fn attribute<C: Charges>(ordered: &Ordered<'_>, start: u64, end: u64, charges: &mut C) {
-    let recording = ordered.recording;
-    let mut sweep = Sweep::new(ordered, start, charges);
+pub(super) fn attribute<C: Charges>(
+    sequence: &Sequence<'_>,
+    start: u64,
+    end: u64,
+    charges: &mut C,
+) {
+    let recording = sequence.recording;
+    let mut sweep = Sweep::new(sequence, start, charges);
     for operation in &recording.operations {
         if operation.end() <= sweep.at && 0 < operation.rows {
             continue;
@@ -98,7 +103,7 @@ pub(super) fn attribute<C: Charges>(ordered: &Ordered<'_>, start: u64, end: u64,
 }
 
 struct Sweep<'r, C> {
-    ordered: &'r Ordered<'r>,
+    sequence: &'r Sequence<'r>,
     recording: &'r Recording,
     /// The first of the moves into the scratchpad that was not complete when
     /// last looked at.
@@ -118,20 +123,20 @@ struct Sweep<'r, C> {
 }
 
 impl<'r, C: Charges> Sweep<'r, C> {
-    fn new(ordered: &'r Ordered<'r>, start: u64, charges: &'r mut C) -> Self {
-        let commands = &ordered.recording.commands;
+    fn new(sequence: &'r Sequence<'r>, start: u64, charges: &'r mut C) -> Self {
+        let commands = &sequence.recording.commands;
         let in_order = |two: &[RecordedCommand]| two[0].allocated <= two[1].blocked_from();
         debug_assert!(commands.windows(2).all(in_order));
         Self {
-            ordered,
-            recording: ordered.recording,
+            sequence,
+            recording: sequence.recording,
             next_load: 0,
             next_allocated: 0,
-            fences: Forward::new(&ordered.recording.fences),
-            misses: Forward::new(&ordered.misses),
-            arriving: Forward::new(&ordered.arriving),
-            only_outer: Forward::new(&ordered.only_outer),
-            held: HeldForward::new(&ordered.held[0], &ordered.held[1]),
+            fences: Forward::new(&sequence.recording.fences),
+            misses: Forward::new(&sequence.misses),
+            arriving: Forward::new(&sequence.arriving),
+            only_outer: Forward::new(&sequence.only_outer),
+            held: HeldForward::new(&sequence.held[0], &sequence.held[1]),
             at: start,
             waiting: None,
             charges,
@@ -141,7 +146,7 @@ impl<'r, C: Charges> Sweep<'r, C> {
     /// Returns the index of the move that completed in a cycle, the youngest
     /// of several. Waits for the array are not followed further back.
     fn completed_in(&self, cycle: u64) -> Option<usize> {
-        let completed = &self.ordered.completed;
+        let completed = &self.sequence.completed;
         let after = completed.partition_point(|(other, _)| *other <= cycle);
         let (other, idx) = *completed.get(after.checked_sub(1)?)?;
         (other == cycle).then_some(idx as usize)
@@ -203,7 +208,7 @@ impl<'r, C: Charges> Sweep<'r, C> {
     /// during an operation.
     fn load_during(&mut self, start: u64, end: u64) -> Option<u64> {
         let commands = &self.recording.commands;
-        let loads = &self.ordered.scratchpad_loads;
+        let loads = &self.sequence.scratchpad_loads;
         // Moves in complete in order, operations too.
         while self.next_load < loads.len()
             && commands[loads[self.next_load] as usize].completed() <= start

@@ -4,7 +4,7 @@
 //! commands issue in order. So what the oldest one was doing is the reason.
 
 use super::attribution::Forward;
-use super::ordered::Ordered;
+use super::sequence::Sequence;
 use crate::cause::Cause;
 use autocomp_bare_metal::PcMap;
 use autocomp_gemmini::timing::Unit;
@@ -38,12 +38,12 @@ pub(super) fn cause(unit: Unit) -> Cause {
 }
 
 /// Returns the reasons for full entries of `unit` in `start..end`.
-pub(super) fn reasons(ordered: &Ordered<'_>, unit: Unit, start: u64, end: u64) -> Reasons {
-    let mut commands = ordered.of(unit).peekable();
-    let mut arriving = Forward::new(&ordered.arriving);
-    let mut outer = Forward::new(&ordered.only_outer);
+pub(super) fn reasons(sequence: &Sequence<'_>, unit: Unit, start: u64, end: u64) -> Reasons {
+    let mut commands = sequence.of(unit).peekable();
+    let mut arriving = Forward::new(&sequence.arriving);
+    let mut outer = Forward::new(&sequence.only_outer);
     let (mut reasons, mut counted) = (Reasons::default(), start);
-    for blocked in ordered.refused(unit) {
+    for blocked in sequence.refused(unit) {
         let (mut at, until) = (blocked.start.max(counted), blocked.end.min(end));
         if until <= at {
             continue;

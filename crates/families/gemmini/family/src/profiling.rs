@@ -6,7 +6,7 @@ use super::core_location::locate;
 use super::full_station;
 use super::held_loops::loop_instructions;
 use super::local_rows::{Occupancy, occupancy};
-use super::ordered::Ordered;
+use super::sequence::Sequence;
 use super::traffic::{
     Behind, ELSEWHERE, Moved, buffer_at, buffer_traffic, memory_traffic, roofline,
 };
@@ -56,7 +56,7 @@ fn line_text(kernel: Kernel<'_>, line: u32) -> String {
 /// Returns why sections of the reservation station were full: all of them, or
 /// only of units that `wanted` names.
 fn station(
-    ordered: &Ordered<'_>,
+    sequence: &Sequence<'_>,
     start: u64,
     end: u64,
     wanted: impl Fn(Unit) -> bool,
@@ -64,7 +64,7 @@ fn station(
 ) -> Vec<FullStation> {
     let mut found = Vec::new();
     for (name, unit) in UNITS.into_iter().filter(|(_, unit)| wanted(*unit)) {
-        let reasons = full_station::reasons(ordered, unit, start, end);
+        let reasons = full_station::reasons(sequence, unit, start, end);
         if reasons.cycles == 0 {
             continue;
         }
@@ -116,7 +116,7 @@ pub(super) fn profile(
     let station_config = &machine.timing.station;
     let entries = [station_config.load_entries, station_config.store_entries];
     let mut moves = [(0, 0); 2];
-    let ordered = Ordered::new(recording, entries, |command| {
+    let sequence = Sequence::new(recording, entries, |command| {
         if let Action::Move { address, bytes, .. } = command.action
             && address != 0
         {
@@ -127,14 +127,14 @@ pub(super) fn profile(
     });
     let (mut segments, mut charges) = (Vec::new(), ChargeSums::default());
     if with_timeline || tally.is_some() {
-        attribute(&ordered, start, end, &mut segments);
+        attribute(&sequence, start, end, &mut segments);
         if let Some(tally) = tally {
             let queues = u64::from(machine.timing.frontend.queues);
             segments = locate(tally, segments, queues, session.memory());
         }
         segments.iter().for_each(|segment| charges.charge(*segment));
     } else {
-        attribute(&ordered, start, end, &mut charges);
+        attribute(&sequence, start, end, &mut charges);
     }
     let charges = charges.finish();
     let mut lines = Lines {
@@ -149,7 +149,7 @@ pub(super) fn profile(
         let text = |line| line_text(kernel, line);
         tally.lines(session.memory(), |pc| lines.of(pc), text)
     });
-    let (memory, port) = memory_traffic(session, &ordered, (start, end), with_timeline);
+    let (memory, port) = memory_traffic(session, &sequence, (start, end), with_timeline);
     let config = session.unit().functional().config();
     let [spad_used, acc_used] = counts.rows_used();
     let cycles = report.cycles;
@@ -163,9 +163,9 @@ pub(super) fn profile(
         let told = |it: &CauseCycles| it.cause == cause && WORTH_NAMING <= it.share;
         with_timeline || causes.iter().any(told)
     };
-    let station = station(&ordered, start, end, matters, &mut lines);
+    let station = station(&sequence, start, end, matters, &mut lines);
     let mut units = match with_timeline {
-        true => busy_units(&ordered, start, end),
+        true => busy_units(&sequence, start, end),
         false => Vec::new(),
     };
     let over_time = |accumulator| {
@@ -248,7 +248,7 @@ pub(super) fn profile(
         most => most == 1,
     };
     if is_one_by_one && profile.habits.wide_moves {
-        profile.roofline.load_cycles = ordered.busy(Unit::Load, start, end);
+        profile.roofline.load_cycles = sequence.busy(Unit::Load, start, end);
     }
     profile.describe();
     let timeline = with_timeline.then(|| {

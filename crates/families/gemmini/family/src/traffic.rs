@@ -4,8 +4,8 @@
 #![allow(missing_docs, reason = "public for the suite alone, see `inside`")]
 
 use super::attribution::covered;
-use super::ordered::Ordered;
 use super::profiling::Lines;
+use super::sequence::Sequence;
 use crate::family::GemminiEvaluator;
 use crate::platform::GemminiPlatform;
 use crate::profile::{BufferTraffic, Cause, MemoryTraffic, RooflinePosition};
@@ -24,7 +24,7 @@ pub(super) const ELSEWHERE: &str = "elsewhere";
 /// Returns what the memory system did, and the beats in and out at the port.
 pub(super) fn memory_traffic(
     session: &mut Session<'_, GemminiPlatform>,
-    ordered: &Ordered<'_>,
+    sequence: &Sequence<'_>,
     (start, end): (u64, u64),
     whole: bool,
 ) -> (MemoryTraffic, [u64; 2]) {
@@ -33,8 +33,8 @@ pub(super) fn memory_traffic(
         false => 0,
     };
     let mut traffic = MemoryTraffic {
-        arriving_cycles: spans(&ordered.arriving),
-        outer_wait_cycles: spans(&ordered.outer),
+        arriving_cycles: spans(&sequence.arriving),
+        outer_wait_cycles: spans(&sequence.outer),
         tlb_note: Cause::Tlb.absent_because().unwrap_or_default(),
         ..MemoryTraffic::default()
     };

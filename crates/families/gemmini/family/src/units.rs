@@ -1,6 +1,6 @@
 //! How busy units, ways to memory and the core are in a recorded call.
 
-use super::ordered::Ordered;
+use super::sequence::Sequence;
 use crate::profile::UnitCycles;
 use autocomp_gemmini::timing::Unit;
 use autocomp_riscv_machine::CallReport;
@@ -13,11 +13,11 @@ pub(super) const UNITS: [(&str, Unit); 3] = [
 ];
 
 /// Returns the units with a section of the reservation station each.
-pub(super) fn busy_units(ordered: &Ordered<'_>, start: u64, end: u64) -> Vec<UnitCycles> {
+pub(super) fn busy_units(sequence: &Sequence<'_>, start: u64, end: u64) -> Vec<UnitCycles> {
     let cycles = (end - start).max(1) as f64;
     let unit = |(name, unit)| {
-        let busy_cycles = ordered.busy(unit, start, end);
-        let (held, commands) = ordered.held(unit);
+        let busy_cycles = sequence.busy(unit, start, end);
+        let (held, commands) = sequence.held(unit);
         UnitCycles {
             unit: name,
             busy_cycles,

@@ -4,7 +4,7 @@ mod counts;
 mod held_loops;
 mod limits;
 mod local_rows;
-mod ordered;
+mod sequence;
 mod texts;
 mod traffic;
 mod units;

@@ -6,7 +6,7 @@ use autocomp_gemmini::timing::{Action, RecordedCommand, RecordedSpan, Recording,
 use std::borrow::Cow;
 
 /// A recording, and where things are in it.
-pub(super) struct Ordered<'r> {
+pub(super) struct Sequence<'r> {
     pub(super) recording: &'r Recording,
     /// Cycle of completion and index of moves, in this order, and of changes of
     /// their settings.
@@ -25,7 +25,7 @@ pub(super) struct Ordered<'r> {
     pub(super) held: [Vec<Held>; 2],
 }
 
-impl<'r> Ordered<'r> {
+impl<'r> Sequence<'r> {
     /// Goes through the moves of `recording` once, and hands each to `visit`. The
     /// station has so many entries for moves in and out as `entries` says.
     pub(super) fn new(
