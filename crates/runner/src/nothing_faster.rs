@@ -1,7 +1,7 @@
 //! Why a run that is over found nothing faster, and what can be done next.
 
 use autocomp_core::{
-    Drafted, Evaluation, Event, FinishReason, Outcome, Planned, Proposal, TaskKey,
+    Drafted, Evaluation, Event, FinishReason, Outcome, Planned, Proposal, StopReason, TaskKey,
 };
 use autocomp_search::Search;
 use autocomp_store::Stored;
@@ -32,6 +32,17 @@ pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<Nothi
     }
     let mut reasons = Vec::new();
     let mut next = Vec::new();
+    // What keeps a run from going on comes before what became of its drafts.
+    let hindrance = search
+        .stopped()
+        .and_then(|it| Some((it, remedy(it.reason)?)));
+    if let Some((stopped, remedy)) = hindrance {
+        reasons.push(format!(
+            "the run stopped before: {}",
+            short(&stopped.message)
+        ));
+        next.push(remedy.to_owned());
+    }
     let mut known = BTreeSet::new();
     let verdicts: Vec<&Arc<Evaluation>> = events
         .iter()
@@ -117,7 +128,7 @@ pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<Nothi
     if proposers.iter().all(|it| !it.contains("::")) {
         next.push("ask a language model: `--model MODEL`".to_owned());
     }
-    if !right.is_empty() || search.finish().is_none() {
+    if hindrance.is_none() && (!right.is_empty() || search.finish().is_none()) {
         next.push(
             "search for longer: `--resume RUN --iterations T --patience T`, or another `--seed`"
                 .to_owned(),
@@ -125,6 +136,21 @@ pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<Nothi
     }
     next.push("start from another kernel: `--baseline FILE`".to_owned());
     Some(NothingFaster { reasons, next })
+}
+
+/// Returns what is to be done about what keeps a run from going on; none for a run that ended
+/// because it was to.
+fn remedy(reason: StopReason) -> Option<&'static str> {
+    match reason {
+        StopReason::Input => Some(
+            "correct the problem, then start a new run: this one keeps the problem that it began with",
+        ),
+        StopReason::Environment => {
+            Some("mend what is missing, then go on: `autocomp optimize --resume RUN`")
+        }
+        StopReason::Fault => Some("report the fault of autocomp with the run folder"),
+        _ => None,
+    }
 }
 
 /// Returns what happened to a draft, in words.

@@ -257,3 +257,42 @@ fn a_wrong_baseline_ends_the_run() {
         "a number is out of range"
     );
 }
+
+#[test]
+fn what_stopped_a_run_is_why_it_found_nothing_faster() {
+    let root = scripted::scratch();
+    for (failure, why, next) in [
+        (
+            Failure::Environment,
+            "the run stopped before: the compiler is gone",
+            "--resume RUN",
+        ),
+        (
+            Failure::Input,
+            "the run stopped before: the reference does not build",
+            "start a new run",
+        ),
+    ] {
+        let folder = root.path().join(format!("{failure:?}"));
+        let evaluator = Toy {
+            fails_at: Some((1, failure)),
+            ..Toy::default()
+        };
+        // One draft beside the baseline, so that none can be faster.
+        let settings = SearchSettings {
+            max_evaluations: Some(2),
+            ..settings()
+        };
+        let mut session = RunSession::create(&folder, new_run(settings, 9), &evaluator).unwrap();
+        let cancel = CancellationToken::new();
+        let (proposer, options) = (Scripted::default(), options(1));
+        scripted::execute(&mut session, proposer, evaluator, &options, &cancel, |_| {});
+        session.close().unwrap();
+        let report = RunView::open(&folder).unwrap().report();
+        let nothing = report.nothing_faster.unwrap();
+        assert!(nothing.reasons[0].starts_with(why), "{nothing:?}");
+        assert!(nothing.next[0].contains(next), "{nothing:?}");
+        let longer = nothing.next.iter().any(|it| it.contains("for longer"));
+        assert!(!longer, "{nothing:?}");
+    }
+}
