@@ -167,7 +167,7 @@ pub struct Work {
 }
 
 /// A problem, complete.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Problem {
     /// Name with its group (`GROUP/gemm-512x512x512`).
     pub name: String,
@@ -190,6 +190,8 @@ pub struct Problem {
     pub axes: Vec<Axis>,
     /// The least any kernel must do.
     pub work: Work,
+    /// File and line of `work` (`…/problem.toml:12`), for whoever has to correct it.
+    pub work_place: String,
     /// Which run ranks.
     pub ranking: Ranking,
     /// Preprocessor definitions for every build of a kernel or the reference.

@@ -47,6 +47,13 @@ impl Source<'_> {
         }))
     }
 
+    /// Returns file and line of the bytes `span` of the text.
+    pub(crate) fn place(self, span: Range<usize>) -> String {
+        let before = self.text.as_bytes().iter().take(span.start);
+        let line = 1 + before.filter(|byte| **byte == b'\n').count();
+        format!("{}:{line}", self.path)
+    }
+
     /// Parses the text.
     ///
     /// # Errors

@@ -174,7 +174,10 @@ impl Refutation<'_> {
                 self.kernel,
             ),
             remedies: vec![
-                "correct `work` in problem.toml of the problem: the least that any kernel has to do; a multiplication with its addition is one step".into(),
+                format!(
+                    "correct `work` ({}): the least that any kernel has to do; a multiplication with its addition is one step",
+                    self.problem.work_place
+                ),
                 "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
             ],
         }

@@ -142,6 +142,7 @@ pub(crate) fn load(
             .collect(),
         tolerance: file.tolerance.into_inner(),
         axes,
+        work_place: source.place(file.work.span()),
         work: file.work.into_inner(),
         ranking: file.ranking,
         macros: file

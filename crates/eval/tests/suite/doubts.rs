@@ -1,7 +1,9 @@
 //! Which tests of a problem let pass what computes nothing.
 
 use autocomp_catalog::{Buffer, Catalog, DataType, Problem, Role, Tolerance};
-use autocomp_eval::doubts::{too_little_work, trivial_outputs};
+use autocomp_core::Cost;
+use autocomp_eval::EvalError;
+use autocomp_eval::doubts::{Refutation, WorkField, too_little_work, trivial_outputs};
 use autocomp_eval::inputs::Case;
 
 fn buffer(name: &str, role: Role) -> Buffer {
@@ -99,4 +101,25 @@ fn built_in_problems_say_no_less_than_their_buffers_have() {
         let problem = catalog.problem(name).expect("the problem");
         assert_eq!(too_little_work(&problem), None);
     }
+}
+
+#[test]
+fn work_that_is_too_high_is_told_with_its_line() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let name = catalog.problem_names().next().expect("a problem");
+    let problem = catalog.problem(name).expect("the problem");
+    let refutation = Refutation {
+        problem: &problem,
+        fields: &[WorkField::Macs],
+        floor: Cost::nanoseconds(20, 0),
+        cost: Cost::nanoseconds(10, 0),
+        did: String::new(),
+        kernel: "k".to_owned(),
+    };
+    let EvalError::Input { remedies, .. } = refutation.error() else {
+        panic!("another error");
+    };
+    let (_, rest) = remedies[0].split_once("problem.toml:").expect("a file");
+    let line: usize = rest.split(')').next().unwrap().parse().expect("a line");
+    assert!(1 < line, "{remedies:?}");
 }
