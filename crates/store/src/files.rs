@@ -67,6 +67,15 @@ pub(crate) fn check_folder(folder: &Path, name: &str) -> Result<bool, StoreError
     }
 }
 
+/// Checks that a file of a run folder may be replaced, before work is done for its content.
+///
+/// # Errors
+/// As [`replace_file`].
+pub fn check_replaceable(folder: &Path, name: &str) -> Result<(), StoreError> {
+    let (parent, last) = parent_of(folder, name)?;
+    check_entry(&parent, last, &folder.join(name), true).map(|_| ())
+}
+
 /// Puts a file with this content into a run folder, in the place of one of the same name. A
 /// process that dies leaves the file that was there.
 ///

@@ -32,7 +32,7 @@ mod writer;
 
 pub use blobs::Blobs;
 pub use error::StoreError;
-pub use files::{read_file, replace_file};
+pub use files::{check_replaceable, read_file, replace_file};
 pub use history::{history_hash, history_lines};
 pub use journal::{FORMAT, Stored};
 pub use lock::{live_holder, live_process};

@@ -11,6 +11,7 @@ pub(super) use course::stored_settings;
 use super::super::eval::kernel_source;
 use super::confirming::Confirmers;
 use super::forking::Origin;
+use super::reporting::best_name;
 use super::reusing::{Reuse, Wanted};
 use super::{Arguments, begin};
 use crate::error::CliError;
@@ -26,6 +27,7 @@ use autocomp_agents::{Estimate, Proposer, Replay};
 use autocomp_core::{ContentHash, Seed, Usage};
 use autocomp_eval::text;
 use autocomp_runner::{Extension, NewRun, RecordedRun, RunOptions, RunSession, RunView};
+use autocomp_store::check_replaceable;
 use bench::{open_bench, run_options};
 use course::{
     check_translation, effective_settings, has_baseline_of, in_stored_form, problem_words,
@@ -273,6 +275,9 @@ fn resume(
     set_up(workplace, &settings)?;
     workplace.prefer_compiler(settings.compiler.as_deref(), Some(&compiler));
     let bench = open_bench(workplace, &settings, output)?;
+    // Before anything is evaluated for a kernel that could not be written.
+    let best_name = best_name(&bench)?;
+    check_replaceable(folder, &best_name).map_err(|error| store_error(&error))?;
     if bench.compiler != compiler {
         return Err(CliError::environment(format!(
             "the run was measured with {compiler}, but the compiler named is {}",

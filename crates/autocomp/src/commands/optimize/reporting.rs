@@ -83,6 +83,12 @@ struct PlanReport {
     proposer: Option<String>,
 }
 
+/// Returns the name of the file with the best kernel in a run folder.
+pub fn best_name(bench: &Bench) -> Result<String, CliError> {
+    let extension = registry::language(&bench.target)?.extension();
+    Ok(format!("best.{extension}"))
+}
+
 /// Writes the best kernel, prints the result, returns the exit code.
 pub fn finish(
     folder: &Path,
@@ -110,8 +116,7 @@ pub fn finish(
         .blobs()
         .get_text(best.source)
         .map_err(|error| store_error(&error))?;
-    let extension = registry::language(&bench.target)?.extension();
-    let best_name = format!("best.{extension}");
+    let best_name = best_name(bench)?;
     replace_file(folder, &best_name, source.as_bytes()).map_err(|error| {
         store_error(&error).hint(format!(
             "`autocomp show {} --kernel best` prints the kernel",

@@ -129,6 +129,26 @@ fn what_else_a_foreign_folder_names_is_told() {
 }
 
 #[test]
+fn a_link_in_place_of_the_best_kernel_is_refused_before_anything_is_evaluated() {
+    let place = Place::new();
+    let problem = problem();
+    let begin = ["optimize", &problem, "--max-evaluations", "2", "--run-dir"];
+    let ended = place.call(&[&begin[..], &["run"]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    let best = place.path().join("run/best.c");
+    fs::rename(&best, place.path().join("victim")).unwrap();
+    symlink(place.path().join("victim"), &best).unwrap();
+    let ended = place.call(&["optimize", "--resume", "run", "--max-evaluations", "4"]);
+    assert!(
+        ended.stderr.contains("is a symbolic link"),
+        "{}",
+        ended.transcript()
+    );
+    let (_, shown) = place.json(&["show", "run"]);
+    assert_eq!(shown["progress"]["evaluations"], 2, "{shown}");
+}
+
+#[test]
 fn nothing_is_written_through_a_link_in_a_run_folder() {
     let place = Place::new();
     let ended = place.call(&[
