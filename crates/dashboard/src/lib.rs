@@ -37,8 +37,9 @@ pub struct DashboardSettings {
     pub token: Option<String>,
     /// The program itself, which profiles kernels and makes runs.
     pub program: PathBuf,
-    /// Targets whose kernels have no timeline.
-    pub without_timelines: Vec<String>,
+    /// Whether kernels of the target of that name have a timeline, asked when a kernel is
+    /// looked at.
+    pub has_timeline: fn(&str) -> bool,
     /// What requests that start or stop runs must carry beside; nobody may if there is none.
     pub control: Option<String>,
 }

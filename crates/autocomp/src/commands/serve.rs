@@ -7,6 +7,7 @@ use crate::output::Output;
 use crate::registry;
 use autocomp_catalog::Catalog;
 use autocomp_dashboard::{DashboardSettings, serve_dashboard};
+use autocomp_eval::Family;
 use clap::Args;
 use serde::Serialize;
 use std::env;
@@ -101,7 +102,7 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
             token,
             program,
             control,
-            without_timelines: without_timelines(),
+            has_timeline,
         },
     );
     tokio::select! {
@@ -112,18 +113,12 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
     }
 }
 
-/// Returns the built-in targets whose kernels have no timeline. Of others, asking for one tells.
-fn without_timelines() -> Vec<String> {
-    let Ok(catalog) = Catalog::built_in() else {
-        return Vec::new();
-    };
-    let has_none = |name: &&str| {
-        let target = catalog.target(name).ok();
-        let family = target.and_then(|it| registry::family(&it).ok());
-        family.is_some_and(|it| !it.has_timelines())
-    };
-    let names = catalog.target_names().filter(has_none);
-    names.map(str::to_owned).collect()
+/// Returns whether kernels of a target have a timeline. Of a target that is not built in, asking
+/// for one tells.
+fn has_timeline(target: &str) -> bool {
+    let target = Catalog::built_in().and_then(|catalog| catalog.target(target));
+    let family = target.ok().and_then(|it| registry::family(&it).ok());
+    family.is_none_or(Family::has_timelines)
 }
 
 /// Returns 128 bits that nobody can guess.

@@ -27,7 +27,7 @@ pub async fn kernel(State(shared): State<Shared>, Query(of): Query<OfKernel>) ->
     let settings = std::sync::Arc::clone(&shared.settings);
     let answer = of_run(shared, of.run, move |run| {
         let kernel = named(run, &of.kernel)?;
-        let has_timeline = !settings.without_timelines.contains(&run.report.target);
+        let has_timeline = (settings.has_timeline)(&run.report.target);
         let changes = run.parent(kernel).map_or_else(Vec::new, |parent| {
             figure_changes(&parent.evaluation, &kernel.evaluation, 10)
         });

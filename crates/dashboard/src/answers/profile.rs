@@ -110,7 +110,7 @@ async fn find(shared: Shared, of: OfKernel) -> Result<Arc<Profile>, Refused> {
             problem,
             source,
             settings,
-            has_timeline: !about.without_timelines.contains(&run.report.target),
+            has_timeline: (about.has_timeline)(&run.report.target),
         })
     });
     let wanted = wanted.await?;
