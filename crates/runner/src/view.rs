@@ -6,7 +6,7 @@ use crate::recording::read_plan;
 use crate::session::NewRun;
 use autocomp_core::{
     CandidateId, ContentHash, Cost, CostObject, Event, FinishReason, Outcome, Plan, PlanRecord,
-    Seed, StopReason, TaskKey, cost_fields,
+    Ratio, Seed, StopReason, TaskKey, cost_fields,
 };
 use autocomp_search::{Progress, Search, SearchError};
 use autocomp_store::{Blobs, RunReader, Stored, history_hash};
@@ -101,6 +101,8 @@ pub struct Confirmation {
     pub outcome: Outcome,
     /// What it costs there, if it is right.
     pub cost: Option<CostObject>,
+    /// How many times that of the problem's baseline it is there, if both were measured.
+    pub ratio_to_baseline: Option<Ratio>,
     /// The first finding, if it is not right.
     pub finding: Option<String>,
 }
@@ -303,6 +305,10 @@ fn report(
             by: confirmer.map_or_else(String::new, |it| it.name.clone()),
             outcome: evaluation.outcome,
             cost: evaluation.cost().map(CostObject::from),
+            ratio_to_baseline: evaluation
+                .measurement
+                .as_ref()
+                .and_then(|it| it.ratio_to_baseline),
             finding: evaluation.diagnostics.first().map(|it| it.message.clone()),
         }
     });

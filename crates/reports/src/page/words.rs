@@ -2,6 +2,7 @@
 
 use super::cost_text;
 use crate::change::times;
+use crate::confirmed::confirmed_text;
 use crate::references::Reference;
 use crate::run::RunData;
 use autocomp_core::Outcome;
@@ -129,6 +130,10 @@ pub(super) fn caveats(run: &RunData) -> Vec<String> {
             ));
         }
     }
+    caveats.extend(run.report.confirmations.iter().map(|it| {
+        let (kernel, by, what) = (it.id, &it.by, confirmed_text(it));
+        format!("{kernel} was evaluated once more, on {by}: {what}.")
+    }));
     caveats.push(format!(
         "This is one run with one seed ({}); another seed may end better or worse.",
         run.started.seed

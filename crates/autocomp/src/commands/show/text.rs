@@ -7,6 +7,7 @@ use crate::output::BOLD;
 use autocomp_eval::text;
 use autocomp_reports::RunData;
 use autocomp_reports::change::{FigureChange, figure_changes, times};
+use autocomp_reports::confirmed_text;
 use autocomp_runner::{Contribution, RunReport, RunState};
 use std::time::Duration;
 
@@ -96,11 +97,7 @@ pub(super) fn report_text(report: &ShowReport, width: usize) -> String {
     out.push('\n');
     out += &lineage_text(report, width);
     for it in &report.confirmations {
-        let verdict = match (&it.cost, &it.finding) {
-            (Some(cost), _) => format!("right, {} {}", text::grouped(cost.value), cost.unit),
-            (None, Some(finding)) => format!("struck: {} ({finding})", it.outcome),
-            (None, None) => format!("struck: {}", it.outcome),
-        };
+        let verdict = confirmed_text(it);
         out += &format!(
             "{:>5}  confirmed on {}: {verdict}\n",
             it.id.to_string(),

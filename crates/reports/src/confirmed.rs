@@ -1,0 +1,21 @@
+//! What those who confirm have found, in words.
+
+use autocomp_eval::text::grouped;
+use autocomp_runner::Confirmation;
+
+/// Returns what became of a kernel that was evaluated once more: its cost there, in the unit of
+/// the machine that it was evaluated on, or why it was struck.
+#[must_use]
+pub fn confirmed_text(confirmation: &Confirmation) -> String {
+    let Some(cost) = &confirmation.cost else {
+        let finding = confirmation.finding.as_ref();
+        let finding = finding.map_or_else(String::new, |it| format!(" ({it})"));
+        return format!("struck: {}{finding}", confirmation.outcome);
+    };
+    let ratio = confirmation
+        .ratio_to_baseline
+        .map_or_else(String::new, |it| {
+            format!(", {:.2} times what the baseline takes there", it.value)
+        });
+    format!("right, {} {}{ratio}", grouped(cost.value), cost.unit)
+}
