@@ -10,6 +10,7 @@ mod bench_report;
 mod commands;
 mod environment;
 mod error;
+mod evaluating;
 mod evaluation_text;
 mod exit_code;
 mod given_file;

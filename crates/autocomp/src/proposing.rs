@@ -83,7 +83,7 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
     let facts = Arc::new(PromptFacts::of(
         &bench.target,
         &bench.problem,
-        (registry::language(&bench.target)?, family.unit()),
+        (registry::language(&bench.target)?, bench.facts.unit),
         &figures,
     ));
     let asking = proposer_settings(&settings.asking);

@@ -3,20 +3,19 @@
 
 use crate::environment::{cache_home, search_path};
 use crate::error::CliError;
-use crate::measuring::isolation;
+use crate::evaluating;
 use crate::registry;
 use autocomp_catalog::{Added, Catalog, CatalogError, Problem, Target};
-use autocomp_eval::Surroundings;
 use autocomp_eval::isolation::Isolation;
+use autocomp_eval::{Surroundings, WantedTools};
 use clap::Args;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Options of every command that evaluates or names targets and problems
-#[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct WorkplaceOptions {
     /// Folder with targets, problems or suites of your own; may be repeated
     #[arg(long = "data", value_name = "FOLDER")]
@@ -35,7 +34,6 @@ pub struct WorkplaceOptions {
     recorded_compiler: Option<String>,
     /// Target that kernels are written for, if the problem has several.
     #[arg(skip)]
-    #[serde(default)]
     target: Option<String>,
 }
 
@@ -58,13 +56,15 @@ pub struct Workplace {
 impl Workplace {
     /// Opens the catalog and resolves the folders.
     pub fn open(options: &WorkplaceOptions) -> Result<Self, CliError> {
+        let catalog = Catalog::built_in().map_err(catalog_error)?;
+        let cache_folder = cache_folder(options.cache_dir.as_deref())?;
         let mut workplace = Self {
-            catalog: Catalog::built_in().map_err(catalog_error)?,
-            cache_folder: cache_folder(options.cache_dir.as_deref())?,
+            catalog,
+            isolation: Arc::new(evaluating::local(&cache_folder)),
+            cache_folder,
             options: options.clone(),
             problem_folders: BTreeMap::new(),
             data: Vec::new(),
-            isolation: Arc::new(isolation()),
         };
         for folder in &options.data {
             workplace.add_data(folder)?;
@@ -82,15 +82,6 @@ impl Workplace {
         let added = self.catalog.add_folder(folder).map_err(catalog_error)?;
         self.data.push((resolved, added.clone()));
         Ok(added)
-    }
-
-    /// Returns options with which another process opens the like of this workplace, as it
-    /// is now.
-    pub fn options_of_its_like(&self) -> WorkplaceOptions {
-        WorkplaceOptions {
-            data: self.data.iter().map(|(folder, _)| folder.clone()).collect(),
-            ..self.options.clone()
-        }
     }
 
     /// Loads a problem by name, or from a folder given by its path.
@@ -228,16 +219,19 @@ impl Workplace {
         })
     }
 
-    /// Returns what families may use of this machine.
-    pub fn surroundings(&self) -> Surroundings {
-        Surroundings {
+    /// Returns which tools are wanted.
+    pub fn wanted_tools(&self) -> WantedTools {
+        WantedTools {
             compiler: self.options.compiler.clone(),
             recorded_compiler: self.options.recorded_compiler.clone(),
             carried: self.options.toolchain.clone(),
-            path: search_path(),
-            cache_folder: self.cache_folder.clone(),
-            install: true,
         }
+    }
+
+    /// Returns what families may use of this machine.
+    pub fn surroundings(&self) -> Surroundings {
+        self.wanted_tools()
+            .within(&self.cache_folder, search_path())
     }
 }
 

@@ -3,10 +3,9 @@
 use crate::evaluator::{Explained, KernelEvaluator};
 use crate::platform::Platform;
 use autocomp_catalog::Problem;
-use autocomp_core::Cost;
+use autocomp_core::{Cost, Unit};
 use autocomp_eval::profile::{Profile, Profiled};
-use autocomp_eval::{Bench, EvalError, doubts};
-use std::path::Path;
+use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator as _, doubts};
 
 /// Argument registers of the core (RISC-V calling convention: `a0` to `a7`).
 const ARGUMENT_REGISTERS: usize = 8;
@@ -18,20 +17,15 @@ impl<P: Platform> Bench for KernelEvaluator<P> {
         Ok(found)
     }
 
-    fn compiler(&self) -> &str {
-        &self.toolchain().name
-    }
-
-    fn compiler_program(&self) -> Option<&Path> {
-        Some(self.toolchain().program())
-    }
-
-    fn engine(&self) -> &str {
-        self.platform().engine()
-    }
-
-    fn floor(&self) -> Cost {
-        Cost::cycles(self.ideal_cycles())
+    fn facts(&self) -> BenchFacts {
+        BenchFacts {
+            key_base: self.evaluations.base(),
+            identity: self.identity(),
+            unit: Unit::Cycles,
+            engine: self.platform().engine().to_owned(),
+            tools: vec![self.toolchain().name.clone()],
+            floor: Cost::cycles(self.ideal_cycles()),
+        }
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

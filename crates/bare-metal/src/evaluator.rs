@@ -65,7 +65,7 @@ pub struct KernelEvaluator<P> {
     builder: Builder,
     header: Option<String>,
     macros: Vec<(String, String)>,
-    evaluations: Evaluations,
+    pub(crate) evaluations: Evaluations,
     answers: FileStore,
     cache_folder: PathBuf,
     cases: OnceLock<Vec<Case>>,

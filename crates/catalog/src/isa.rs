@@ -2,6 +2,7 @@
 
 use crate::error::CatalogError;
 use crate::toml_text::Source;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// One section of `isa.md`.
@@ -16,7 +17,7 @@ use std::collections::BTreeSet;
 ///
 /// `items` names items of the menu which need what the section explains. Text between the
 /// title of the file and its first section is a section for every kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IsaSection {
     /// Stable identifier, kebab-case.
     pub id: String,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// Upper bounds of the machine, for the physical floor of a kernel's cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Roofline {
     /// Multiply-accumulate steps per unit of cost at peak.
     pub peak_macs: f64,
@@ -80,7 +80,7 @@ pub struct Constant {
 }
 
 /// A small before/after pair that shows one menu item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
     /// Name: its folder.
     pub name: String,
@@ -95,7 +95,7 @@ pub struct Example {
 }
 
 /// A target, complete.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Target {
     /// Name : its folder.
     pub name: String,

@@ -12,8 +12,8 @@
 //!
 //! The same holds for kernels that failed: a device may be out of sorts, a simulator is not.
 
-use crate::{CachePart, EvalError, FileStore, TierClock, Verdict, nanos};
-use autocomp_core::{ContentHash, ContentHasher, Cost, Evaluation, Outcome, TierCost};
+use crate::{CachePart, EvalError, FileStore, TierClock, Verdict, kernel_key, nanos};
+use autocomp_core::{ContentHash, Cost, Evaluation, Outcome, TierCost};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -60,10 +60,13 @@ impl Evaluations {
     /// Returns the key of a kernel's evaluation.
     #[must_use]
     pub fn key(&self, source: &str) -> ContentHash {
-        let mut hasher = ContentHasher::new("autocomp evaluation of a kernel");
-        hasher.update(&self.base.0);
-        hasher.update(source.as_bytes());
-        hasher.finish()
+        kernel_key(self.base, source)
+    }
+
+    /// Returns the hash of everything but the kernel that decides a result.
+    #[must_use]
+    pub fn base(&self) -> ContentHash {
+        self.base
     }
 
     /// Returns the evaluation of a kernel within `bound`: the one that is known, with a single

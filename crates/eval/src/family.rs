@@ -5,15 +5,16 @@
 //! through these traits.
 
 use crate::evaluator::{EvalError, Evaluator};
+use crate::facts::BenchFacts;
 use crate::profile::Profiled;
 use crate::settings::EvaluatorSettings;
 use crate::simulator::{Calibrated, ProgramSimulator};
 use autocomp_catalog::{Problem, Target};
-use autocomp_core::{Cost, Language, Rewriter, Unit};
+use autocomp_core::{Language, Rewriter, Unit};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What a family may use of the machine that the program runs on. Families
@@ -24,8 +25,8 @@ pub struct Surroundings {
     pub cache_folder: PathBuf,
     /// A compiler that the user named, by path or name.
     pub compiler: Option<PathBuf>,
-    /// Name of the compiler that a run was measured with, as [`Bench::compiler`]
-    /// gave it: no other one will do.
+    /// Name of the compiler that a run was measured with, as
+    /// [`BenchFacts::compiler`] gave it: no other one will do.
     pub recorded_compiler: Option<String>,
     /// Where tools that may be installed were carried to from another machine: a package,
     /// or a folder with one or with an installation.
@@ -119,8 +120,11 @@ pub trait Family: Sync {
     /// Returns the languages that kernels may be written in.
     fn languages(&self) -> &'static [&'static dyn Language];
 
-    /// Returns what its kernels cost.
-    fn unit(&self) -> Unit;
+    /// Returns what kernels cost on a machine of `target`.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if the machine's file is unusable.
+    fn unit(&self, target: &Target, machine: &str) -> Result<Unit, EvalError>;
 
     /// Checks what the schema of targets leaves to families: machine files.
     ///
@@ -216,17 +220,8 @@ pub struct Finding {
 /// measured alone (a device) is the bench's own affair: it takes a lease that
 /// other threads and processes respect, while builds and tests go on.
 pub trait Bench: Evaluator {
-    /// Returns name and version of what compiles.
-    fn compiler(&self) -> &str;
-
-    /// Returns the program that compiles, if there is one.
-    fn compiler_program(&self) -> Option<&Path>;
-
-    /// Returns what measures (`sim NAME machine=… model=…`).
-    fn engine(&self) -> &str;
-
-    /// Returns the cost that no right kernel can be below.
-    fn floor(&self) -> Cost;
+    /// Returns what is known of it. The key of each evaluation is [`BenchFacts::key`].
+    fn facts(&self) -> BenchFacts;
 
     /// Returns what whoever wrote the problem should know of its tests, one sentence each.
     /// The first time it takes as long as computing right answers does.

@@ -15,6 +15,7 @@ pub mod comparison;
 pub mod doubts;
 mod evaluations;
 mod evaluator;
+mod facts;
 mod family;
 mod file_store;
 pub mod given_file;
@@ -31,6 +32,7 @@ mod verdict;
 
 pub use evaluations::Evaluations;
 pub use evaluator::{EvalError, Evaluator};
+pub use facts::{BenchFacts, Setup, WantedTools, kernel_key};
 pub use family::{Bench, Family, Finding, Opening, Surroundings, read_machine, refuse_arguments};
 pub use file_store::{CachePart, Extent, FileStore, unwritable};
 pub use settings::EvaluatorSettings;

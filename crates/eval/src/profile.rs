@@ -2,10 +2,10 @@
 
 use crate::timeline::Timeline;
 use autocomp_core::Evaluation;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A part of a profile that people read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
     /// The heading; none for what stands above all of them.
     pub title: Option<String>,
@@ -14,7 +14,7 @@ pub struct Section {
 }
 
 /// Where the cost of a kernel goes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Profile {
     /// What people read, in order.
     pub sections: Vec<Section>,
@@ -25,7 +25,7 @@ pub struct Profile {
 }
 
 /// What profiling a kernel gives.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Profiled {
     /// The kernel is right; this is where its cost goes.
     Right(Box<Profile>),

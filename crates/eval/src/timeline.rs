@@ -1,11 +1,12 @@
 //! What happened when during a call, in the format that trace viewers read.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 /// Activities written at most; a file of them has some 200 MB, which viewers
 /// still open.
@@ -23,13 +24,37 @@ const LANES: usize = 100;
 /// Process of all tracks: there is one call.
 const PROCESS: u32 = 1;
 
+/// A name of a track, a counter or a unit.
+pub type Name = &'static str;
+
+/// Names of tracks, counters and units that came from elsewhere: few, so they are kept for ever.
+static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+/// Names that are kept at most.
+const MOST_NAMES: usize = 10_000;
+
+fn kept<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    let name = Cow::<'de, str>::deserialize(deserializer)?;
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name.as_ref()) {
+        return Ok(known);
+    }
+    if MOST_NAMES <= names.len() {
+        return Err(serde::de::Error::custom("too many names of tracks"));
+    }
+    let name: &'static str = Box::leak(name.into_owned().into_boxed_str());
+    names.insert(name);
+    Ok(name)
+}
+
 /// Where an activity is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Track {
     /// Place from top to bottom, from 0.
     pub place: u8,
     /// What viewers show.
-    pub name: &'static str,
+    #[serde(deserialize_with = "kept")]
+    pub name: Name,
 }
 
 impl Track {
@@ -41,7 +66,7 @@ impl Track {
 }
 
 /// Something that takes some time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
     /// Where it is drawn.
     pub track: Track,
@@ -84,12 +109,14 @@ impl Activity {
 }
 
 /// A number that changes over time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Counter {
     /// What has it.
-    pub of: &'static str,
+    #[serde(deserialize_with = "kept")]
+    pub of: Name,
     /// What is counted.
-    pub name: &'static str,
+    #[serde(deserialize_with = "kept")]
+    pub name: Name,
     /// Time since the call and number from then on, in order.
     pub steps: Vec<(u64, u64)>,
 }
@@ -126,10 +153,11 @@ pub struct WrittenTrace {
 }
 
 /// What happened when.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     /// What one step of time is (`cycle`).
-    pub unit: &'static str,
+    #[serde(deserialize_with = "kept")]
+    pub unit: Name,
     /// Activities in no order.
     pub activities: Vec<Activity>,
     /// Counters.

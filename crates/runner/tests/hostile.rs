@@ -10,11 +10,13 @@ mod scripted;
 use autocomp_agents::{
     ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply,
 };
+use autocomp_c::C;
 use autocomp_core::{
-    ContentHash, Draft, Evaluation, Event, Outcome, Plan, SearchSettings, StopReason,
+    ContentHash, Cost, Draft, Evaluation, Event, Outcome, Plan, SearchSettings, StopReason, Unit,
 };
-use autocomp_eval::isolation::{IsolatedEvaluator, Isolation, IsolationLimits, serve};
-use autocomp_eval::{EvalError, Evaluator};
+use autocomp_eval::isolation::{IsolatedBench, Isolation, IsolationLimits, Link, Pipes, serve};
+use autocomp_eval::profile::Profiled;
+use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator};
 use autocomp_runner::{RunEnd, RunSession, RunView};
 use scripted::{Scripted, Toy, history, new_run, options};
 use std::fs;
@@ -45,6 +47,10 @@ const TESTS: &[(&str, fn())] = &[
         "another_evaluator_in_the_child",
         another_evaluator_in_the_child,
     ),
+    (
+        "what_is_known_comes_from_the_child",
+        what_is_known_comes_from_the_child,
+    ),
     ("a_hostile_baseline", a_hostile_baseline),
 ];
 
@@ -66,9 +72,12 @@ fn main() {
     }
 }
 
-fn open(setup: &str) -> Result<Box<dyn Evaluator>, EvalError> {
+fn open(setup: &str, tell: &mut dyn FnMut(&str)) -> Result<Arc<dyn Bench>, EvalError> {
     match setup {
-        "toy" => Ok(Box::new(Prey)),
+        "toy" => {
+            tell("catching a prey");
+            Ok(Arc::new(Prey))
+        }
         "no compiler" => Err(EvalError::Environment {
             message: "no compiler".to_owned(),
             remedies: vec!["install one".to_owned()],
@@ -77,12 +86,52 @@ fn open(setup: &str) -> Result<Box<dyn Evaluator>, EvalError> {
     }
 }
 
+/// What is known of the bench for a toy.
+fn facts(toy: &Toy) -> BenchFacts {
+    BenchFacts {
+        key_base: toy.key(""),
+        identity: toy.identity(),
+        unit: Unit::Cycles,
+        engine: "toy".to_owned(),
+        tools: Vec::new(),
+        floor: Cost::cycles(1),
+    }
+}
+
 /// Evaluates toy kernels and falls for hostile ones.
 struct Prey;
 
+impl Bench for Prey {
+    fn facts(&self) -> BenchFacts {
+        facts(&Toy::default())
+    }
+
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        Ok(vec!["a prey is doubtful".to_owned()])
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        Ok(Profiled::Failed(Box::new(self.evaluate(source)?)))
+    }
+}
+
+impl Prey {
+    /// The evaluation as the toy would make it, under the key of this bench.
+    fn of_toy(&self, source: &str) -> Result<Evaluation, EvalError> {
+        Toy::default().evaluate(source).map(|mut it| {
+            it.key = self.key(source);
+            it
+        })
+    }
+}
+
 impl Evaluator for Prey {
     fn key(&self, source: &str) -> ContentHash {
-        Toy::default().key(source)
+        self.facts().key(source)
+    }
+
+    fn identity(&self) -> ContentHash {
+        self.facts().identity
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
@@ -109,7 +158,7 @@ impl Evaluator for Prey {
                 let mut out = io::stdout();
                 out.write_all(&[0xff; 1000]).unwrap();
                 out.flush().unwrap();
-                Toy::default().evaluate(source)
+                self.of_toy(source)
             }
             (Some("once"), Some(path)) => match fs::File::create_new(path) {
                 Ok(_) => std::process::abort(),
@@ -118,7 +167,7 @@ impl Evaluator for Prey {
                     it
                 }),
             },
-            _ => Toy::default().evaluate(source),
+            _ => self.of_toy(source),
         }
     }
 }
@@ -181,17 +230,25 @@ fn isolated_by(
     limits: IsolationLimits,
     setup: &str,
     start: impl Fn() -> io::Result<Command> + Send + Sync + 'static,
-) -> Arc<IsolatedEvaluator> {
-    let isolation = Arc::new(Isolation::new(Box::new(start), limits));
-    Arc::new(IsolatedEvaluator::new(
-        isolation,
-        Arc::new(Toy::default()),
-        setup.to_owned(),
-    ))
+) -> Arc<IsolatedBench> {
+    isolated_as(&Toy::default(), limits, setup, start)
+}
+
+/// Returns a bench of which is known what is known of `toy`.
+fn isolated_as(
+    toy: &Toy,
+    limits: IsolationLimits,
+    setup: &str,
+    start: impl Fn() -> io::Result<Command> + Send + Sync + 'static,
+) -> Arc<IsolatedBench> {
+    let connect = move || Ok(Box::new(Pipes::start(start()?)?) as Box<dyn Link>);
+    let isolation = Arc::new(Isolation::new(Box::new(connect), limits));
+    let setup = setup.to_owned();
+    Arc::new(IsolatedBench::known(isolation, setup, &C, facts(toy)))
 }
 
 /// Returns an evaluator whose children can be told by `mark`.
-fn isolated(limits: IsolationLimits, mark: &Path) -> Arc<IsolatedEvaluator> {
+fn isolated(limits: IsolationLimits, mark: &Path) -> Arc<IsolatedBench> {
     let mark = mark.to_owned();
     isolated_by(limits, "toy", move || {
         let mut command = Command::new(std::env::current_exe()?);
@@ -200,7 +257,7 @@ fn isolated(limits: IsolationLimits, mark: &Path) -> Arc<IsolatedEvaluator> {
     })
 }
 
-fn fault(evaluator: &IsolatedEvaluator, source: &str) -> String {
+fn fault(evaluator: &IsolatedBench, source: &str) -> String {
     match evaluator.evaluate(source) {
         Err(EvalError::Fault(message)) => message,
         other => panic!("{source}: {other:?}"),
@@ -385,7 +442,7 @@ fn children_that_only_die() {
 }
 
 fn children_that_do_not_start() {
-    let error = |evaluator: Arc<IsolatedEvaluator>| {
+    let error = |evaluator: Arc<IsolatedBench>| {
         let error = evaluator.evaluate("0 0 0 0 0 0 0 0").unwrap_err();
         let EvalError::Environment { message, remedies } = error else {
             panic!("{error:?}");
@@ -411,11 +468,6 @@ fn children_that_do_not_start() {
         }));
         assert!(message.contains(words), "{script}: {message}");
     }
-    let own = || {
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg("evaluator");
-        Ok(command)
-    };
     assert_eq!(
         error(isolated_by(limits(), "no compiler", own)),
         "no compiler"
@@ -423,22 +475,40 @@ fn children_that_do_not_start() {
     error(isolated_by(limits(), "who knows", own));
 }
 
+fn own() -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("evaluator");
+    Ok(command)
+}
+
 fn another_evaluator_in_the_child() {
-    let isolation = Isolation::new(
-        Box::new(|| {
-            let mut command = Command::new(std::env::current_exe()?);
-            command.arg("evaluator");
-            Ok(command)
-        }),
-        limits(),
-    );
     let newer = Toy {
         version: 2,
         ..Toy::default()
     };
-    let evaluator = IsolatedEvaluator::new(Arc::new(isolation), Arc::new(newer), "toy".to_owned());
+    let evaluator = isolated_as(&newer, limits(), "toy", own);
     let error = evaluator.evaluate("0 0 0 0 0 0 0 0").unwrap_err();
     assert!(error.to_string().contains("has changed"), "{error}");
+}
+
+/// Facts, doubts, profiles and what is said meanwhile come from the child.
+fn what_is_known_comes_from_the_child() {
+    let connect = || Ok(Box::new(Pipes::start(own()?)?) as Box<dyn Link>);
+    let isolation = Arc::new(Isolation::new(Box::new(connect), limits()));
+    let mut told = Vec::new();
+    let tell = &mut |line: &str| told.push(line.to_owned());
+    let bench = IsolatedBench::open(Arc::clone(&isolation), "toy".to_owned(), &C, tell).unwrap();
+    assert_eq!(told, ["catching a prey"]);
+    assert_eq!(bench.facts(), facts(&Toy::default()));
+    assert_eq!(bench.doubts().unwrap(), ["a prey is doubtful"]);
+    let Profiled::Failed(evaluation) = bench.profile("1 1 1 1 1 1 1 1").unwrap() else {
+        panic!("a profile");
+    };
+    assert_eq!(evaluation.key, bench.key("1 1 1 1 1 1 1 1"));
+    // A kernel may be the death of whoever profiles it, too.
+    assert!(matches!(bench.profile("abort"), Err(EvalError::Fault(_))));
+    let broken = IsolatedBench::open(isolation, "no compiler".to_owned(), &C, &mut |_| {});
+    assert_eq!(broken.unwrap_err().to_string(), "no compiler");
 }
 
 fn a_hostile_baseline() {

@@ -1,5 +1,6 @@
-//! The toy family: a kernel is right if its steps add up to the problem's
-//! work, and costs 10 ns for each step beside what the step itself takes.
+//! The toy family: a kernel is right if its steps add up to the problem's work, and costs 10
+//! for each step beside what the step itself takes: nanoseconds on the machine that is
+//! measured, cycles on its simulated twin.
 
 use crate::language::{Steps, steps};
 use autocomp_catalog::{Problem, Target};
@@ -9,8 +10,10 @@ use autocomp_core::{
     SourceLocation, Stage, Unit,
 };
 use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{Bench, EvalError, Evaluator, Family, Finding, Opening, Surroundings};
-use std::path::Path;
+use autocomp_eval::{
+    Bench, BenchFacts, EvalError, Evaluator, Family, Finding, Opening, Surroundings, kernel_key,
+    read_machine,
+};
 use std::sync::Arc;
 
 /// Nanoseconds that beginning a step takes.
@@ -31,8 +34,8 @@ impl Family for Toy {
         &[&Steps]
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Nanoseconds
+    fn unit(&self, target: &Target, machine: &str) -> Result<Unit, EvalError> {
+        read_machine(target, machine, unit)
     }
 
     fn check_target(&self, _target: &Target) -> Result<(), EvalError> {
@@ -40,9 +43,16 @@ impl Family for Toy {
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        let machine = opening.machine;
+        let mut key_base = ContentHasher::new("toy");
+        key_base.update(&opening.problem.oracle_hash.0);
+        key_base.update(machine.as_bytes());
+        key_base.update(&opening.settings.seed.0.to_le_bytes());
         Ok(Arc::new(ToyBench {
             problem: opening.problem.clone(),
-            engine: format!("toy machine={}", opening.machine),
+            unit: self.unit(opening.target, machine)?,
+            engine: format!("toy machine={machine}"),
+            key_base: key_base.finish(),
         }))
     }
 
@@ -73,10 +83,38 @@ impl Family for Toy {
 #[derive(Debug)]
 struct ToyBench {
     problem: Problem,
+    /// What its machine tells: it is measured in nanoseconds, its simulator counts cycles.
+    unit: Unit,
     engine: String,
+    key_base: ContentHash,
+}
+
+/// Reads the only line of a machine's file.
+fn unit(text: &str) -> Result<Unit, String> {
+    match text.trim() {
+        "unit = \"ns\"" => Ok(Unit::Nanoseconds),
+        "unit = \"cycles\"" => Ok(Unit::Cycles),
+        other => Err(format!("`{other}` is no unit")),
+    }
 }
 
 impl ToyBench {
+    fn floor(&self) -> Cost {
+        self.exactly(self.total() + OVERHEAD)
+    }
+
+    fn exactly(&self, value: u64) -> Cost {
+        Cost {
+            value,
+            unit: self.unit,
+            spread_ppm: 0,
+        }
+    }
+
+    fn is_measured(&self) -> bool {
+        self.unit == Unit::Nanoseconds
+    }
+
     fn total(&self) -> u64 {
         self.problem.work.macs
     }
@@ -103,10 +141,7 @@ impl ToyBench {
 
 impl Evaluator for ToyBench {
     fn key(&self, source: &str) -> ContentHash {
-        let mut hasher = ContentHasher::new("toy");
-        hasher.update(&self.problem.oracle_hash.0);
-        hasher.update(source.as_bytes());
-        hasher.finish()
+        kernel_key(self.key_base, source)
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
@@ -128,7 +163,7 @@ impl Evaluator for ToyBench {
                 line: *line,
                 column: None,
             },
-            cost: Cost::nanoseconds(count + OVERHEAD, 0),
+            cost: self.exactly(count + OVERHEAD),
             cause: "step".to_owned(),
         });
         Ok(Evaluation {
@@ -136,17 +171,23 @@ impl Evaluator for ToyBench {
             outcome: Outcome::Ok,
             diagnostics: Vec::new(),
             measurement: Some(Measurement {
-                cost: Cost::nanoseconds(cost, SPREAD_PPM),
+                cost: Cost {
+                    spread_ppm: if self.is_measured() { SPREAD_PPM } else { 0 },
+                    ..self.exactly(cost)
+                },
                 floor,
-                percent_of_peak: floor.percent_of(Cost::nanoseconds(cost, 0)),
-                samples: vec![cost, cost + 1],
-                ratio_to_baseline: Some(Ratio {
+                percent_of_peak: floor.percent_of(self.exactly(cost)),
+                samples: match self.is_measured() {
+                    true => vec![cost, cost + 1],
+                    false => Vec::new(),
+                },
+                ratio_to_baseline: self.is_measured().then_some(Ratio {
                     value: 0.5,
                     low: 0.4,
                     high: 0.6,
                 }),
                 engine: self.engine.clone(),
-                compiler: self.compiler().to_owned(),
+                compiler: "none".to_owned(),
                 figures: [("steps".to_owned(), steps.len() as u64)].into(),
             }),
             feedback: Some(Feedback {
@@ -160,20 +201,15 @@ impl Evaluator for ToyBench {
 }
 
 impl Bench for ToyBench {
-    fn compiler(&self) -> &str {
-        "none"
-    }
-
-    fn compiler_program(&self) -> Option<&Path> {
-        None
-    }
-
-    fn engine(&self) -> &str {
-        &self.engine
-    }
-
-    fn floor(&self) -> Cost {
-        Cost::nanoseconds(self.total() + OVERHEAD, 0)
+    fn facts(&self) -> BenchFacts {
+        BenchFacts {
+            key_base: self.key_base,
+            identity: self.key(""),
+            unit: self.unit,
+            engine: self.engine.clone(),
+            tools: vec!["none".to_owned()],
+            floor: self.floor(),
+        }
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

@@ -14,6 +14,7 @@ use autocomp_agents::{IdeasRequest, LlmProposer, PlanRequest, ProposeError, Repl
 use autocomp_core::{
     Evaluation, MenuItem, Outcome, PlanKind, Purpose, Scope, SearchSettings, Seed, TaskKey, Usage,
 };
+use autocomp_eval::Evaluator as _;
 use autocomp_eval::text;
 use clap::{Args, ValueEnum};
 use serde::Serialize;

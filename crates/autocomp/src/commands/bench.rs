@@ -9,6 +9,7 @@ use crate::output::Output;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::{Problem, Suite, nearest};
+use autocomp_eval::Evaluator as _;
 use autocomp_eval::text::grouped;
 use autocomp_eval::{EvalError, EvaluatorSettings};
 use clap::Args;

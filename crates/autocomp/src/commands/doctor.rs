@@ -8,6 +8,7 @@ use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::Outcome;
+use autocomp_eval::Evaluator as _;
 use autocomp_eval::Finding;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy};
 use clap::Args;
@@ -223,7 +224,7 @@ fn evaluation(bench: &Bench) -> Result<String, CliError> {
     Ok(format!(
         "the baseline of {} is ok by {} ({})",
         bench.problem.name,
-        bench.direct.engine(),
+        bench.facts.engine,
         tiers.join(", ")
     ))
 }

@@ -11,6 +11,7 @@ use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_core::{
     CostObject, Diagnostic, Evaluation, Feedback, Outcome, Ratio, SourceLocation, TierCost,
 };
+use autocomp_eval::Evaluator as _;
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

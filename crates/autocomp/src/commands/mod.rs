@@ -26,8 +26,8 @@ mod targets;
 pub(crate) mod watch;
 
 use crate::error::CliError;
+use crate::evaluating::{self, EVALUATOR, evaluate_for_parent};
 use crate::exit_code;
-use crate::measuring::evaluate_for_parent;
 use crate::output::Output;
 use clap::Subcommand;
 
@@ -62,11 +62,8 @@ pub enum Command {
     Completions(completions::Arguments),
     /// Evaluate for the process that started this one
     #[command(hide = true, name = EVALUATOR)]
-    Evaluator,
+    Evaluator(evaluating::Arguments),
 }
-
-/// The command with which the program starts processes of its own that evaluate.
-pub const EVALUATOR: &str = "evaluator";
 
 /// Runs a command and returns the exit code.
 pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
@@ -95,7 +92,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Ask(arguments) => ask::run(&arguments, output),
         Command::Models(command) => models::run(command, output),
         Command::Sim(command) => sim::run(command, output),
-        Command::Evaluator => match evaluate_for_parent() {
+        Command::Evaluator(arguments) => match evaluate_for_parent(&arguments) {
             Ok(()) => Ok(exit_code::SUCCESS),
             Err(error) => Err(CliError::environment(error)),
         },

@@ -83,8 +83,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     let profiled = bench
-        .direct
-        .profile(&source)
+        .evaluator
+        .profile_with(&source, arguments.trace.is_some())
         .map_err(|error| eval_error(&error))?;
     let mut report = ProfileReport {
         problem: &bench.problem.name,

@@ -16,6 +16,7 @@ use autocomp_agents::{
 };
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Evaluation, MenuItem, Plan, PlanKind, Purpose, Scope, Seed, TaskKey};
+use autocomp_eval::Evaluator as _;
 use autocomp_eval::EvaluatorSettings;
 use autocomp_llm::ModelSet;
 use autocomp_search::menu_after_dropout;
@@ -162,7 +163,9 @@ impl Asked {
         let none = || ModelSet::new(Vec::new());
         let templates = Templates::new(&target.templates).map_err(CliError::input)?;
         let family = registry::family(target)?;
-        let syntax = (registry::language(target)?, family.unit());
+        let unit = family.unit(target, &target.default_machine);
+        let unit = unit.map_err(|error| eval_error(&error))?;
+        let syntax = (registry::language(target)?, unit);
         let figures = family.figures(target, &target.default_machine);
         let figures = figures.map_err(|error| eval_error(&error))?;
         let facts = Arc::new(PromptFacts::of(target, problem, syntax, &figures));

@@ -53,7 +53,7 @@ fn c_is_compiled_for_the_core_tested_and_timed() {
     // A cycle for each instruction, warm as cold.
     assert_eq!(measured.cost.value, measured.figures["instructions"]);
     assert_eq!(measured.cost.value, measured.figures["cold_cycles"]);
-    assert_eq!(bench.floor().value, 2048);
+    assert_eq!(bench.facts().floor.value, 2048);
 
     let Profiled::Right(profile) = bench.profile(baseline).expect("a profile") else {
         panic!("the baseline is not right");

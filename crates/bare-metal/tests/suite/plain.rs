@@ -29,8 +29,8 @@ impl Family for Plain {
         &[&C]
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Cycles
+    fn unit(&self, _target: &Target, _machine: &str) -> Result<Unit, EvalError> {
+        Ok(Unit::Cycles)
     }
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {

@@ -1,14 +1,17 @@
-//! The child's side: opens evaluators and evaluates, one request after the other.
+//! The child's side: opens benches and evaluates, one request after the other.
 
 use super::IsolationLimits;
-use super::wire::{Failure, Reply, Request, read_frame, write_frame};
-use crate::evaluator::{EvalError, Evaluator};
+use super::link::{Reply, Request};
+use super::wire::{Failure, read_frame, write_frame};
+use crate::evaluator::EvalError;
+use crate::family::Bench;
+use crate::profile::Profiled;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 /// The most characters of what a panic said that are handed on.
@@ -21,15 +24,15 @@ const FIRST_TO_GO: &str = "500";
 /// Answers requests that come through `input` until it ends, and then ends the process, also
 /// in the middle of an evaluation: nobody is there to hear of it.
 ///
-/// `open` opens the evaluator of a setup. The process gets the limits that requests name,
-/// and leaves no core dumps.
+/// `open` opens the bench of a setup and tells lines before what takes long. The process gets
+/// the limits that requests name, and leaves no core dumps.
 ///
 /// # Errors
 /// `output` cannot be written.
 pub fn serve(
     mut input: impl Read + Send + 'static,
     mut output: impl Write,
-    open: impl Fn(&str) -> Result<Box<dyn Evaluator>, EvalError>,
+    open: impl Fn(&str, &mut dyn FnMut(&str)) -> Result<Arc<dyn Bench>, EvalError>,
 ) -> io::Result<()> {
     limit(Resource::Core, 0);
     let _ = fs::write("/proc/self/oom_score_adj", FIRST_TO_GO);
@@ -42,35 +45,17 @@ pub fn serve(
         }
         std::process::exit(0);
     })?;
-    let mut opened: Option<(Box<dyn Evaluator>, IsolationLimits)> = None;
+    let mut opened: Option<(Arc<dyn Bench>, IsolationLimits)> = None;
     for request in requests {
-        let answer = || match request {
-            Request::Open { setup, limits } => {
-                limit(Resource::As, limits.memory_bytes);
-                limit_processor_time(&limits);
-                let evaluator = open(&setup)?;
-                let identity = evaluator.key("");
-                opened = Some((evaluator, limits));
-                Ok(Reply::Opened { identity })
-            }
-            Request::Evaluate { source, bound } => {
-                let Some((evaluator, limits)) = &opened else {
-                    return Err(EvalError::Fault("no evaluator is open".to_owned()));
-                };
-                limit_processor_time(limits);
-                let evaluation = evaluator.evaluate_within(&source, bound)?;
-                Ok(Reply::Evaluated(Box::new(evaluation)))
-            }
-            Request::MachineCode { source } => {
-                let Some((evaluator, limits)) = &opened else {
-                    return Err(EvalError::Fault("no evaluator is open".to_owned()));
-                };
-                limit_processor_time(limits);
-                let code = evaluator.machine_code(&source)?;
-                Ok(Reply::MachineCode { code })
-            }
+        let tell = &mut |line: &str| {
+            let line = line.to_owned();
+            // Whoever does not hear this will not hear the answer either.
+            let _ = write_frame(&mut output, &Reply::Told { line });
         };
-        let reply = match catch_unwind(AssertUnwindSafe(answer)) {
+        let reply = catch_unwind(AssertUnwindSafe(|| {
+            answer(request, &mut opened, &open, tell)
+        }));
+        let reply = match reply {
             Ok(Ok(reply)) => reply,
             Ok(Err(error)) => Reply::Failed(Failure::from(error)),
             Err(panic) => Reply::Panicked {
@@ -80,6 +65,50 @@ pub fn serve(
         write_frame(&mut output, &reply)?;
     }
     Ok(())
+}
+
+fn answer(
+    request: Request,
+    opened: &mut Option<(Arc<dyn Bench>, IsolationLimits)>,
+    open: impl Fn(&str, &mut dyn FnMut(&str)) -> Result<Arc<dyn Bench>, EvalError>,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Reply, EvalError> {
+    if let Request::Open { setup, limits } = request {
+        limit(Resource::As, limits.memory_bytes);
+        limit_processor_time(&limits);
+        let bench = open(&setup, tell)?;
+        let facts = bench.facts();
+        if facts.key("") != bench.key("") || facts.identity != bench.identity() {
+            return Err(EvalError::Fault(
+                "the keys of the bench are not those that its facts say".to_owned(),
+            ));
+        }
+        *opened = Some((bench, limits));
+        return Ok(Reply::Opened { facts });
+    }
+    let Some((bench, limits)) = opened else {
+        return Err(EvalError::Fault("no bench is open".to_owned()));
+    };
+    limit_processor_time(limits);
+    Ok(match request {
+        Request::Open { .. } => return Err(EvalError::Fault("it is open".to_owned())),
+        Request::Evaluate { source, bound } => {
+            Reply::Evaluated(Box::new(bench.evaluate_within(&source, bound)?))
+        }
+        Request::MachineCode { source } => Reply::MachineCode {
+            code: bench.machine_code(&source)?,
+        },
+        Request::Doubts => Reply::Doubts(bench.doubts()?),
+        Request::Profile { source, timeline } => {
+            let mut profiled = bench.profile(&source)?;
+            if let Profiled::Right(profile) = &mut profiled
+                && !timeline
+            {
+                profile.timeline = None;
+            }
+            Reply::Profiled(profiled)
+        }
+    })
 }
 
 /// Sets how much processor time is left, counted from now.

@@ -1,32 +1,37 @@
-//! Evaluators behind a wall: each evaluation is made by a child process with limits.
+//! Benches behind a wall: each evaluation is made by somebody else, with limits.
 //!
 //! A kernel that makes an evaluator panic, abort, exhaust memory or go on for ever takes
-//! only the child with it, and the caller gets an [`EvalError::Fault`] about this kernel.
+//! only a child process with it, and the caller gets an [`EvalError::Fault`] about this kernel.
 //! Of a child the caller believes nothing but a reply of bounded size that parses.
 //!
-//! The wall knows nothing of what is evaluated: [`IsolatedEvaluator`] stands for any
-//! [`Evaluator`], and [`serve`] is the child's side. The program says how a child is started
-//! and how it opens the evaluator.
+//! The wall knows nothing of what is evaluated: [`IsolatedBench`] stands for any [`Bench`], and
+//! [`serve`] is the other side. Whoever asks needs neither the device nor the tools: what is
+//! known of a bench comes from the other side ([`BenchFacts`]). Nor does it matter where that
+//! is: a [`Link`] is the way there, and [`Pipes`] to a child on this machine are one.
 
 mod child;
+mod link;
+mod pipes;
 mod wire;
-mod worker;
 
 pub use child::serve;
+pub use link::{Death, Link, Reply, Request};
+pub use pipes::Pipes;
+pub use wire::Failure;
 
 use crate::evaluator::{EvalError, Evaluator};
-use autocomp_core::{ContentHash, Cost, Evaluation};
+use crate::facts::BenchFacts;
+use crate::family::Bench;
+use crate::profile::Profiled;
+use autocomp_core::{ContentHash, Cost, Evaluation, Language};
 use serde::{Deserialize, Serialize};
 use std::io;
-use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use wire::{Reply, Request};
-use worker::{Death, Worker};
 
-/// How long a child may take to open an evaluator, which may build a runtime.
-const OPENING: Duration = Duration::from_secs(1200);
+/// How long a child may take to open a bench, which may install a compiler and build a runtime.
+const OPENING: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// So many evaluations in a row that end with the child's death are blamed on the machine.
 const DEATHS_OF_A_BROKEN_MACHINE: u32 = 8;
@@ -45,6 +50,15 @@ pub struct IsolationLimits {
 }
 
 impl IsolationLimits {
+    /// Returns none, for somebody who sees no kernel.
+    fn none() -> Self {
+        Self {
+            memory_bytes: u64::MAX,
+            cpu_seconds: u64::MAX,
+            wall: OPENING,
+        }
+    }
+
     /// Returns limits that no sound evaluation comes near: 4 GiB where 0.1 are usual, and
     /// half an hour where the slowest kernel that is told to be too slow takes minutes.
     #[must_use]
@@ -57,7 +71,7 @@ impl IsolationLimits {
     }
 }
 
-/// Why there is no child with an evaluator.
+/// Why there is nobody with an open bench.
 enum Unopened {
     /// It died before; a second one may live.
     Died(EvalError),
@@ -65,12 +79,26 @@ enum Unopened {
     Refused(EvalError),
 }
 
-/// Starts the command of a child.
-pub type StartChild = dyn Fn() -> io::Result<Command> + Send + Sync;
+impl Unopened {
+    fn error(self) -> EvalError {
+        let (Self::Died(error) | Self::Refused(error)) = self;
+        error
+    }
+}
 
-/// Child processes that evaluate. Several evaluators may share them.
+/// Somebody who evaluates, and the setup whose bench is open there.
+struct Worker {
+    link: Box<dyn Link>,
+    opened: Option<String>,
+}
+
+/// Makes a link to somebody who evaluates: starts a child, say.
+pub type Connect = dyn Fn() -> io::Result<Box<dyn Link>> + Send + Sync;
+
+/// Those who evaluate. Several benches may share them.
 pub struct Isolation {
-    start: Box<StartChild>,
+    connect: Box<Connect>,
+    opener: Option<Box<Connect>>,
     limits: IsolationLimits,
     idle: Mutex<Vec<Worker>>,
     deaths_in_a_row: AtomicU32,
@@ -85,45 +113,94 @@ impl std::fmt::Debug for Isolation {
 }
 
 impl Isolation {
-    /// Makes children with the command that `start` returns: a program that calls [`serve`]
-    /// on its standard input and output. A child is started when an evaluation finds no
-    /// idle one.
+    /// Asks those to whom `connect` makes a link: programs that call [`serve`]. A link is made
+    /// when an evaluation finds no idle one.
     #[must_use]
-    pub fn new(start: Box<StartChild>, limits: IsolationLimits) -> Self {
+    pub fn new(connect: Box<Connect>, limits: IsolationLimits) -> Self {
         Self {
-            start,
+            connect,
+            opener: None,
             limits,
             idle: Mutex::default(),
             deaths_in_a_row: AtomicU32::new(0),
         }
     }
 
-    /// Returns a child that has opened the evaluator of `setup`, whose key for the empty
-    /// source is `identity`.
-    fn worker(&self, setup: &str, identity: ContentHash) -> Result<Worker, EvalError> {
-        let idle = {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            let fitting = idle.iter().position(|worker| worker.has_opened(setup));
-            let place = fitting.or_else(|| idle.len().checked_sub(1));
-            place.map(|place| idle.swap_remove(place))
-        };
-        // An idle child may have been killed meanwhile.
-        if let Some(mut worker) = idle
-            && (worker.has_opened(setup) || self.open(&mut worker, setup, identity).is_ok())
-        {
-            return Ok(worker);
+    /// Has benches opened first by those to whom `opener` makes a link. They have no limits and
+    /// evaluate nothing, so that they may be trusted with what installing tools needs.
+    #[must_use]
+    pub fn opened_by(self, opener: Box<Connect>) -> Self {
+        Self {
+            opener: Some(opener),
+            ..self
         }
-        match self.fresh_worker(setup, identity) {
-            // Somebody may have killed it.
-            Err(Unopened::Died(_)) => self.fresh_worker(setup, identity),
-            other => other,
-        }
-        .map_err(|(Unopened::Died(error) | Unopened::Refused(error))| error)
     }
 
-    fn fresh_worker(&self, setup: &str, identity: ContentHash) -> Result<Worker, Unopened> {
-        let started = (self.start)().and_then(Worker::start);
-        let mut worker = started.map_err(|error| {
+    /// Has the bench of `setup` opened and returns what is known of it. Lines about what takes
+    /// long go to `tell`.
+    fn facts(&self, setup: &str, tell: &mut dyn FnMut(&str)) -> Result<BenchFacts, EvalError> {
+        if let Some(opener) = &self.opener {
+            let opened = Self::fresh_worker(opener, &IsolationLimits::none(), setup, tell);
+            let (_, facts) = opened.map_err(Unopened::error)?;
+            return Ok(facts);
+        }
+        let (worker, facts) = self.fresh(setup, tell)?;
+        self.put_back(worker);
+        Ok(facts)
+    }
+
+    /// Returns somebody who has opened the bench of `setup`, of which `facts` are known.
+    fn worker(&self, setup: &str, facts: &BenchFacts) -> Result<Worker, EvalError> {
+        let idle = {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let has_opened = |worker: &Worker| worker.opened.as_deref() == Some(setup);
+            let fitting = idle.iter().position(has_opened);
+            let place = fitting.or_else(|| idle.len().checked_sub(1));
+            place.map(|place| (idle.swap_remove(place), fitting.is_some()))
+        };
+        let silent = &mut |_: &str| {};
+        let (worker, found) = match idle {
+            Some((worker, true)) => return Ok(worker),
+            Some((mut worker, false)) => match Self::open(&mut worker, &self.limits, setup, silent)
+            {
+                Ok(found) => (worker, found),
+                // It may have been killed meanwhile.
+                Err(_) => self.fresh(setup, silent)?,
+            },
+            None => self.fresh(setup, silent)?,
+        };
+        // The floor of a machine may have been found to be lower.
+        if (found.key_base, found.identity) != (facts.key_base, facts.identity) {
+            return Err(EvalError::Environment {
+                message: "the problem, the target or the compiler has changed since the program \
+                          was started"
+                    .to_owned(),
+                remedies: vec!["restore it, or start again".to_owned()],
+            });
+        }
+        Ok(worker)
+    }
+
+    fn fresh(
+        &self,
+        setup: &str,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(Worker, BenchFacts), EvalError> {
+        match Self::fresh_worker(&self.connect, &self.limits, setup, tell) {
+            // Somebody may have killed it.
+            Err(Unopened::Died(_)) => Self::fresh_worker(&self.connect, &self.limits, setup, tell),
+            other => other,
+        }
+        .map_err(Unopened::error)
+    }
+
+    fn fresh_worker(
+        connect: &Connect,
+        limits: &IsolationLimits,
+        setup: &str,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<(Worker, BenchFacts), Unopened> {
+        let link = connect().map_err(|error| {
             Unopened::Refused(EvalError::Environment {
                 message: format!("failed to start a process that evaluates: {error}"),
                 remedies: vec![
@@ -133,37 +210,32 @@ impl Isolation {
                 ],
             })
         })?;
-        self.open(&mut worker, setup, identity)?;
-        Ok(worker)
+        let mut worker = Worker { link, opened: None };
+        let facts = Self::open(&mut worker, limits, setup, tell)?;
+        Ok((worker, facts))
     }
 
-    /// Has a child open an evaluator. No candidate is known to it yet, so whatever goes
-    /// wrong is no fault of one.
+    /// Has somebody open a bench. No candidate is known there yet, so whatever goes wrong is no
+    /// fault of one.
     fn open(
-        &self,
         worker: &mut Worker,
+        limits: &IsolationLimits,
         setup: &str,
-        identity: ContentHash,
-    ) -> Result<(), Unopened> {
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<BenchFacts, Unopened> {
         let request = Request::Open {
             setup: setup.to_owned(),
-            limits: self.limits.clone(),
+            limits: limits.clone(),
         };
         let unusable = |message: String| EvalError::Environment {
             message,
             remedies: vec!["see what `autocomp doctor` says".to_owned()],
         };
-        match worker.ask(&request, OPENING) {
-            Ok(Reply::Opened { identity: found }) if found == identity => {
-                worker.set_opened(setup);
-                Ok(())
+        match worker.link.ask(&request, OPENING, tell) {
+            Ok(Reply::Opened { facts }) => {
+                worker.opened = Some(setup.to_owned());
+                Ok(facts)
             }
-            Ok(Reply::Opened { .. }) => Err(Unopened::Refused(EvalError::Environment {
-                message: "the problem, the target or the compiler has changed since the program \
-                          was started"
-                    .to_owned(),
-                remedies: vec!["restore it, or start again".to_owned()],
-            })),
             Ok(Reply::Failed(error)) => Err(Unopened::Refused(error.into())),
             Ok(Reply::Panicked { message }) => Err(Unopened::Refused(unusable(format!(
                 "the process that evaluates did not get ready: it panicked: {message}"
@@ -173,7 +245,7 @@ impl Isolation {
             ))),
             Err(death) => Err(Unopened::Died(unusable(format!(
                 "the process that evaluates did not get ready: it {}",
-                death.text(&worker.last_words())
+                death.text(&worker.link.last_words())
             )))),
         }
     }
@@ -183,27 +255,17 @@ impl Isolation {
         idle.push(worker);
     }
 
-    fn evaluate(
+    /// Asks about a kernel until there is an answer that `take` understands.
+    fn ask<T>(
         &self,
-        setup: &str,
-        identity: ContentHash,
-        key: ContentHash,
-        source: &str,
-        bound: Option<Cost>,
-    ) -> Result<Evaluation, EvalError> {
-        let request = Request::Evaluate {
-            source: source.to_owned(),
-            bound,
-        };
+        (setup, facts): (&str, &BenchFacts),
+        request: &Request,
+        take: impl Fn(Reply) -> Option<T>,
+    ) -> Result<T, EvalError> {
         let mut is_repeated = false;
         loop {
-            let mut worker = self.worker(setup, identity)?;
-            let death = match worker.ask(&request, self.limits.wall) {
-                Ok(Reply::Evaluated(evaluation)) if evaluation.key == key => {
-                    self.deaths_in_a_row.store(0, Ordering::Relaxed);
-                    self.put_back(worker);
-                    return Ok(*evaluation);
-                }
+            let mut worker = self.worker(setup, facts)?;
+            let death = match worker.link.ask(request, self.limits.wall, &mut |_| {}) {
                 Ok(Reply::Failed(error)) => {
                     self.deaths_in_a_row.store(0, Ordering::Relaxed);
                     self.put_back(worker);
@@ -214,13 +276,22 @@ impl Isolation {
                     self.deaths_in_a_row.store(0, Ordering::Relaxed);
                     return Err(EvalError::Fault(format!(
                         "it panicked: {message}{}",
-                        worker.last_words()
+                        worker.link.last_words()
                     )));
                 }
-                Ok(_) => Death::Garbled("it answers something else than it was asked".to_owned()),
+                Ok(reply) => match take(reply) {
+                    Some(taken) => {
+                        self.deaths_in_a_row.store(0, Ordering::Relaxed);
+                        self.put_back(worker);
+                        return Ok(taken);
+                    }
+                    None => {
+                        Death::Garbled("it answers something else than it was asked".to_owned())
+                    }
+                },
                 Err(death) => death,
             };
-            let words = worker.last_words();
+            let words = worker.link.last_words();
             drop(worker);
             // Somebody may have killed the child: only a kernel that is the death of a
             // fresh one too is to blame. Limits are long enough as they are.
@@ -237,14 +308,14 @@ impl Isolation {
     fn machine_code(
         &self,
         setup: &str,
-        identity: ContentHash,
+        facts: &BenchFacts,
         source: &str,
     ) -> Result<Option<ContentHash>, EvalError> {
         let request = Request::MachineCode {
             source: source.to_owned(),
         };
-        let mut worker = self.worker(setup, identity)?;
-        match worker.ask(&request, self.limits.wall) {
+        let mut worker = self.worker(setup, facts)?;
+        match worker.link.ask(&request, self.limits.wall, &mut |_| {}) {
             Ok(Reply::MachineCode { code }) => {
                 self.put_back(worker);
                 Ok(code)
@@ -278,53 +349,92 @@ impl Isolation {
     }
 }
 
-/// An evaluator whose evaluations are made by child processes.
-pub struct IsolatedEvaluator {
+/// A bench whose evaluations are made by others.
+pub struct IsolatedBench {
     isolation: Arc<Isolation>,
-    keys: Arc<dyn Evaluator>,
-    identity: ContentHash,
+    facts: BenchFacts,
+    language: &'static dyn Language,
     setup: String,
 }
 
-impl std::fmt::Debug for IsolatedEvaluator {
+impl std::fmt::Debug for IsolatedBench {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("IsolatedEvaluator")
-            .field("setup", &self.setup)
+        f.debug_struct("IsolatedBench")
+            .field("facts", &self.facts)
             .finish_non_exhaustive()
     }
 }
 
-impl IsolatedEvaluator {
-    /// Evaluates what `evaluator` would, in a child that opens its like from `setup`, a text
-    /// that is for the program's child to understand. Keys are those of `evaluator`; a child
-    /// that has others is refused.
+impl IsolatedBench {
+    /// Has a bench opened from `setup`, a text that is for the other side to understand, for
+    /// kernels in `language`. Lines about what takes long go to `tell`.
+    ///
+    /// # Errors
+    /// What the other side says, or why there is none.
+    pub fn open(
+        isolation: Arc<Isolation>,
+        setup: String,
+        language: &'static dyn Language,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Self, EvalError> {
+        let facts = isolation.facts(&setup, tell)?;
+        Ok(Self::known(isolation, setup, language, facts))
+    }
+
+    /// As [`IsolatedBench::open`] where the facts are known. Nobody is asked before there is
+    /// something to evaluate; whoever has other facts then is refused.
     #[must_use]
-    pub fn new(isolation: Arc<Isolation>, evaluator: Arc<dyn Evaluator>, setup: String) -> Self {
+    pub fn known(
+        isolation: Arc<Isolation>,
+        setup: String,
+        language: &'static dyn Language,
+        facts: BenchFacts,
+    ) -> Self {
         Self {
-            identity: evaluator.key(""),
-            keys: evaluator,
             isolation,
+            facts,
+            language,
             setup,
         }
     }
+
+    fn ask<T>(&self, request: &Request, take: impl Fn(Reply) -> Option<T>) -> Result<T, EvalError> {
+        self.isolation
+            .ask((&self.setup, &self.facts), request, take)
+    }
+
+    /// As [`Bench::profile`], with the timeline only if it is wanted, which may be long.
+    ///
+    /// # Errors
+    /// As [`Bench::profile`].
+    pub fn profile_with(&self, source: &str, timeline: bool) -> Result<Profiled, EvalError> {
+        let request = Request::Profile {
+            source: source.to_owned(),
+            timeline,
+        };
+        self.ask(&request, |reply| match reply {
+            Reply::Profiled(profiled) => Some(profiled),
+            _ => None,
+        })
+    }
 }
 
-impl Evaluator for IsolatedEvaluator {
+impl Evaluator for IsolatedBench {
     fn key(&self, source: &str) -> ContentHash {
-        self.keys.key(source)
+        self.facts.key(source)
     }
 
     fn identity(&self) -> ContentHash {
-        self.keys.identity()
+        self.facts.identity
     }
 
     fn normal_form(&self, source: &str) -> Option<String> {
-        self.keys.normal_form(source)
+        self.language.normal_form(source)
     }
 
     fn machine_code(&self, source: &str) -> Result<Option<ContentHash>, EvalError> {
         self.isolation
-            .machine_code(&self.setup, self.identity, source)
+            .machine_code(&self.setup, &self.facts, source)
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
@@ -332,7 +442,31 @@ impl Evaluator for IsolatedEvaluator {
     }
 
     fn evaluate_within(&self, source: &str, bound: Option<Cost>) -> Result<Evaluation, EvalError> {
-        self.isolation
-            .evaluate(&self.setup, self.identity, self.key(source), source, bound)
+        let request = Request::Evaluate {
+            source: source.to_owned(),
+            bound,
+        };
+        let key = self.key(source);
+        self.ask(&request, |reply| match reply {
+            Reply::Evaluated(evaluation) if evaluation.key == key => Some(*evaluation),
+            _ => None,
+        })
+    }
+}
+
+impl Bench for IsolatedBench {
+    fn facts(&self) -> BenchFacts {
+        self.facts.clone()
+    }
+
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        self.ask(&Request::Doubts, |reply| match reply {
+            Reply::Doubts(doubts) => Some(doubts),
+            _ => None,
+        })
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        self.profile_with(source, true)
     }
 }

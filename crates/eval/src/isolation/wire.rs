@@ -1,9 +1,7 @@
-//! What a child is asked and what it answers: JSON in frames that begin with its length,
+//! Questions and answers between processes: JSON in frames that begin with its length,
 //! eight bytes, least significant first.
 
-use super::IsolationLimits;
 use crate::evaluator::EvalError;
-use autocomp_core::{ContentHash, Cost, Evaluation};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -11,50 +9,31 @@ use std::io::{self, Read, Write};
 /// Bytes of the length before a message.
 pub(super) const PREFIX: usize = 8;
 
-/// What a child is asked.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Request {
-    /// To open an evaluator and to keep to limits in each evaluation.
-    Open {
-        setup: String,
-        limits: IsolationLimits,
-    },
-    /// To evaluate a kernel with the evaluator that is open, as far as a bound on its cost.
-    Evaluate { source: String, bound: Option<Cost> },
-    /// For the machine code of a kernel.
-    MachineCode { source: String },
-}
-
-/// What it answers.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Reply {
-    /// The evaluator is open; its key for the empty source.
-    Opened { identity: ContentHash },
-    /// The verdict.
-    Evaluated(Box<Evaluation>),
-    /// The hash of the machine code, if there is one.
-    MachineCode { code: Option<ContentHash> },
-    /// There is none.
-    Failed(Failure),
-    /// The evaluator panicked; the child must not be used any more.
-    Panicked { message: String },
-}
-
 /// An [`EvalError`] on its way.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Failure {
+pub enum Failure {
+    /// See [`EvalError::Environment`].
     Environment {
+        /// What failed.
         message: String,
+        /// What the user can do, one line each.
         remedies: Vec<String>,
     },
+    /// See [`EvalError::Input`].
     Input {
+        /// What is wrong.
         message: String,
+        /// What the user can do, one line each.
         remedies: Vec<String>,
     },
+    /// See [`EvalError::Usage`].
     Usage {
+        /// What was asked for.
         message: String,
+        /// What the user can do, one line each.
         remedies: Vec<String>,
     },
+    /// See [`EvalError::Fault`].
     Fault(String),
 }
 

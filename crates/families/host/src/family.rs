@@ -14,14 +14,14 @@ use autocomp_core::{
 use autocomp_eval::doubts::{self, Refutation};
 use autocomp_eval::profile::{Profile, Profiled, Section};
 use autocomp_eval::{
-    Bench, EvalError, Evaluations, Evaluator, Family, Finding, Opening, Surroundings, ThreadCount,
-    TierClock, Verdict,
+    Bench, BenchFacts, EvalError, Evaluations, Evaluator, Family, Finding, Opening, Surroundings,
+    ThreadCount, TierClock, Verdict,
 };
 use autocomp_measuring::Effort;
 use autocomp_native::library;
 use autocomp_nests::NestRewriter;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,8 +45,8 @@ impl Family for Host {
         &[&C]
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Nanoseconds
+    fn unit(&self, _target: &Target, _machine: &str) -> Result<Unit, EvalError> {
+        Ok(Unit::Nanoseconds)
     }
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {
@@ -269,20 +269,15 @@ impl Evaluator for HostEvaluator {
 }
 
 impl Bench for HostEvaluator {
-    fn compiler(&self) -> &str {
-        self.bench.builder().compiler()
-    }
-
-    fn compiler_program(&self) -> Option<&Path> {
-        Some(self.bench.builder().compiler_program())
-    }
-
-    fn engine(&self) -> &str {
-        &self.bench.engine
-    }
-
-    fn floor(&self) -> Cost {
-        self.bench.floor_cost()
+    fn facts(&self) -> BenchFacts {
+        BenchFacts {
+            key_base: self.evaluations.base(),
+            identity: self.bench.identity(),
+            unit: Unit::Nanoseconds,
+            engine: self.bench.engine.clone(),
+            tools: vec![self.bench.builder().compiler().to_owned()],
+            floor: self.bench.floor_cost(),
+        }
     }
 
     fn doubts(&self) -> Result<Vec<String>, EvalError> {

@@ -3,6 +3,7 @@
 use crate::measuring::Bench;
 use crate::output::Output;
 use autocomp_core::{Cost, CostObject, Outcome};
+use autocomp_eval::Evaluator as _;
 use autocomp_eval::text;
 use autocomp_reports::Reference;
 use autocomp_reports::change::times;

@@ -6,6 +6,8 @@ mod bad_folder;
 mod bad_input;
 mod compiler;
 mod documents;
+#[cfg(feature = "host")]
+mod elsewhere;
 mod eval;
 mod foreign_folder;
 mod help;

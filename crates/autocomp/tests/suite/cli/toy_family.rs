@@ -16,7 +16,7 @@ fn toy(place: &Place, arguments: &[&str]) -> Ended {
         .env("AUTOCOMP_CACHE_DIR", place.path().join("cache"))
         .args(arguments);
     // A run knows where its data is.
-    if arguments[0] != "show" {
+    if !["show", "report"].contains(&arguments[0]) {
         command.args(["--data", &data("toy")]);
     }
     let output = command.output().expect(
@@ -90,6 +90,45 @@ fn a_search_its_prompts_and_its_reports() {
         "{}",
         ended.stdout
     );
+}
+
+/// The simulated machine ranks, its measured twin confirms: both stand in one run and one report,
+/// each in its unit.
+#[test]
+fn a_measured_machine_confirms_what_a_simulated_one_ranks() {
+    let place = Place::new();
+    let words = "optimize toy --machine simulated --run-dir run --set confirm=2 \
+                 --set confirm_on=[\"only\"]";
+    let (code, result) = json(&place, &words.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(code, Some(0), "{result}");
+    assert_eq!(result["best_cost"]["unit"], "cycles");
+    assert_eq!(result["best_cycles"], 110);
+    let (_, shown) = json(&place, &["show", "run"]);
+    let found = shown["confirmations"].as_array().unwrap();
+    let of = |by: &str, unit: &str| {
+        let it = found.iter().filter(|it| it["by"] == by);
+        it.filter(|it| it["outcome"] == "ok" && it["cost"]["unit"] == unit)
+            .count()
+    };
+    assert_eq!(of("new inputs", "cycles"), 2, "{shown}");
+    assert_eq!(of("new inputs on machine only", "ns"), 2, "{shown}");
+    assert_eq!(found.len(), 4, "{shown}");
+    let text = toy(&place, &["show", "run"]).stdout;
+    let told = "confirmed on new inputs on machine only: right, 110 ns, 0.50 times what the \
+                baseline takes there";
+    assert!(text.contains(told), "{text}");
+    assert!(text.contains("110 cycles"), "{text}");
+    let report = toy(&place, &["report", "run", "--format", "md"]);
+    assert_eq!(report.code, Some(0), "{}", report.transcript());
+    let report = std::fs::read_to_string(place.path().join("run/report.md")).unwrap();
+    assert!(report.contains("110 cycles"), "{report}");
+    assert!(
+        report.contains("on machine only: right, 110 ns"),
+        "{report}"
+    );
+    // Whoever looks at one kernel there sees that unit, too.
+    let eval = toy(&place, &["eval", "toy", "--machine", "simulated"]);
+    assert!(eval.stdout.contains("cycles  150"), "{}", eval.stdout);
 }
 
 #[test]

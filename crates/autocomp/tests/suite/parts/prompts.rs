@@ -47,7 +47,10 @@ impl Told {
         let mut languages = family.languages().iter();
         let language = languages.find(|it| it.id() == target.language).unwrap();
         let figures = &FIGURES[&target.name];
-        let syntax = (*language, family.unit());
+        let syntax = (
+            *language,
+            family.unit(&target, &target.default_machine).unwrap(),
+        );
         Self {
             facts: PromptFacts::of(&target, &problem, syntax, figures),
             templates: Templates::new(&target.templates).unwrap(),

@@ -1,7 +1,6 @@
 //! One problem on one simulated machine: runs, compares and times kernels.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use autocomp_catalog::{Buffer, DataType, Problem, Roofline, Tolerance, Work};
@@ -13,7 +12,8 @@ use autocomp_eval::doubts::{self, Refutation, WorkField};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{
-    Bench, EvalError, Evaluations, Evaluator, Opening, ThreadCount, TierClock, Verdict, comparison,
+    Bench, BenchFacts, EvalError, Evaluations, Evaluator, Opening, ThreadCount, TierClock, Verdict,
+    comparison,
 };
 use autocomp_native::Reference;
 
@@ -442,6 +442,13 @@ impl TrainiumBench {
     }
 }
 
+impl TrainiumBench {
+    /// Returns name and version of what compiles references.
+    pub(crate) fn compiler(&self) -> &str {
+        self.reference.builder().compiler()
+    }
+}
+
 impl Evaluator for TrainiumBench {
     fn key(&self, source: &str) -> ContentHash {
         self.evaluations.key(source)
@@ -473,20 +480,15 @@ impl Bench for TrainiumBench {
         Ok(found)
     }
 
-    fn compiler(&self) -> &str {
-        self.reference.builder().compiler()
-    }
-
-    fn compiler_program(&self) -> Option<&Path> {
-        Some(self.reference.builder().compiler_program())
-    }
-
-    fn engine(&self) -> &str {
-        &self.engine
-    }
-
-    fn floor(&self) -> Cost {
-        self.floor
+    fn facts(&self) -> BenchFacts {
+        BenchFacts {
+            key_base: self.evaluations.base(),
+            identity: self.identity,
+            unit: Unit::Nanoseconds,
+            engine: self.engine.clone(),
+            tools: vec![self.compiler().to_owned()],
+            floor: self.floor,
+        }
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

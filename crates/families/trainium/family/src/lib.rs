@@ -37,8 +37,8 @@ impl Family for Trainium {
         &[&PythonNki]
     }
 
-    fn unit(&self) -> Unit {
-        Unit::Nanoseconds
+    fn unit(&self, _target: &Target, _machine: &str) -> Result<Unit, EvalError> {
+        Ok(Unit::Nanoseconds)
     }
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {

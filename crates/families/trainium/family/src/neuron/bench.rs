@@ -11,7 +11,9 @@ use autocomp_core::{
 };
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{Bench, EvalError, Evaluations, Evaluator, Opening, TierClock, Verdict};
+use autocomp_eval::{
+    Bench, BenchFacts, EvalError, Evaluations, Evaluator, Opening, TierClock, Verdict,
+};
 use autocomp_remote::{Done, Folder, Machine, Task, last_lines};
 
 use super::Settings;
@@ -327,7 +329,7 @@ impl NeuronBench {
 
     fn right(&self, summary: &Summary) -> Verdict {
         let cost = Cost::nanoseconds(summary.total_ns, 0);
-        let floor = self.simulated.floor();
+        let floor = self.simulated.facts().floor;
         Verdict {
             outcome: Outcome::Ok,
             diagnostics: Vec::new(),
@@ -338,7 +340,7 @@ impl NeuronBench {
                 samples: Vec::new(),
                 ratio_to_baseline: None,
                 engine: self.engine.clone(),
-                compiler: self.compiler().to_owned(),
+                compiler: self.simulated.compiler().to_owned(),
                 figures: BTreeMap::new(),
             }),
             feedback: Some(Feedback {
@@ -428,20 +430,13 @@ impl Bench for NeuronBench {
         self.simulated.doubts()
     }
 
-    fn compiler(&self) -> &str {
-        self.simulated.compiler()
-    }
-
-    fn compiler_program(&self) -> Option<&Path> {
-        self.simulated.compiler_program()
-    }
-
-    fn engine(&self) -> &str {
-        &self.engine
-    }
-
-    fn floor(&self) -> Cost {
-        self.simulated.floor()
+    fn facts(&self) -> BenchFacts {
+        BenchFacts {
+            key_base: self.evaluations.base(),
+            identity: self.identity,
+            engine: self.engine.clone(),
+            ..self.simulated.facts()
+        }
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

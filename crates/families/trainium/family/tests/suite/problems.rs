@@ -67,7 +67,7 @@ fn costs(name: &str) -> (u64, Option<u64>) {
         let found = &evaluation.diagnostics;
         assert_eq!(evaluation.outcome, Outcome::Ok, "{name}: {found:?}");
         let cost = evaluation.cost().expect("cost").value;
-        assert!(bench.floor().value <= cost, "{name}");
+        assert!(bench.facts().floor.value <= cost, "{name}");
         cost
     };
     let baseline = cost(problem.kernel("baseline").expect("kernel"));

@@ -1,0 +1,81 @@
+//! Processes that evaluate: how this program starts them, and what it does as one of them.
+
+use crate::environment::{search_path, variables_of_evaluators};
+use crate::error::CliError;
+use crate::registry;
+use autocomp_eval::isolation::{Isolation, IsolationLimits, Link, Pipes, serve};
+use autocomp_eval::{Bench, EvalError, Opening, Setup};
+use clap::Args;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// The command with which the program starts processes of its own that evaluate.
+pub const EVALUATOR: &str = "evaluator";
+
+/// What a process that evaluates is told when it is started; all else comes with a request.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Private cache of the process
+    #[arg(long, value_name = "FOLDER")]
+    cache_dir: PathBuf,
+}
+
+/// Returns the processes on this machine that evaluate with the private cache in
+/// `cache_folder`; none is started yet.
+pub fn local(cache_folder: &Path) -> Isolation {
+    let command = |cache_folder: &Path| {
+        // This very program, even if another has taken its place on the disk.
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("autocomp").arg(EVALUATOR);
+        command.arg("--cache-dir").arg(cache_folder);
+        command
+    };
+    let link = |command| Ok(Box::new(Pipes::start(command)?) as Box<dyn Link>);
+    let of_evaluators = cache_folder.to_owned();
+    let evaluator = move || {
+        let mut command = command(&of_evaluators);
+        command.env_clear().envs(variables_of_evaluators());
+        link(command)
+    };
+    // Tools are installed as the user's settings say: by a mirror, through a proxy.
+    let cache_folder = cache_folder.to_owned();
+    let opener = move || link(command(&cache_folder));
+    Isolation::new(Box::new(evaluator), IsolationLimits::standard()).opened_by(Box::new(opener))
+}
+
+/// Evaluates for the process that started this one.
+pub fn evaluate_for_parent(arguments: &Arguments) -> io::Result<()> {
+    serve(io::stdin(), io::stdout(), |setup, tell| {
+        open(setup, &arguments.cache_dir, tell)
+    })
+}
+
+fn open(
+    setup: &str,
+    cache_folder: &Path,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Arc<dyn Bench>, EvalError> {
+    let setup: Setup = serde_json::from_str(setup).map_err(|error| EvalError::Environment {
+        message: format!("what is to be evaluated is not understood: {error}"),
+        remedies: vec!["use the same version of autocomp on both sides".to_owned()],
+    })?;
+    let family = registry::family(&setup.target).map_err(as_input)?;
+    family.open(Opening {
+        problem: &setup.problem,
+        target: &setup.target,
+        machine: &setup.machine,
+        settings: setup.settings.clone(),
+        surroundings: &setup.tools.within(cache_folder, search_path()),
+        progress: tell,
+    })
+}
+
+fn as_input(error: CliError) -> EvalError {
+    EvalError::Input {
+        message: error.message,
+        remedies: error.hints,
+    }
+}

@@ -1,0 +1,97 @@
+//! What is known of a bench: given by whoever evaluates, so that whoever asks needs neither
+//! the device nor the tools.
+
+use crate::family::Surroundings;
+use crate::settings::EvaluatorSettings;
+use autocomp_catalog::{Problem, Target};
+use autocomp_core::{ContentHash, ContentHasher, Cost, Unit};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// What is known of a bench.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BenchFacts {
+    /// Everything but the kernel that decides an evaluation: problem, machine, tools, code.
+    pub key_base: ContentHash,
+    /// What a run goes on with only if it is the same; see
+    /// [`Evaluator::identity`](crate::Evaluator::identity).
+    pub identity: ContentHash,
+    /// What kernels cost on this machine.
+    pub unit: Unit,
+    /// What measures (`sim NAME machine=… model=…`).
+    pub engine: String,
+    /// Name and version of each tool that compiles, the kernel's own first.
+    pub tools: Vec<String>,
+    /// The cost that no right kernel can be below.
+    pub floor: Cost,
+}
+
+impl BenchFacts {
+    /// Returns the key of a kernel's evaluation.
+    #[must_use]
+    pub fn key(&self, source: &str) -> ContentHash {
+        kernel_key(self.key_base, source)
+    }
+
+    /// Returns name and version of what compiles, all of it.
+    #[must_use]
+    pub fn compiler(&self) -> String {
+        self.tools.join(", ")
+    }
+}
+
+/// Returns the key of a kernel's evaluation by a bench with this [`BenchFacts::key_base`].
+#[must_use]
+pub fn kernel_key(key_base: ContentHash, source: &str) -> ContentHash {
+    let mut hasher = ContentHasher::new("autocomp evaluation of a kernel");
+    hasher.update(&key_base.0);
+    hasher.update(source.as_bytes());
+    hasher.finish()
+}
+
+/// What somebody who evaluates is asked to open. It holds what the files of problem and target
+/// say, so that they need not be there.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Setup {
+    /// What must be computed.
+    pub problem: Problem,
+    /// On what.
+    pub target: Target,
+    /// Name of the machine of the target.
+    pub machine: String,
+    /// How to evaluate.
+    pub settings: EvaluatorSettings,
+    /// Which tools to take.
+    pub tools: WantedTools,
+}
+
+/// Which tools whoever asks wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WantedTools {
+    /// A compiler that the user named, by path or name.
+    pub compiler: Option<PathBuf>,
+    /// Name of the compiler that a run was measured with, as [`BenchFacts::compiler`] gave it:
+    /// no other one will do.
+    pub recorded_compiler: Option<String>,
+    /// Where tools that may be installed were carried to from another machine: a package,
+    /// or a folder with one or with an installation.
+    pub carried: Option<PathBuf>,
+}
+
+impl WantedTools {
+    /// Returns what a family may use where these tools are wanted, in the cache folder and with
+    /// the `PATH` of whoever evaluates; what is missing may be installed.
+    #[must_use]
+    pub fn within(
+        &self,
+        cache_folder: impl Into<PathBuf>,
+        path: Option<std::ffi::OsString>,
+    ) -> Surroundings {
+        Surroundings {
+            compiler: self.compiler.clone(),
+            recorded_compiler: self.recorded_compiler.clone(),
+            carried: self.carried.clone(),
+            ..Surroundings::installing(cache_folder, path)
+        }
+    }
+}
