@@ -3,7 +3,7 @@
 //! without timing are there for a hart that is given them.
 //!
 //! Pure and synchronous: reads no clock, file, environment or randomness.
-//! It knows nothing of Gemmini; custom instructions sit behind [`Rocc`], everything
+//! It knows no accelerator; custom instructions sit behind [`Rocc`], everything
 //! below the L1 caches behind [`BelowL1`].
 
 mod access;

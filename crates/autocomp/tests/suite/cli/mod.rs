@@ -4,6 +4,7 @@
 
 mod bad_folder;
 mod bad_input;
+mod boundaries;
 mod compiler;
 mod documents;
 #[cfg(feature = "host")]
