@@ -2,7 +2,7 @@
 //! several vectors of partial results, running sums.
 
 mod roles;
-mod woven;
+mod weave;
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;

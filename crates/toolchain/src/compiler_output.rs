@@ -284,7 +284,7 @@ mod tests {
     #[test]
     fn errors_have_their_place_and_line() {
         let clang = "kernel.c:1:6: warning: unused\nkernel.c:3:11: error: use of undeclared identifier 'y'\n\
-                     gemmini.h:7:3: note: expanded from macro 'mvin'\n1 error generated.\n";
+                     target.h:7:3: note: expanded from macro 'move'\n1 error generated.\n";
         insta::assert_json_snapshot!(blamed_on_source(clang));
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Finds the recorded compiler, or the configured one, or else the pinned one, which is installed
 /// into the private cache folder if needed and known by its content: whether it works here is
 /// seen when it is used ([`Toolchain::confirm`]). Others have built a trial program. Whatever
-/// else the machine has is left alone, so that equal kernels take equal cycles everywhere.
+/// else the machine has is left alone, so that equal kernels cost the same everywhere.
 ///
 /// `progress` gets a line before anything that takes long or uses the network.
 ///

@@ -250,8 +250,8 @@ impl Installation<'_> {
         }
         let others = known_on_path(self.search);
         remedies.push(match others.first() {
-            None => "or name another compiler with `--compiler PATH` (zig, clang 17 or later with lld, a riscv64 GCC); its cycles differ".to_owned(),
-            Some(other) => format!("or use another compiler, whose cycles differ: `--compiler {other}`"),
+            None => "or name another compiler with `--compiler PATH` (zig, clang 17 or later with lld, a riscv64 GCC); its costs differ".to_owned(),
+            Some(other) => format!("or use another compiler, whose costs differ: `--compiler {other}`"),
         });
         EvalError::Environment { message, remedies }
     }

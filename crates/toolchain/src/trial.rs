@@ -23,7 +23,7 @@ impl Toolchain {
             ),
             remedies: vec![
                 "run `autocomp doctor` to see what this machine allows".into(),
-                "or name another compiler with `--compiler PATH`; its cycles differ".into(),
+                "or name another compiler with `--compiler PATH`; its costs differ".into(),
             ],
         })
     }

@@ -1,6 +1,6 @@
 //! One problem on this computer: builds, tests and times its kernels.
 
-mod preparing;
+mod preparation;
 mod testing;
 mod timing;
 
@@ -18,7 +18,7 @@ use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_measuring::Effort;
 use autocomp_native::{Builder, WorkerSettings};
 use autocomp_toolchain::Toolchain;
-use preparing::Prepared;
+use preparation::Prepared;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;

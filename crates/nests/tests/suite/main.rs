@@ -2,4 +2,5 @@
 
 mod hints;
 mod macros;
+mod plans;
 mod spellings;

@@ -14,9 +14,13 @@ const NEUTRAL: &[&str] = &[
     "agents",
     "catalog",
     "eval",
+    "measuring",
+    "native",
+    "nests",
     "remote",
     "rewriting",
     "reports",
+    "toolchain",
 ];
 
 /// Names of families and the beginnings of their targets' names, which not even tests may have.
@@ -33,7 +37,14 @@ const FAMILIES: &[&str] = &[
 const FAMILY_WORDS: &[&str] = &["scratchpad", "accumulator", "mvin", "cycles"];
 
 /// Where units may be told apart, and where names of older formats are read.
-const UNITS: &[&str] = &["core/src/cost.rs", "catalog/src/target.rs"];
+const UNITS: &[&str] = &[
+    "core/src/cost.rs",
+    "catalog/src/target.rs",
+    // Estimates, which only compare schedules with each other.
+    "nests/src/estimate.rs",
+    "nests/src/lib.rs",
+    "nests/src/propose.rs",
+];
 
 /// What a word may stand in: names that older formats or JSON have.
 const NAMES: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Whether a kernel is right.
 
 use super::HostBench;
-use super::preparing::Prepared;
+use super::preparation::Prepared;
 use crate::counters::{Counters, availability};
 use crate::timing_core::TimingCore;
 use autocomp_core::{Diagnostic, Outcome};

@@ -1,6 +1,6 @@
 //! What a right kernel costs, compared with one that others are compared with, too.
 
-use super::preparing::Prepared;
+use super::preparation::Prepared;
 use super::{HostBench, Right, Tested};
 use crate::pairs::{Failure, Kernel, Pairs};
 use crate::timing_core::TimingCore;

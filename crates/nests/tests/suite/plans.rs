@@ -1,0 +1,135 @@
+//! Plans: equal requests have equal replies, and what is not understood is said.
+
+use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
+use autocomp_nests::{Dots, NestRewriter, Resources};
+
+const PLAIN_MATRICES: &str = "void solution(float A[37][29], float B[29][83], float C[37][83]) {
+  for (int i = 0; i < 37; i++) {
+    for (int j = 0; j < 83; j++) {
+      float sum = 0.0f;
+      for (int k = 0; k < 29; k++) {
+        sum += A[i][k] * B[k][j];
+      }
+      C[i][j] = sum;
+    }
+  }
+}
+";
+
+fn menu() -> Vec<MenuItem> {
+    [
+        "vectorize",
+        "register-tiling",
+        "cache-tiling",
+        "packing",
+        "loop-interchange",
+        "unroll",
+        "unroll-and-jam",
+        "more-sums",
+        "int8-dot-products",
+        "transpose-in-registers",
+        "private-copies",
+        "other",
+    ]
+    .map(|id| MenuItem {
+        id: id.into(),
+        ..MenuItem::default()
+    })
+    .to_vec()
+}
+
+fn choice(menu: &[MenuItem], iteration: u32, plan: u32) -> PlanChoice<'_> {
+    PlanChoice {
+        menu,
+        iteration,
+        place: 0,
+        plan,
+    }
+}
+
+fn rewriter() -> NestRewriter {
+    NestRewriter::new(Resources {
+        lanes: 8,
+        registers: 16,
+        dots: vec![Dots::Words],
+    })
+}
+
+#[test]
+fn equal_requests_have_equal_replies_and_plans_differ() {
+    let rewriter = rewriter();
+    let menu = menu();
+    let plans: Vec<_> = (0..6)
+        .map(|plan| {
+            rewriter
+                .plan(PLAIN_MATRICES, choice(&menu, 0, plan))
+                .expect("a plan")
+        })
+        .collect();
+    for (idx, plan) in plans.iter().enumerate() {
+        let again = rewriter.plan(PLAIN_MATRICES, choice(&menu, 0, idx as u32));
+        assert_eq!(again.as_ref(), Ok(plan));
+        assert!(
+            plans[..idx]
+                .iter()
+                .all(|other| other.payload != plan.payload)
+        );
+        assert!(menu.iter().any(|item| item.id == plan.menu_item));
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_named_and_told_to_the_compiler() {
+    let rewriter = rewriter();
+    let menu = menu();
+    let ends_elsewhere = "void solution(float X[8], float Y[8]) {\n  for (int i = 0; i < 8; i++) {\n    for (int j = i; j < 8; j++) Y[j] += X[i];\n  }\n}\n";
+    let named = rewriter.not_understood(ends_elsewhere);
+    assert_eq!(named[0].line, 3, "{named:?}");
+    // Read, but each iteration needs the one before.
+    let chain = "void solution(float X[8], float Y[8]) {\n  for (int i = 1; i < 8; i++) {\n    Y[i] = Y[i - 1] * X[i];\n  }\n}\n";
+    assert!(rewriter.not_understood(chain).is_empty());
+    for source in [ends_elsewhere, chain] {
+        let mut made = Vec::new();
+        for plan in 0.. {
+            let planned = match rewriter.plan(source, choice(&menu, 0, plan)) {
+                Ok(planned) => planned,
+                Err(error) => {
+                    assert_eq!(error, RewriteError::Nothing);
+                    break;
+                }
+            };
+            assert!(planned.text.starts_with("Tell the compiler that buffers"));
+            assert!(menu.iter().any(|item| item.id == planned.menu_item));
+            let text = rewriter.implement(source, &planned.payload, 0);
+            made.push(text.expect("a kernel"));
+            let second = rewriter.implement(source, &planned.payload, 1);
+            assert_eq!(second, Err(RewriteError::Nothing));
+        }
+        assert!(2 < made.len());
+        for text in &made {
+            assert!(text.contains("float X[restrict 8]"), "{text}");
+        }
+        made.sort();
+        made.dedup();
+        assert!(2 < made.len());
+    }
+}
+
+#[test]
+fn kernels_that_do_not_parse_or_were_changed_are_left_alone_with_a_reason() {
+    let rewriter = rewriter();
+    let menu = menu();
+    let reason = |source: &str| match rewriter.plan(source, choice(&menu, 0, 0)) {
+        Err(RewriteError::NotUnderstood(reason)) => reason,
+        other => panic!("{other:?}"),
+    };
+    assert!(reason("int x = ;").contains("parse"));
+    let planned = rewriter
+        .plan(PLAIN_MATRICES, choice(&menu, 0, 0))
+        .expect("a plan");
+    let made = rewriter
+        .implement(PLAIN_MATRICES, &planned.payload, 0)
+        .expect("a kernel");
+    let changed = made.replace("for (int i = 0", "for (int i  = 0");
+    assert!(reason(&changed).contains("changed"));
+}
