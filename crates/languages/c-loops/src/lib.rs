@@ -3,9 +3,8 @@
 //! A kernel's body is a tree of counted loops, guards and commands; what a
 //! command is, the family says ([`Command`]). Addresses are sums of loop
 //! variables with coefficients ([`affine::Affine`]). On such trees work the
-//! changes that need no knowledge of the commands: splitting, interchanging,
-//! unrolling and joining loops. Whether a change keeps what is computed is for
-//! the family to decide.
+//! changes that need no knowledge of the commands: swapping loops. Whether a
+//! change keeps what is computed is for the family to decide.
 
 pub mod affine;
 pub mod change;

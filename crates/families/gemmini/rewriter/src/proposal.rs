@@ -232,8 +232,7 @@ fn extend(
             steps.push(step);
             text.push_str(&rewritten.sentence);
             let score = estimate.cycles.max(1.0).ln()
-                + TRAFFIC_WEIGHT * estimate.bytes_per_product.max(1.0).ln()
-                + reserve(&steps);
+                + TRAFFIC_WEIGHT * estimate.bytes_per_product.max(1.0).ln();
             found.push(Candidate {
                 kernel: rewritten.kernel,
                 key,
@@ -248,17 +247,6 @@ fn extend(
         }
     }
     found
-}
-
-/// Returns how much a step must gain before it is worth its complication: one
-/// that only changes the form of loops is in the way of later steps.
-fn reserve(steps: &[Step]) -> f64 {
-    let one = |step: &Step| match step.transformation.as_str() {
-        "split-loop" => 0.03,
-        "unroll-loop" => 0.005,
-        _ => 0.0,
-    };
-    steps.iter().map(one).sum()
 }
 
 fn family_key(step: &Step) -> String {

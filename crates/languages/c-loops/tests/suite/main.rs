@@ -3,5 +3,4 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod affines;
-mod changes;
 mod conditions;

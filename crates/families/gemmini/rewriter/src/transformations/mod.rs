@@ -1,7 +1,6 @@
 //! The transformations, one file each.
 
 mod double_buffer;
-mod fuse;
 mod hoist_invariants;
 mod interchange;
 mod keep_weights;
@@ -11,8 +10,6 @@ mod overwrite_first;
 mod place_buffer;
 mod prefetch;
 mod registry;
-mod split;
-mod unroll;
 mod wide_move;
 
 pub use registry::{TRANSFORMATIONS, find};

@@ -2,10 +2,10 @@
 
 use crate::transformation::Transformation;
 use crate::transformations::{
-    double_buffer::DoubleBuffer, fuse::Fuse, hoist_invariants::HoistInvariants,
-    interchange::Interchange, keep_weights::KeepWeights, load_once::LoadOnce,
-    move_transfers::MoveTransfers, overwrite_first::OverwriteFirst, place_buffer::PlaceBuffer,
-    prefetch::Prefetch, split::Split, unroll::Unroll, wide_move::WideMove,
+    double_buffer::DoubleBuffer, hoist_invariants::HoistInvariants, interchange::Interchange,
+    keep_weights::KeepWeights, load_once::LoadOnce, move_transfers::MoveTransfers,
+    overwrite_first::OverwriteFirst, place_buffer::PlaceBuffer, prefetch::Prefetch,
+    wide_move::WideMove,
 };
 
 /// Every transformation; a new one is one file and one line here.
@@ -19,10 +19,7 @@ pub static TRANSFORMATIONS: &[&dyn Transformation] = &[
     &MoveTransfers,
     &KeepWeights,
     &HoistInvariants,
-    &Fuse,
     &Interchange,
-    &Unroll,
-    &Split,
 ];
 
 /// Returns the transformation with this name.

@@ -1,6 +1,6 @@
 // Sizes as `static const int` of the file.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 static const int TILE = 16;
 static const int ROWS = 64 / 16;

@@ -1,6 +1,6 @@
 // `continue` where an operand is there already.
 // computes: product
-// expects: double-buffer, interchange-loops, wide-move, split-loop, unroll-loop, place-buffer
+// expects: double-buffer, interchange-loops, wide-move, place-buffer
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -1,6 +1,6 @@
 // Iterations that are skipped with `continue`.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

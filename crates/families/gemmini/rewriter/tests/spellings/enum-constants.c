@@ -1,6 +1,6 @@
 // Sizes as an enumeration.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 enum { TILE = 16, WIDE = 4 * TILE, SLICES = 2 };
 

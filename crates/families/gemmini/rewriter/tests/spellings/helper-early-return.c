@@ -1,6 +1,6 @@
 // A function that returns early.
 // computes: product
-// expects: load-once, prefetch, interchange-loops, wide-move, split-loop, unroll-loop
+// expects: load-once, prefetch, interchange-loops, wide-move
 
 static void load_zero(int ko) {
   if (ko != 0) return;

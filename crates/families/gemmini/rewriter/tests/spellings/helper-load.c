@@ -1,6 +1,6 @@
 // A function that loads.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 static inline void load_b(const int8_t *from, uint32_t to) {
   for (int k = 0; k < 4; k++) {

@@ -1,6 +1,6 @@
 // A function for the smaller of two.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 static inline int min(int a, int b) {
   return a < b ? a : b;

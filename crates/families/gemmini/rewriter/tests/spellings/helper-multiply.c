@@ -1,6 +1,6 @@
 // A function that multiplies.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 static __attribute__((noinline)) void multiply(uint64_t a, uint64_t b, uint64_t c) {
   for (int k = 0; k < 4; k++) {

@@ -1,6 +1,6 @@
 // A function with several returns.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, place-buffer
 
 static inline uint32_t flags(int k) {
   if (k == 0) return 0x80000000;

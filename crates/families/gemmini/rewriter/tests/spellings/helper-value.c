@@ -1,6 +1,6 @@
 // A function that returns an address.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 static inline uint32_t b_tile(int k, int n) {
   return 1024 + (k * 4 + n) * DIM;

@@ -1,6 +1,6 @@
 // Rounding up by a macro.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
 

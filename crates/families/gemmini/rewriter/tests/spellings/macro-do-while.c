@@ -1,6 +1,6 @@
 // A macro wrapped in `do … while (0)`.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #define LOAD(row, to) do { mvin3(&B[row][j * 64], to, 64, 16); } while (0)
 

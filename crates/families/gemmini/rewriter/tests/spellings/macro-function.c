@@ -1,6 +1,6 @@
 // A macro with arguments for a load.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #define LOAD_B(row, column, to) mvin3(&B[row][column], to, 64, 16)
 

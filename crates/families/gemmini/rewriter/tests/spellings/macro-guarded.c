@@ -1,6 +1,6 @@
 // Constants that are defined unless they are there.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #ifndef DIM
 #define DIM 8

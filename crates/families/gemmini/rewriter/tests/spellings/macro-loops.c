@@ -1,6 +1,6 @@
 // Macros for loops.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #define FOR(v, n) for (int v = 0; v < (n); v++)
 

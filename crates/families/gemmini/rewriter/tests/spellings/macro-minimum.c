@@ -1,6 +1,6 @@
 // A macro for the smaller of two.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 

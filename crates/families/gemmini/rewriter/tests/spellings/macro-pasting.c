@@ -1,6 +1,6 @@
 // A macro that pastes names.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #define MOVE(channel, from, to) mvin##channel(from, to, 64, 16)
 

@@ -1,6 +1,6 @@
 // Macros that unroll by repetition.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, split-loop, unroll-loop
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move
 
 #define STEP(k, jj) \
   preload(1024 + (k) * 64 + (jj) * 16, 0xc0000000 + (jj) * 16, 16, 16, 16, 16); \

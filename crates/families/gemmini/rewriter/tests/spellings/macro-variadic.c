@@ -1,6 +1,6 @@
 // A macro with any number of arguments.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 #define ISSUE(name, ...) name(__VA_ARGS__)
 

@@ -1,6 +1,6 @@
 // Other names of arrays and variables.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 void solution(int8_t left[64][128], int8_t right[128][128], int8_t out[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -1,6 +1,6 @@
 // A last row of tiles that is shorter, by a macro for the smaller of two.
 // computes: product
-// expects: load-once, double-buffer, prefetch, split-loop, unroll-loop
+// expects: load-once, double-buffer, prefetch
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 

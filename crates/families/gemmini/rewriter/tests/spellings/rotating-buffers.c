@@ -1,6 +1,6 @@
 // Three buffers that take turns, by `%`.
 // computes: product
-// expects: load-once, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop
+// expects: load-once, interchange-loops, wide-move, overwrite-first
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   int turn = 0;

@@ -1,6 +1,6 @@
 // A constant table with two extents.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 static const int rows[2][4] = {{0, 16, 32, 48}, {64, 80, 96, 112}};
 

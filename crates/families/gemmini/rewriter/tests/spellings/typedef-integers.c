@@ -1,6 +1,6 @@
 // Integers of types that the file names.
 // computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, split-loop, unroll-loop, place-buffer
+// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
 
 typedef uint32_t local_t;
 typedef int index_t;

@@ -109,7 +109,7 @@ fn a_script_is_carried_out_as_it_is() {
             "step 1 of the script (`reschedule`) does not apply",
         ),
         (
-            r#"[{"transformation": "fuse-loops", "at": [0]}]"#,
+            r#"[{"transformation": "interchange-loops", "at": [9]}]"#,
             "step 1 of the script",
         ),
     ] {
