@@ -8,6 +8,7 @@ pub mod decode;
 mod half_floats;
 pub mod machine;
 pub mod ptx;
+pub mod timing;
 
 pub use decode::{Kernel, decode};
 pub use ptx::{Line, Module, PtxError, parse};

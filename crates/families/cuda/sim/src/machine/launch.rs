@@ -92,6 +92,12 @@ impl Launch {
         [number % x, number / x % y, number / x / y]
     }
 
+    /// Returns the bytes of shared memory of a block.
+    #[must_use]
+    pub fn shared_memory(&self, kernel: &Kernel) -> u64 {
+        self.shared_bytes(kernel)
+    }
+
     pub(crate) fn shared_bytes(&self, kernel: &Kernel) -> u64 {
         kernel.shared_bytes + u64::from(self.dynamic_shared)
     }

@@ -1,9 +1,9 @@
 //! Memory of the device and of a block.
 
-use super::findings::Fault;
+use super::findings::{Fault, Finding, Thread};
 use super::shadow::{GlobalShadow, Initialised};
 use crate::decode::{BUFFER_WINDOW, RANGE, VARIABLE_WINDOW};
-use crate::ptx::{Module, Space};
+use crate::ptx::{Line, Module, Space};
 
 /// The number of the first buffer among the areas; before it are variables.
 const FIRST_BUFFER: u64 = (BUFFER_WINDOW - VARIABLE_WINDOW) / RANGE;
@@ -78,6 +78,60 @@ impl DeviceMemory {
         area.initialised.as_ref()?.first_unwritten()
     }
 
+    /// Sets `bytes` bytes from `to` on, as a call of the host does.
+    ///
+    /// # Errors
+    /// What is outside.
+    pub fn set(&mut self, to: u64, value: u8, bytes: u64) -> Result<(), Box<Finding>> {
+        let (area, range) = self.span(to, bytes, true)?;
+        let area = &mut self.areas[area];
+        area.bytes[range.clone()].fill(value);
+        if let Some(initialised) = &mut area.initialised {
+            range.for_each(|at| initialised.mark(at, 1));
+        }
+        Ok(())
+    }
+
+    /// Copies `bytes` bytes, as a call of the host does.
+    ///
+    /// # Errors
+    /// What is outside.
+    pub fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Box<Finding>> {
+        let (source, range) = self.span(from, bytes, false)?;
+        let content = self.areas[source].bytes[range].to_vec();
+        let (area, range) = self.span(to, bytes, true)?;
+        let area = &mut self.areas[area];
+        area.bytes[range.clone()].copy_from_slice(&content);
+        if let Some(initialised) = &mut area.initialised {
+            range.for_each(|at| initialised.mark(at, 1));
+        }
+        Ok(())
+    }
+
+    fn span(
+        &self,
+        address: u64,
+        bytes: u64,
+        write: bool,
+    ) -> Result<(usize, std::ops::Range<usize>), Box<Finding>> {
+        let of_host = |fault: Fault| {
+            Box::new(Finding {
+                fault,
+                kernel: "the host part".to_owned(),
+                line: Line(0),
+                thread: Thread::default(),
+            })
+        };
+        let place = self.locate(address, 1, write).map_err(of_host)?;
+        let size = self.areas[place.area].bytes.len();
+        let end = (place.offset as u64).saturating_add(bytes);
+        if (size as u64) < end {
+            let last = address.saturating_add(bytes.saturating_sub(1));
+            return Err(of_host(self.wrong(last, 1, write)));
+        }
+        Ok((place.area, place.offset..end as usize))
+    }
+
     /// Begins a launch: nobody has used anything yet. `granule` is the width of the
     /// narrowest access.
     pub(crate) fn begin_launch(&mut self, is_watched: bool, granule: u32) {
@@ -149,6 +203,25 @@ impl DeviceMemory {
                 write,
             },
         }
+    }
+
+    /// Returns how many bytes all blocks touch, if some of them touch the sectors that begin at
+    /// `addresses` and all of them `scale` times as many: no more of a buffer than there is.
+    pub(crate) fn footprint(&self, addresses: impl Iterator<Item = u64>, scale: f64) -> f64 {
+        let mut touched = std::collections::BTreeMap::new();
+        for address in addresses {
+            *touched.entry(address / RANGE).or_insert(0_u64) += 32;
+        }
+        let of_area = |number: u64| {
+            let number = number.wrapping_sub(VARIABLE_WINDOW / RANGE);
+            self.areas
+                .get(number as usize)
+                .map_or(0, |area| area.bytes.len())
+        };
+        touched
+            .into_iter()
+            .map(|(number, bytes)| (bytes as f64 * scale).min(of_area(number) as f64))
+            .sum()
     }
 
     pub(crate) fn bytes(&self, area: usize) -> &[u8] {

@@ -616,10 +616,14 @@ impl Body<'_, '_> {
             let end = name.rsplit('/').next().unwrap_or(name);
             end == self.kernel_file
         };
+        // Instructions of several lines at once have the line 0: they keep that of before.
         let called_from = caller.and_then(|text| {
             let mut parts = text.split_ascii_whitespace().next()?.rsplitn(3, ':');
             let (_, line, name) = (parts.next()?, parts.next()?, parts.next()?);
-            of_kernel(name).then(|| line.parse().ok()).flatten()
+            of_kernel(name)
+                .then(|| line.parse().ok())
+                .flatten()
+                .filter(|line| *line != 0)
         });
         if let Some(line) = called_from {
             self.place = Line(line);

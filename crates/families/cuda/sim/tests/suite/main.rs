@@ -2,5 +2,7 @@
 
 mod arithmetic;
 mod defects;
+mod fuzz;
 mod hostile;
 mod kernels;
+mod second;

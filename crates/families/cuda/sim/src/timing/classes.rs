@@ -1,0 +1,438 @@
+//! What a step costs in the pipes of an SM. The compiler of the device makes other instructions
+//! of the steps than they are: moves vanish, addresses are folded, divisions become rows of
+//! instructions. The counts here stand for what it usually makes.
+
+use crate::decode::{Bin, Kernel, Num, Op, Reg, Tri, Un};
+use crate::ptx::Space;
+
+/// What a step costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    /// Instructions that are issued.
+    pub(crate) issue: f64,
+    /// Of these, those of the pipes for multiply-adds.
+    pub(crate) fma: f64,
+    /// Those of the pipe for integers.
+    pub(crate) int: f64,
+    /// Those of the special unit.
+    pub(crate) special: f64,
+    /// Those in double precision.
+    pub(crate) double: f64,
+    /// Multiply-adds of the matrix units, of a whole warp, as halves.
+    pub(crate) tensor: f64,
+    /// Cycles until the result is there, but for loads.
+    pub(crate) latency: f64,
+}
+
+fn plain(issue: f64) -> Cost {
+    Cost {
+        issue,
+        latency: 4.0 * issue.max(1.0),
+        ..Cost::default()
+    }
+}
+
+fn fma(count: f64) -> Cost {
+    Cost {
+        fma: count,
+        ..plain(count)
+    }
+}
+
+fn int(count: f64) -> Cost {
+    Cost {
+        int: count,
+        ..plain(count)
+    }
+}
+
+fn special(count: f64, beside: f64) -> Cost {
+    Cost {
+        issue: count + beside,
+        special: count,
+        fma: beside,
+        latency: 20.0 + 4.0 * beside,
+        ..Cost::default()
+    }
+}
+
+fn double(count: f64) -> Cost {
+    Cost {
+        double: count,
+        latency: 16.0,
+        ..plain(count)
+    }
+}
+
+/// Returns what a step costs.
+pub(crate) fn cost(op: &Op) -> Cost {
+    match op {
+        Op::Nop
+        | Op::MovWord { .. }
+        | Op::MovDouble { .. }
+        | Op::MovPredicate { .. }
+        | Op::Pack { .. }
+        | Op::Unpack { .. }
+        | Op::Load {
+            space: Space::Param,
+            ..
+        } => Cost {
+            latency: 0.0,
+            ..Cost::default()
+        },
+        Op::Bin { op, num, .. } => binary(*op, *num),
+        Op::Un { op, num, .. } => unary(*op, *num),
+        Op::Tri { op, num, .. } => match (op, num) {
+            (_, Num::F64) => double(1.0),
+            (Tri::Mad, Num::F32 | Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => fma(1.0),
+            (Tri::Mad | Tri::MadHi, num) if num.bytes() == 8 => int(4.0),
+            (Tri::Mad, _) => int(1.0),
+            (Tri::Bfe, _) => plain(2.0),
+            _ => plain(1.0),
+        },
+        Op::MulWide { .. } | Op::MadWide { .. } => int(1.0),
+        Op::Bfi { .. } => plain(2.0),
+        Op::Cvt { to, from, .. } => match to.is_float() || from.is_float() {
+            true => Cost {
+                issue: 1.0,
+                special: if to.bytes() == 8 || from.bytes() == 8 {
+                    4.0
+                } else {
+                    0.5
+                },
+                latency: 8.0,
+                ..Cost::default()
+            },
+            // Widening an index is folded into what uses it.
+            false => plain(0.5),
+        },
+        Op::CvtPair { .. } | Op::CvtTf32 { .. } => plain(1.0),
+        Op::Setp { num: Num::F64, .. } => double(1.0),
+        Op::Mma { shape, types, .. } | Op::WmmaMma { shape, types, .. } => {
+            let [m, n, k] = shape.map(f64::from);
+            // A matrix unit takes half as many of twice the width.
+            let width = f64::from(types[0].bits()) / 16.0;
+            Cost {
+                tensor: m * n * k * width,
+                latency: 18.0 * (m * n * k * width / 2048.0).max(1.0),
+                ..plain(1.0)
+            }
+        }
+        Op::Shuffle { .. } | Op::Match { .. } => Cost {
+            latency: 24.0,
+            ..plain(1.0)
+        },
+        Op::Vote { .. } | Op::Reduce { .. } => Cost {
+            latency: 12.0,
+            ..plain(1.0)
+        },
+        Op::Load { d, .. } if 1 < d.len() => plain(1.0),
+        Op::Barrier { .. } => Cost {
+            latency: 20.0,
+            ..plain(1.0)
+        },
+        _ => plain(1.0),
+    }
+}
+
+fn binary(op: Bin, num: Num) -> Cost {
+    match (op, num) {
+        (Bin::Div, Num::F32) => special(1.0, 9.0),
+        (Bin::Div, Num::F64) => double(12.0),
+        (Bin::Div | Bin::Rem, num) if num.bytes() == 8 => Cost {
+            special: 2.0,
+            ..int(60.0)
+        },
+        (Bin::Div | Bin::Rem, _) => Cost {
+            special: 2.0,
+            ..int(18.0)
+        },
+        (_, Num::F64) => double(1.0),
+        (Bin::Min | Bin::Max | Bin::MinNan | Bin::MaxNan, Num::F32) => plain(1.0),
+        (_, Num::F32 | Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => fma(1.0),
+        (Bin::Mul | Bin::MulHi, num) if num.bytes() == 8 => int(4.0),
+        (Bin::Mul | Bin::MulHi, _) => int(1.0),
+        (Bin::Shl | Bin::Shr, num) if num.bytes() == 8 => plain(1.0),
+        // Half of the additions of addresses are folded into what uses them.
+        (Bin::Add | Bin::Sub, num) if num.bytes() == 8 => plain(1.0),
+        _ => plain(1.0),
+    }
+}
+
+fn unary(op: Un, num: Num) -> Cost {
+    match (op, num) {
+        (_, Num::F64) => double(8.0),
+        (Un::Neg | Un::Abs, num) if num.is_float() => Cost::default(),
+        (Un::Sqrt | Un::Rcp, _) => special(1.0, 6.0),
+        (Un::Ex2 | Un::Lg2 | Un::Rsqrt, Num::F32) => special(1.0, 2.0),
+        (Un::Sin | Un::Cos, _) => special(1.0, 1.0),
+        (Un::Tanh | Un::Ex2 | Un::Lg2, _) => special(1.0, 0.0),
+        (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, _) => special(1.0, 0.0),
+        _ => plain(1.0),
+    }
+}
+
+/// Registers that a step reads and writes, as numbers: words, then doubles, then predicates.
+pub(crate) fn registers(kernel: &Kernel, at: usize) -> (Vec<u32>, Vec<u32>) {
+    let doubles = kernel.words;
+    let predicates = doubles + kernel.doubles;
+    let number = |register: Reg| match register {
+        Reg::Word(it) => it,
+        Reg::Double(it) => doubles + it,
+        Reg::Predicate(it) => predicates + it,
+    };
+    let step = &kernel.steps[at];
+    let mut reads = Vec::new();
+    let mut writes = Vec::new();
+    if let Some((p, _)) = step.guard {
+        reads.push(predicates + p);
+    }
+    let of = |num: &Num, register: u32| match num.bytes() {
+        8 => doubles + register,
+        _ => register,
+    };
+    let address = |address: &crate::decode::Address| address.base.map(number);
+    match &step.op {
+        Op::MovWord { d, a } | Op::CvtTf32 { d, a } => {
+            reads.push(*a);
+            writes.push(*d);
+        }
+        Op::MovDouble { d, a } => {
+            reads.push(doubles + a);
+            writes.push(doubles + d);
+        }
+        Op::MovPredicate { d, a } => {
+            reads.push(predicates + a);
+            writes.push(predicates + d);
+        }
+        Op::Clock { d } => writes.push(number(*d)),
+        Op::Pack { d, parts, .. } => {
+            reads.extend(parts.iter());
+            writes.push(number(*d));
+        }
+        Op::Unpack { parts, a, .. } => {
+            reads.push(number(*a));
+            writes.extend(parts.iter().flatten());
+        }
+        Op::Bin {
+            op, num, d, a, b, ..
+        } => {
+            reads.push(of(num, *a));
+            reads.push(if matches!(op, Bin::Shl | Bin::Shr) {
+                *b
+            } else {
+                of(num, *b)
+            });
+            writes.push(of(num, *d));
+        }
+        Op::Un { op, num, d, a, .. } => {
+            reads.push(of(num, *a));
+            let is_count = matches!(op, Un::Popc | Un::Clz | Un::Bfind);
+            writes.push(if is_count { *d } else { of(num, *d) });
+        }
+        Op::Tri {
+            op,
+            num,
+            d,
+            a,
+            b,
+            c,
+            ..
+        } => {
+            reads.push(of(num, *a));
+            if *op == Tri::Bfe {
+                reads.extend([*b, *c]);
+            } else {
+                reads.extend([of(num, *b), of(num, *c)]);
+            }
+            writes.push(of(num, *d));
+        }
+        Op::MulWide { num, d, a, b } => {
+            reads.extend([*a, *b]);
+            writes.push(if num.bytes() == 4 { doubles + d } else { *d });
+        }
+        Op::MadWide { num, d, a, b, c } => {
+            let is_double = num.bytes() == 4;
+            reads.extend([*a, *b, if is_double { doubles + c } else { *c }]);
+            writes.push(if is_double { doubles + d } else { *d });
+        }
+        Op::Bfi {
+            is_double,
+            d,
+            a,
+            b,
+            c,
+            e,
+        } => {
+            let base = if *is_double { doubles } else { 0 };
+            reads.extend([base + a, base + b, *c, *e]);
+            writes.push(base + d);
+        }
+        Op::Cvt { d, a, .. } => {
+            reads.push(number(*a));
+            writes.push(number(*d));
+        }
+        Op::CvtPair { d, a, b, .. } => {
+            reads.extend([*a, *b]);
+            writes.push(*d);
+        }
+        Op::Setp {
+            num,
+            d,
+            q,
+            a,
+            b,
+            with,
+            ..
+        } => {
+            reads.extend([of(num, *a), of(num, *b)]);
+            reads.extend(with.map(|(_, p, _)| predicates + p));
+            writes.push(predicates + d);
+            writes.extend(q.map(|q| predicates + q));
+        }
+        Op::Set { num, d, a, b, .. } => {
+            reads.extend([of(num, *a), of(num, *b)]);
+            writes.push(*d);
+        }
+        Op::SelectWord { d, a, b, p } => {
+            reads.extend([*a, *b, predicates + p]);
+            writes.push(*d);
+        }
+        Op::SelectDouble { d, a, b, p } => {
+            reads.extend([doubles + a, doubles + b, predicates + p]);
+            writes.push(doubles + d);
+        }
+        Op::JoinPredicates { d, a, b, .. } => {
+            reads.extend([predicates + a, predicates + b]);
+            writes.push(predicates + d);
+        }
+        Op::Load {
+            d, address: from, ..
+        } => {
+            reads.extend(address(from));
+            writes.extend(d.iter().map(|it| number(*it)));
+        }
+        Op::Store { a, address: to, .. } => {
+            reads.extend(address(to));
+            reads.extend(a.iter().map(|it| number(*it)));
+        }
+        Op::Atomic {
+            num,
+            d,
+            address: at,
+            b,
+            c,
+            ..
+        } => {
+            reads.extend(address(at));
+            reads.push(of(num, *b));
+            reads.extend(c.map(|c| of(num, c)));
+            writes.extend(d.map(|d| of(num, d)));
+        }
+        Op::CopyAsync { read, to, from, .. } => {
+            reads.extend(address(to));
+            reads.extend(address(from));
+            reads.extend(read.iter());
+        }
+        Op::LoadMatrix {
+            d, address: from, ..
+        } => {
+            reads.extend(address(from));
+            writes.extend(d.iter());
+        }
+        Op::StoreMatrix { a, address: to, .. } => {
+            reads.extend(address(to));
+            reads.extend(a.iter());
+        }
+        Op::Mma { d, a, b, c, .. } | Op::WmmaMma { d, a, b, c, .. } => {
+            reads.extend(a.iter().chain(b.iter()).chain(c.iter()));
+            writes.extend(d.iter());
+        }
+        Op::WmmaLoad {
+            d,
+            address: from,
+            stride,
+            ..
+        } => {
+            reads.extend(address(from));
+            reads.extend(stride.iter());
+            writes.extend(d.iter());
+        }
+        Op::WmmaStore {
+            a,
+            address: to,
+            stride,
+            ..
+        } => {
+            reads.extend(address(to));
+            reads.extend(stride.iter());
+            reads.extend(a.iter());
+        }
+        Op::Shuffle {
+            d,
+            p,
+            a,
+            b,
+            c,
+            members,
+            ..
+        } => {
+            reads.extend([*a, *b, *c, *members]);
+            writes.push(*d);
+            writes.extend(p.map(|p| predicates + p));
+        }
+        Op::Vote {
+            mode,
+            d,
+            a,
+            members,
+            ..
+        } => {
+            reads.extend([predicates + a, *members]);
+            let is_word = *mode == crate::decode::VoteMode::Ballot;
+            writes.push(if is_word { *d } else { predicates + d });
+        }
+        Op::Match {
+            is_double,
+            d,
+            p,
+            a,
+            members,
+            ..
+        } => {
+            reads.extend([if *is_double { doubles + a } else { *a }, *members]);
+            writes.push(*d);
+            writes.extend(p.map(|p| predicates + p));
+        }
+        Op::Reduce { d, a, members, .. } => {
+            reads.extend([*a, *members]);
+            writes.push(*d);
+        }
+        Op::ActiveMask { d } => writes.push(*d),
+        Op::ElectSync { d, p, members } => {
+            reads.push(*members);
+            writes.extend(d.iter());
+            writes.push(predicates + p);
+        }
+        Op::Barrier {
+            number: _,
+            threads: _,
+            is_arrival: _,
+            reduce,
+        } => {
+            if let Some((_, is_count, d, a, _)) = reduce {
+                reads.push(predicates + a);
+                writes.push(if *is_count { *d } else { predicates + d });
+            }
+        }
+        Op::Nop
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::BarrierWarp { .. }
+        | Op::Fence { .. }
+        | Op::Branch { .. }
+        | Op::Exit
+        | Op::Trap => {}
+    }
+    (reads, writes)
+}

@@ -1,0 +1,146 @@
+//! What a GPU is made of and how fast its parts are.
+
+use crate::machine::Limits;
+use serde::Deserialize;
+
+/// A GPU. Rates are those of one SM in a cycle unless said.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a sentence.
+    pub description: String,
+    /// Where the figures come from.
+    pub basis: String,
+    /// Architecture the compiler makes code for (`sm_89`).
+    pub architecture: String,
+    /// Multiprocessors.
+    pub sms: u32,
+    /// Clock under load, MHz.
+    pub clock_mhz: f64,
+    /// Threads of single-precision multiply-adds.
+    pub fp32_lanes: f64,
+    /// Threads of integer multiplications and shifts.
+    pub int_lanes: f64,
+    /// Threads of double-precision multiply-adds.
+    pub fp64_lanes: f64,
+    /// Threads of the special functions and of most conversions.
+    pub special_lanes: f64,
+    /// Multiply-adds of halves with sums in single precision in the matrix units.
+    pub tensor_macs: f64,
+    /// Warps that an SM holds.
+    pub warps: u32,
+    /// Blocks that an SM holds.
+    pub blocks: u32,
+    /// Registers of an SM, 32 bits each.
+    pub registers: u32,
+    /// Bytes of shared memory of an SM.
+    pub shared_bytes: u64,
+    /// Bytes of shared memory that a block may have.
+    pub block_shared_bytes: u64,
+    /// Bytes of L1 and shared memory of an SM together.
+    pub l1_bytes: u64,
+    /// Bytes of the L1 in a cycle.
+    pub l1_bytes_per_cycle: f64,
+    /// Bytes of the L2 of the device.
+    pub l2_bytes: u64,
+    /// Bytes of the L2 of the device in a nanosecond.
+    pub l2_bytes_per_ns: f64,
+    /// Bytes of the memory of the device in a nanosecond, as copies reach it.
+    pub dram_bytes_per_ns: f64,
+    /// Bytes of the memory of the device in a nanosecond, as the data sheet says.
+    pub dram_peak_bytes_per_ns: f64,
+    /// Cycles until a load from shared memory is there.
+    pub shared_latency: f64,
+    /// Cycles until a load that hits the L1 is there.
+    pub l1_latency: f64,
+    /// Cycles until a load that hits the L2 is there.
+    pub l2_latency: f64,
+    /// Cycles until a load from the memory of the device is there.
+    pub dram_latency: f64,
+    /// Nanoseconds from one launch to the next of kernels that do nothing.
+    pub launch_ns: f64,
+    /// How far estimates are from measured times, percent: half of the interval that a time
+    /// lies in.
+    pub spread_percent: f64,
+}
+
+impl Machine {
+    /// Reads a machine.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let machine: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let positive = [
+            ("clock_mhz", machine.clock_mhz),
+            ("fp32_lanes", machine.fp32_lanes),
+            ("int_lanes", machine.int_lanes),
+            ("fp64_lanes", machine.fp64_lanes),
+            ("special_lanes", machine.special_lanes),
+            ("tensor_macs", machine.tensor_macs),
+            ("l1_bytes_per_cycle", machine.l1_bytes_per_cycle),
+            ("l2_bytes_per_ns", machine.l2_bytes_per_ns),
+            ("dram_bytes_per_ns", machine.dram_bytes_per_ns),
+            ("dram_peak_bytes_per_ns", machine.dram_peak_bytes_per_ns),
+            ("shared_latency", machine.shared_latency),
+            ("l1_latency", machine.l1_latency),
+            ("l2_latency", machine.l2_latency),
+            ("dram_latency", machine.dram_latency),
+            ("launch_ns", machine.launch_ns),
+            ("spread_percent", machine.spread_percent),
+        ];
+        for (name, value) in positive {
+            if !(value.is_finite() && 0.0 < value) {
+                return Err(format!("`{name}` must be more than 0"));
+            }
+        }
+        let counts = [
+            ("sms", u64::from(machine.sms)),
+            ("warps", machine.warps.into()),
+            ("blocks", machine.blocks.into()),
+            ("registers", machine.registers.into()),
+            ("l1_bytes", machine.l1_bytes),
+            ("l2_bytes", machine.l2_bytes),
+        ];
+        for (name, value) in counts {
+            if value == 0 {
+                return Err(format!("`{name}` must be more than 0"));
+            }
+        }
+        Ok(machine)
+    }
+
+    /// Returns what it accepts.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        Limits {
+            threads: 1024,
+            shared_bytes: self.block_shared_bytes,
+            static_shared_bytes: 49_152,
+        }
+    }
+
+    /// Returns the nanoseconds of `macs` multiply-adds at peak: those of the matrix units, as
+    /// wide as elements of `matrix_bytes` bytes allow, or else those in single precision.
+    #[must_use]
+    pub fn macs_ns(&self, macs: u64, matrix_bytes: Option<u32>) -> f64 {
+        let lanes = match matrix_bytes {
+            Some(bytes) => self.tensor_macs * 2.0 / f64::from(bytes.clamp(1, 4)),
+            None => self.fp32_lanes,
+        };
+        macs as f64 / (lanes * f64::from(self.sms) * self.clock_mhz / 1000.0)
+    }
+
+    /// Returns the nanoseconds that `bytes` bytes take at least.
+    #[must_use]
+    pub fn bytes_ns(&self, bytes: u64, is_in_l2: bool) -> f64 {
+        let rate = if is_in_l2 {
+            self.l2_bytes_per_ns
+        } else {
+            self.dram_peak_bytes_per_ns
+        };
+        bytes as f64 / rate
+    }
+}
