@@ -5,6 +5,8 @@ use autocomp_eval::Family;
 use std::process::ExitCode;
 
 const FAMILIES: &[&dyn Family] = &[
+    #[cfg(feature = "cuda")]
+    &autocomp_cuda::Cuda,
     #[cfg(feature = "gemmini")]
     &autocomp_gemmini_family::Gemmini,
     #[cfg(feature = "host")]

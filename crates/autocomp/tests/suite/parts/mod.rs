@@ -12,7 +12,12 @@ mod lines;
 mod live_views;
 mod menus;
 mod overrides;
-#[cfg(all(feature = "gemmini", feature = "host", feature = "trainium"))]
+#[cfg(all(
+    feature = "cuda",
+    feature = "gemmini",
+    feature = "host",
+    feature = "trainium"
+))]
 mod prompts;
 mod settings;
 mod sparklines;
@@ -25,6 +30,8 @@ use autocomp_eval::Family;
 
 /// The families of the program that is tested.
 const FAMILIES: &[&dyn Family] = &[
+    #[cfg(feature = "cuda")]
+    &autocomp_cuda::Cuda,
     #[cfg(feature = "gemmini")]
     &autocomp_gemmini_family::Gemmini,
     #[cfg(feature = "host")]

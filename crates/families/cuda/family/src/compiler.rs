@@ -1,0 +1,434 @@
+//! From the text of a kernel to PTX, and to the program that writes down what its host part
+//! asks for.
+
+use crate::requests::Recording;
+use autocomp_catalog::Problem;
+use autocomp_core::{Diagnostic, Severity, Stage};
+use autocomp_cuda_sim::decode::{RANGE, buffer_address};
+use autocomp_eval::EvalError;
+use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
+use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// What kernels see before their own text.
+const HEADER: &str = include_str!("../runtime/cuda.h");
+/// What defines the functions that the host part calls.
+const RECORDER: &str = include_str!("../runtime/recorder.c");
+/// Headers that kernels name and that hold nothing beside [`HEADER`].
+const EMPTY_HEADERS: [&str; 16] = [
+    "cuda.h",
+    "cuda_runtime.h",
+    "cuda_runtime_api.h",
+    "device_launch_parameters.h",
+    "cuda_fp16.h",
+    "cuda_bf16.h",
+    "mma.h",
+    "cooperative_groups.h",
+    "cooperative_groups/reduce.h",
+    "cuda_pipeline.h",
+    "stdint.h",
+    "stddef.h",
+    "math.h",
+    "float.h",
+    "limits.h",
+    "assert.h",
+];
+/// Name of kernels in diagnostics.
+pub(crate) const KERNEL_FILE: &str = "kernel.cu";
+/// Name of the text that calls the host part.
+const CALL_FILE: &str = "call-of-the-host-function";
+
+/// Flags of both halves: C++ without exceptions, libraries and files of the vendor.
+const BOTH: &[&str] = &[
+    "-std=c++17",
+    "-nocudainc",
+    "-nocudalib",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-Wno-everything",
+];
+/// Flags of the half that runs on a GPU.
+const DEVICE: &[&str] = &[
+    "-O3",
+    "-ffp-contract=fast",
+    // Calls are dissolved: the simulator has none.
+    "-mllvm",
+    "-inline-threshold=1000000",
+    // Loops of a few hundred instructions are unrolled, as by the vendor's compiler: arrays in
+    // them would be memory otherwise.
+    "-mllvm",
+    "-unroll-threshold=20000",
+    "-mllvm",
+    "-unroll-max-percent-threshold-boost=100",
+];
+
+/// Processor time of one run of the compiler, seconds.
+const CPU_SECONDS: u64 = 30;
+/// Processor time of the host part, seconds.
+const HOST_SECONDS: u64 = 5;
+/// How much more time may pass, since others have the processor, too.
+const WALL_PER_PROCESSOR_TIME: u64 = 20;
+/// What is told to whoever wants more of the host's library than there is.
+const LIBRARY: &str = "the host part has no library: it launches kernels with `<<<…>>>`, and calls cudaMalloc, cudaMemsetAsync, cudaMemcpyAsync on the device and cudaFuncSetAttribute; kernels have what CUDA C++ has without `printf`, `malloc`, textures and thrust";
+
+/// A compiled kernel: the code for the device, and what its host part asks for.
+pub(crate) struct Compiled {
+    pub(crate) ptx: String,
+    pub(crate) recording: Recording,
+}
+
+/// Compiles kernels for one problem and one architecture.
+#[derive(Debug)]
+pub(crate) struct KernelCompiler {
+    device: Compiler,
+    host: Compiler,
+    /// For the recorder, which is C.
+    plain: Compiler,
+    /// Folder with the headers.
+    runtime: tempfile::TempDir,
+    is_recorder_made: Mutex<bool>,
+    scratch: PathBuf,
+    macros: Vec<String>,
+    /// The call of the host part.
+    call: String,
+}
+
+impl KernelCompiler {
+    /// Prepares to compile for `architecture` (`sm_89`).
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the compiler cannot do that.
+    pub(crate) fn new(
+        problem: &Problem,
+        toolchain: Toolchain,
+        architecture: &str,
+        cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        let scratch = cache_folder.join("cuda-builds");
+        fs::create_dir_all(&scratch).map_err(|error| unusable(&scratch, &error))?;
+        let runtime = folder_in(&scratch)?;
+        write(&runtime.path().join("autocomp-cuda.h"), HEADER)?;
+        let headers = runtime.path().join("headers");
+        for name in EMPTY_HEADERS {
+            let path = headers.join(name);
+            let folder = path.parent().unwrap_or(&headers);
+            fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+            write(&path, "")?;
+        }
+        let buffers = problem.buffers.len() as u32;
+        let recorder = RECORDER
+            .replace(
+                "AUTOCOMP_SCRATCH",
+                &format!("{:#x}", buffer_address(buffers)),
+            )
+            .replace("AUTOCOMP_RANGE", &format!("{RANGE:#x}"));
+        write(&runtime.path().join("recorder.c"), &recorder)?;
+        let addresses =
+            (0..buffers).map(|it| format!("autocomp_pointer{{{:#x}}}", buffer_address(it)));
+        let call = format!(
+            "#include \"{KERNEL_FILE}\"\n#line 1 \"{CALL_FILE}\"\nstruct autocomp_pointer {{ unsigned long address; template <class T> operator T*() const {{ return (T*)address; }} }};\nextern \"C\" void autocomp_call() {{ {}({}); }}\n",
+            problem.entry,
+            addresses.collect::<Vec<_>>().join(", ")
+        );
+        let macros = problem.macros.iter();
+        let architecture_here = std::env::consts::ARCH;
+        let compiler = |target| -> Result<Compiler, EvalError> {
+            let compiler = Compiler::new(toolchain.clone(), target)?;
+            Ok(compiler.with_cpu_seconds(CPU_SECONDS).with_library(LIBRARY))
+        };
+        let gpu = format!("--cuda-gpu-arch={architecture}");
+        let device = [
+            "-x",
+            "cuda",
+            "--cuda-device-only",
+            &gpu,
+            "--cuda-feature=+ptx80",
+        ];
+        let host = ["-x", "cuda", "--cuda-host-only"];
+        let (device, host) = (device.map(str::to_owned), host.map(str::to_owned));
+        Ok(Self {
+            device: compiler(CompileTarget::linux("x86_64", &device))?,
+            host: compiler(CompileTarget::linux(architecture_here, &host))?,
+            plain: compiler(CompileTarget::linux(architecture_here, &[]))?,
+            runtime,
+            is_recorder_made: Mutex::new(false),
+            scratch,
+            macros: macros
+                .map(|(name, value)| format!("-D{name}={value}"))
+                .collect(),
+            call,
+        })
+    }
+
+    /// Returns everything that decides what a source becomes: compiler, flags, runtime.
+    pub(crate) fn key(&self) -> String {
+        let flags = [self.device.flags(), self.host.flags()].concat();
+        let name = &self.device.toolchain().name;
+        let own = [BOTH, DEVICE].concat().join(" ");
+        format!("{name}\n{}\n{own}\n{HEADER}{RECORDER}", flags.join(" "))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.device.toolchain().name
+    }
+
+    /// Compiles one half of a kernel. What the compiler says of it is the error.
+    fn half(
+        &self,
+        compiler: &Compiler,
+        folder: &Path,
+        made: (&str, &str, &str),
+        flags: &[&str],
+        source: &str,
+    ) -> Result<Result<(), Vec<Diagnostic>>, EvalError> {
+        let header = self.runtime.path().join("autocomp-cuda.h");
+        let mut extra = vec!["-include".to_owned(), header.to_string_lossy().into_owned()];
+        extra.extend(BOTH.iter().map(|it| (*it).to_owned()));
+        extra.extend(self.macros.iter().cloned());
+        extra.extend(flags.iter().map(|it| (*it).to_owned()));
+        let headers = self.runtime.path().join("headers");
+        let policy = compiler.policy(folder, &[self.runtime.path()]);
+        let (action, from, to) = made;
+        let made = (action, Path::new(from), Path::new(to));
+        let report = compiler.compile(&policy, made, &headers, &extra, None)?;
+        if report.succeeded() {
+            return Ok(Ok(()));
+        }
+        self.blamed(compiler, &report, folder, source).map(Err)
+    }
+
+    fn blamed(
+        &self,
+        compiler: &Compiler,
+        report: &SandboxReport,
+        folder: &Path,
+        source: &str,
+    ) -> Result<Vec<Diagnostic>, EvalError> {
+        // The file is included as `./kernel.cu`.
+        let mut report = report.clone();
+        let text = report.stderr.text().replace("./kernel.cu:", "kernel.cu:");
+        report.stderr.bytes = text.into_bytes();
+        let mut found = compiler.blamed(&report, (KERNEL_FILE, source), folder, &self.scratch)?;
+        for found in &mut found {
+            if found.notes.iter().any(|note| note.contains(CALL_FILE)) {
+                found.code = "entry-signature".into();
+                found.message = format!(
+                    "the host function cannot be called with a pointer for each buffer: {}",
+                    found.message
+                );
+                found.remedy = Some("give it the parameters that the problem names, in order: pointers to the elements of each buffer".into());
+                found.notes.clear();
+            }
+        }
+        Ok(found)
+    }
+
+    /// Compiles a kernel and lets its host part say what it wants.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow to build or run.
+    pub(crate) fn compile(
+        &self,
+        source: &str,
+    ) -> Result<Result<Compiled, Vec<Diagnostic>>, EvalError> {
+        let folder = folder_in(&self.scratch)?;
+        let folder = folder.path();
+        write(&folder.join(KERNEL_FILE), source)?;
+        let made = ("-S", KERNEL_FILE, "kernel.ptx");
+        if let Err(found) = self.half(&self.device, folder, made, DEVICE, source)? {
+            return Ok(Err(found));
+        }
+        let ptx = fs::read(folder.join("kernel.ptx")).map_err(|error| unusable(folder, &error))?;
+        write(&folder.join("call.cu"), &self.call)?;
+        let made = ("-c", "call.cu", "call.o");
+        if let Err(found) = self.half(&self.host, folder, made, &["-O1"], source)? {
+            return Ok(Err(found));
+        }
+        let report = self.link(folder)?;
+        if !report.succeeded() {
+            return self.blamed(&self.plain, &report, folder, source).map(Err);
+        }
+        let recording = self.record(folder)?;
+        Ok(recording
+            .map(|recording| Compiled {
+                ptx: String::from_utf8_lossy(&ptx).into_owned(),
+                recording,
+            })
+            .map_err(|found| vec![*found]))
+    }
+
+    /// Links the host part with what records, which is ours and compiled once.
+    fn link(&self, folder: &Path) -> Result<SandboxReport, EvalError> {
+        let runtime = self.runtime.path();
+        let recorder = runtime.join("recorder.o");
+        let mut is_made = self
+            .is_recorder_made
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if !*is_made {
+            let policy = self.plain.policy(runtime, &[]);
+            let source = runtime.join("recorder.c");
+            let extra = ["-O1", "-fno-builtin"].map(str::to_owned);
+            let made = ("-c", &*source, &*recorder);
+            let report = self.plain.compile(&policy, made, runtime, &extra, None)?;
+            if !report.succeeded() {
+                return Err(EvalError::Fault(format!(
+                    "{} does not compile the recorder of launches: {}",
+                    self.name(),
+                    report.stderr.text()
+                )));
+            }
+            *is_made = true;
+        }
+        drop(is_made);
+        let policy = self.plain.policy(folder, &[runtime]);
+        let inputs = ["-static", "-z", "noexecstack", "call.o"].map(OsStr::new);
+        let inputs = inputs.into_iter().chain([recorder.as_os_str()]);
+        self.plain.link(&policy, inputs, "host")
+    }
+
+    /// Runs the host part, twice: it must want the same.
+    fn record(&self, folder: &Path) -> Result<Result<Recording, Box<Diagnostic>>, EvalError> {
+        let program = folder.join("host");
+        let kernels = kernels_of(&program)?;
+        let mut texts = Vec::new();
+        for _ in 0..2 {
+            let policy = SandboxPolicy {
+                working_folder: folder.to_owned(),
+                readable: Vec::new(),
+                executable: vec![program.clone()],
+                writable: Vec::new(),
+                environment: Vec::new(),
+                limits: Limits {
+                    wall: Duration::from_secs(HOST_SECONDS * WALL_PER_PROCESSOR_TIME),
+                    cpu_seconds: HOST_SECONDS,
+                    address_space_bytes: 1 << 30,
+                    file_bytes: 0,
+                    output_bytes: 8 << 20,
+                    open_files: 16,
+                    processes: ProcessRule::Single,
+                },
+            };
+            let report =
+                autocomp_sandbox::run::<&str>(&policy, &program, &[], b"").map_err(not_here)?;
+            if !report.succeeded() {
+                return Ok(Err(Box::new(host_failure(&report))));
+            }
+            texts.push(report.stdout.text());
+        }
+        let [first, second] = &texts[..] else {
+            return Err(EvalError::Fault("the host part did not run twice".into()));
+        };
+        if first != second {
+            let mut found = host_error(
+                "host-part-varies",
+                "the host part does not ask for the same each time",
+            );
+            found.remedy =
+                Some("let nothing in `solution` depend on time or on what memory holds".into());
+            return Ok(Err(Box::new(found)));
+        }
+        Ok(Recording::parse(first, &kernels)
+            .map_err(|message| Box::new(host_error("host-part", &message))))
+    }
+}
+
+/// Returns the names of kernels by the addresses of the functions that stand for them.
+fn kernels_of(program: &Path) -> Result<BTreeMap<u64, String>, EvalError> {
+    use object::{Object, ObjectSymbol};
+    let bytes = fs::read(program).map_err(|error| unusable(program, &error))?;
+    let file = object::File::parse(&*bytes).map_err(|error| {
+        EvalError::Fault(format!(
+            "the program of the host part cannot be read: {error}"
+        ))
+    })?;
+    let names = file.symbols().filter_map(|symbol| {
+        let name = symbol.name().ok()?;
+        Some((symbol.address(), kernel_name(name)?))
+    });
+    Ok(names.collect())
+}
+
+/// Returns the kernel that the function `name` stands for: `_Z17__device_stub__addPf` for
+/// `_Z3addPf`.
+fn kernel_name(name: &str) -> Option<String> {
+    const MARK: &str = "__device_stub__";
+    let at = name.find(MARK)?;
+    let before = &name[..at];
+    let digits = before.len()
+        - before
+            .trim_end_matches(|it: char| it.is_ascii_digit())
+            .len();
+    if digits == 0 {
+        // A function with C linkage.
+        return Some(name.replacen(MARK, "", 1));
+    }
+    let (head, length) = before.split_at(before.len() - digits);
+    let length = length.parse::<usize>().ok()?.checked_sub(MARK.len())?;
+    Some(format!("{head}{length}{}", &name[at + MARK.len()..]))
+}
+
+fn host_failure(report: &SandboxReport) -> Diagnostic {
+    use autocomp_sandbox::Exit;
+    if report.timed_out || matches!(report.exit, Exit::Signal(24 | 9)) {
+        return host_error("host-part-endless", "the host part does not end");
+    }
+    let mut found = match report.exit {
+        Exit::Signal(11 | 7) => host_error(
+            "host-part-crashed",
+            "the host part reads or writes memory that it does not have: buffers lie on the device, their contents are not there for `solution`",
+        ),
+        Exit::Signal(signal) => host_error(
+            "host-part-crashed",
+            &format!("signal {signal} ends the host part"),
+        ),
+        Exit::Code(code) => host_error(
+            "host-part-crashed",
+            &format!("the host part ends with the code {code}"),
+        ),
+    };
+    found.remedy = Some(
+        "let `solution` compute sizes, ask for memory and launch kernels, nothing else".into(),
+    );
+    found
+}
+
+fn host_error(code: &str, message: &str) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message: message.to_owned(),
+        location: None,
+        notes: Vec::new(),
+        remedy: None,
+    }
+}
+
+fn not_here(error: autocomp_sandbox::SandboxError) -> EvalError {
+    EvalError::Environment {
+        message: error.to_string(),
+        remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
+    }
+}
+
+fn folder_in(scratch: &Path) -> Result<tempfile::TempDir, EvalError> {
+    tempfile::tempdir_in(scratch).map_err(|error| unusable(scratch, &error))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), EvalError> {
+    fs::write(path, text).map_err(|error| unusable(path, &error))
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> EvalError {
+    EvalError::Environment {
+        message: format!("cannot write {}: {error}", path.display()),
+        remedies: vec!["make room, or set AUTOCOMP_CACHE_DIR to another folder".into()],
+    }
+}

@@ -1,0 +1,248 @@
+//! What is told of a finding of the simulator.
+
+use crate::compiler::KERNEL_FILE;
+use autocomp_catalog::{Buffer, Problem};
+use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
+use autocomp_cuda_sim::machine::{Fault, Finding};
+use autocomp_cuda_sim::ptx::Space;
+
+/// Says what is wrong with a kernel and how it ended.
+pub(crate) fn diagnose(
+    problem: &Problem,
+    source: &str,
+    finding: &Finding,
+) -> (Outcome, Diagnostic) {
+    let buffer = |area: &Option<u32>| match area {
+        Some(number) => match problem.buffers.get(*number as usize) {
+            Some(buffer) => format!("the buffer {}", buffer.name),
+            None => format!(
+                "piece {} of the memory that `solution` asked for",
+                *number as usize - problem.buffers.len()
+            ),
+        },
+        None => "a variable of the module".to_owned(),
+    };
+    let element = |area: &Option<u32>, offset: u64| match area
+        .and_then(|it| problem.buffers.get(it as usize))
+    {
+        Some(buffer) => element(buffer, offset),
+        None => format!("byte {offset}"),
+    };
+    let thread = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+    let who = format!(
+        "thread {} of block {}",
+        thread(finding.thread.thread),
+        thread(finding.thread.block)
+    );
+    let (outcome, code, message, remedy) = match &finding.fault {
+        Fault::OutOfBounds {
+            space,
+            area,
+            size,
+            distance,
+            bytes,
+            write,
+        } => {
+            let place = match space {
+                Space::Shared => "shared memory".to_owned(),
+                Space::Local => "an array of its own".to_owned(),
+                Space::Param => "the arguments".to_owned(),
+                _ => buffer(area),
+            };
+            let (verb, where_) = (
+                if *write { "writes" } else { "reads" },
+                match distance {
+                    ..0 => format!("{} bytes before the begin of", distance.unsigned_abs()),
+                    0 => "right behind".to_owned(),
+                    _ => format!("{distance} bytes behind"),
+                },
+            );
+            (
+                Outcome::Illegal,
+                "out-of-bounds",
+                format!("{who} {verb} {bytes} bytes {where_} {place}, which has {size} bytes"),
+                Some(
+                    "compare the index with the extent before the access, for threads at the edge, too",
+                ),
+            )
+        }
+        Fault::WildAddress {
+            address,
+            bytes,
+            write,
+        } => (
+            Outcome::Crashed,
+            "wild-address",
+            format!(
+                "{who} {} {bytes} bytes at {address:#x}, where nothing is",
+                if *write { "writes" } else { "reads" }
+            ),
+            Some("take addresses from the pointers that the kernel is given"),
+        ),
+        Fault::Misaligned { address, bytes } => (
+            Outcome::Crashed,
+            "misaligned-access",
+            format!(
+                "{who} accesses {bytes} bytes at an address that {bytes} does not divide ({address:#x})"
+            ),
+            Some(
+                "use vectors only where the index is a multiple of their width and each row begins at one",
+            ),
+        ),
+        Fault::ReadOnly { area } => (
+            Outcome::Illegal,
+            "read-only",
+            format!("{who} writes {}, which may only be read", buffer(area)),
+            None,
+        ),
+        Fault::Race {
+            space,
+            area,
+            offset,
+            other,
+            other_block,
+            writes,
+            same_warp,
+        } => {
+            let place = match space {
+                Space::Shared => format!("byte {offset} of shared memory"),
+                _ => format!("{} of {}", element(area, *offset), buffer(area)),
+            };
+            let verb = |write: bool| if write { "writes" } else { "reads" };
+            let other = match other_block {
+                Some(block) => format!("a thread of block number {block}"),
+                None => format!("thread {} of the same block", thread(*other)),
+            };
+            (
+                Outcome::Illegal,
+                "race",
+                format!(
+                    "{who} {} {place}, which {other} {}, and nothing orders the two",
+                    verb(writes[1]),
+                    if writes[0] { "writes" } else { "reads" }
+                ),
+                Some(match (other_block.is_some(), same_warp) {
+                    (true, _) => {
+                        "let each block write places of its own, use an atomic operation, or launch a second kernel"
+                    }
+                    (false, true) => "put `__syncwarp()` between the two, or a shuffle",
+                    (false, false) => "put `__syncthreads()` between the two",
+                }),
+            )
+        }
+        Fault::Uninitialised {
+            space,
+            area,
+            offset,
+        } => {
+            let place = match space {
+                Space::Shared => format!("byte {offset} of shared memory"),
+                _ => format!("{} of {}", element(area, *offset), buffer(area)),
+            };
+            (
+                Outcome::Illegal,
+                "uninitialised",
+                format!("{who} reads {place}, which nobody has written"),
+                Some(
+                    "write it first, and let threads wait for each other with `__syncthreads()` in between",
+                ),
+            )
+        }
+        Fault::DivergedBarrier { other } => (
+            Outcome::Illegal,
+            "diverged-barrier",
+            format!(
+                "{who} waits at this barrier while others of its block take another way{}",
+                match other.0 {
+                    0 => String::new(),
+                    line => format!(", to line {line}"),
+                }
+            ),
+            Some(
+                "all threads of a block must come to the same `__syncthreads()`: move it out of the branch",
+            ),
+        ),
+        Fault::Deadlock => (
+            Outcome::TimedOut,
+            "deadlock",
+            format!("{who} waits for threads that never come"),
+            Some("all threads that a barrier counts must come to it"),
+        ),
+        Fault::MissingThreads { members, missing } => (
+            Outcome::Illegal,
+            "missing-threads",
+            format!(
+                "{who} takes part in a warp operation of the threads {members:#x}, of which {missing:#x} do not come here"
+            ),
+            Some(
+                "let all threads of the mask do the operation together: move it out of the branch",
+            ),
+        ),
+        Fault::NotNamed { members } => (
+            Outcome::Illegal,
+            "not-named",
+            format!("{who} takes part in a warp operation whose mask {members:#x} leaves it out"),
+            Some("name all threads that take part in the mask"),
+        ),
+        Fault::LeftInFlight { copies } => (
+            Outcome::Illegal,
+            "left-in-flight",
+            format!("{who} ends while {copies} of its asynchronous copies are under way"),
+            Some(
+                "wait with `cp.async.wait_all` or `__pipeline_wait_prior(0)` before the kernel ends",
+            ),
+        ),
+        Fault::Trap => (
+            Outcome::Crashed,
+            "trap",
+            format!("{who} stops the kernel (`__trap`, `assert`, or code that cannot be reached)"),
+            None,
+        ),
+        Fault::TooLong { steps } => (
+            Outcome::TimedOut,
+            "too-long",
+            format!("the kernel takes more than {steps} instructions of warps"),
+            Some("bound its loops; do less work"),
+        ),
+        Fault::BadLaunch { reason } => (
+            Outcome::Illegal,
+            "bad-launch",
+            format!("no such GPU accepts the launch: {reason}"),
+            Some(
+                "launch at least one block of 1 to 1024 threads, with the shared memory that the target has",
+            ),
+        ),
+        Fault::NotSimulated { what } => (
+            Outcome::BuildFailed,
+            "not-simulated",
+            format!("the simulated GPU does not have {what}"),
+            None,
+        ),
+    };
+    let line = finding.line.0;
+    let text = source.lines().nth((line as usize).wrapping_sub(1));
+    let mut notes: Vec<String> = text
+        .map(|text| text.trim().to_owned())
+        .into_iter()
+        .collect();
+    notes.push(format!("kernel: {}", finding.kernel));
+    let found = Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message,
+        location: (line != 0).then(|| SourceLocation {
+            file: KERNEL_FILE.to_owned(),
+            line,
+            column: None,
+        }),
+        notes,
+        remedy: remedy.map(str::to_owned),
+    };
+    (outcome, found)
+}
+
+fn element(buffer: &Buffer, offset: u64) -> String {
+    let element = offset as usize / buffer.dtype.bytes();
+    autocomp_eval::comparison::place(buffer, element)
+}

@@ -1,0 +1,234 @@
+//! Where the time of a kernel goes.
+
+use crate::compiler::KERNEL_FILE;
+use autocomp_core::{Cost, Diagnostic, Feedback, LineCost, SourceLocation};
+use autocomp_cuda_sim::machine::Launch;
+use autocomp_cuda_sim::timing::{Estimate, LineCounts};
+use autocomp_eval::profile::Section;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Lines that are told of.
+const MOST_LINES: usize = 8;
+
+/// How long a kernel takes.
+#[derive(Debug, Default)]
+pub(crate) struct Timed {
+    /// Nanoseconds of all launches and transfers.
+    pub(crate) ns: f64,
+    pub(crate) launches: Vec<(Launch, Estimate)>,
+    transfers_ns: f64,
+    /// What there is to say of the kernel beside its time.
+    pub(crate) told: Vec<Diagnostic>,
+}
+
+impl Timed {
+    pub(crate) fn add(&mut self, launch: &Launch, estimate: Estimate) {
+        self.ns += estimate.ns;
+        self.launches.push((launch.clone(), estimate));
+    }
+
+    pub(crate) fn add_transfer(&mut self, ns: f64) {
+        self.ns += ns;
+        self.transfers_ns += ns;
+    }
+
+    /// Returns what lines had to do with, in all launches, weighted by how often blocks ran.
+    fn lines(&self) -> BTreeMap<u32, LineCounts> {
+        let mut lines: BTreeMap<u32, LineCounts> = BTreeMap::new();
+        for (launch, estimate) in &self.launches {
+            let scale = launch.blocks() as f64 / f64::from(estimate.counts.blocks.max(1));
+            let of = |count: u64| (count as f64 * scale) as u64;
+            for (line, counts) in &estimate.counts.lines {
+                let sum = lines.entry(*line).or_default();
+                sum.instructions += counts.instructions * scale;
+                sum.shared += of(counts.shared);
+                sum.shared_ideal += of(counts.shared_ideal);
+                sum.requests += of(counts.requests);
+                sum.sectors += of(counts.sectors);
+                sum.waits += counts.waits * scale;
+            }
+        }
+        lines
+    }
+
+    fn slowest(&self) -> Option<&(Launch, Estimate)> {
+        self.launches
+            .iter()
+            .max_by(|a, b| a.1.ns.total_cmp(&b.1.ns))
+    }
+}
+
+/// Says in words what limits a launch.
+fn words(name: &str) -> &'static str {
+    match name {
+        "issue" => "issuing instructions",
+        "fma" => "the multiply-add units",
+        "int" => "integer multiplications and shifts",
+        "special" => "special functions, divisions and conversions",
+        "double" => "double precision, of which the GPU has little",
+        "tensor" => "the matrix units",
+        "shared" => {
+            "shared memory: its banks give 128 bytes a cycle, less where threads meet in a bank"
+        }
+        "l1" => "the L1: sectors and lines that warps touch",
+        "latency" => {
+            "waiting: too few warps, or too few independent loads and operations, for the latencies"
+        }
+        "l2" => "traffic between the SMs and the L2",
+        "atomics" => "atomic operations",
+        _ => "the memory of the device",
+    }
+}
+
+/// Makes what models and people are told of a right kernel.
+pub(crate) fn feedback(timed: &Timed) -> Feedback {
+    let mut counters = BTreeMap::from([("launches".to_owned(), timed.launches.len() as f64)]);
+    let mut bottleneck = String::new();
+    if let Some((launch, estimate)) = timed.slowest() {
+        if let Some(first) = estimate.parts.first() {
+            let _ = write!(bottleneck, "What limits most is {}", words(first.name));
+            if let Some(second) = estimate.parts.get(1).filter(|it| 0.5 * first.ns < it.ns) {
+                let _ = write!(bottleneck, "; then {}", words(second.name));
+            }
+            bottleneck.push('.');
+        }
+        let counts = &estimate.counts;
+        let warps = f64::from(estimate.resident_blocks * launch.threads().div_ceil(32));
+        counters.extend([
+            ("warps_per_sm".to_owned(), warps),
+            (
+                "registers_guessed".to_owned(),
+                f64::from(estimate.registers),
+            ),
+            ("waves".to_owned(), estimate.waves),
+            ("l2_bytes".to_owned(), estimate.l2_bytes),
+            ("dram_bytes".to_owned(), estimate.dram_bytes),
+            (
+                "sectors_per_request".to_owned(),
+                counts.sectors as f64 / counts.requests.max(1) as f64,
+            ),
+            (
+                "shared_cycles_per_ideal".to_owned(),
+                counts.shared_wavefronts as f64 / counts.shared_ideal.max(1) as f64,
+            ),
+        ]);
+        for part in &estimate.parts {
+            counters.insert(format!("{}_ns", part.name), part.ns.round());
+        }
+    }
+    let lines = timed.lines();
+    let total: f64 = lines.values().map(weight).sum();
+    let mut ranked: Vec<_> = lines.iter().filter(|(line, _)| **line != 0).collect();
+    ranked.sort_by(|a, b| weight(b.1).total_cmp(&weight(a.1)));
+    let lines = ranked
+        .into_iter()
+        .take(MOST_LINES)
+        .map(|(line, counts)| LineCost {
+            location: SourceLocation {
+                file: KERNEL_FILE.to_owned(),
+                line: *line,
+                column: None,
+            },
+            cost: Cost::nanoseconds(
+                (timed.ns * weight(counts) / total.max(1.0)).round() as u64,
+                0,
+            ),
+            cause: cause(counts),
+        });
+    Feedback {
+        bottleneck,
+        counters,
+        lines: lines.collect(),
+    }
+}
+
+/// What a line counts for when the time is shared out.
+fn weight(counts: &LineCounts) -> f64 {
+    counts.instructions + counts.shared as f64 + counts.sectors as f64 + counts.waits / 8.0
+}
+
+fn cause(counts: &LineCounts) -> String {
+    let mut parts = Vec::new();
+    if counts.requests != 0 {
+        let each = counts.sectors as f64 / counts.requests as f64;
+        parts.push(format!("{each:.1} sectors per request"));
+    }
+    if counts.shared_ideal != 0 {
+        let each = counts.shared as f64 / counts.shared_ideal as f64;
+        parts.push(format!(
+            "{each:.1} cycles of shared memory where 1 is the least"
+        ));
+    }
+    if counts.instructions < counts.waits {
+        parts.push("waits for results".to_owned());
+    }
+    if parts.is_empty() {
+        parts.push("instructions".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// Makes what people read of a profile.
+pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
+    let told = feedback(timed);
+    let mut sections = vec![Section {
+        title: None,
+        text: autocomp_eval::text::wrapped(&told.bottleneck, 96, ""),
+    }];
+    for (launch, estimate) in &timed.launches {
+        let mut text = String::new();
+        let [x, y, z] = launch.grid;
+        let _ = writeln!(
+            text,
+            "  {:.2} us, {x} x {y} x {z} blocks of {} threads, {} at once on an SM, {:.2} waves",
+            estimate.ns / 1000.0,
+            launch.threads(),
+            estimate.resident_blocks,
+            estimate.waves
+        );
+        for part in estimate.parts.iter().filter(|it| 1.0 <= it.ns) {
+            let _ = writeln!(text, "  {:>12.2} us  {}", part.ns / 1000.0, part.name);
+        }
+        sections.push(Section {
+            title: Some(format!("launch of {}", launch.kernel)),
+            text,
+        });
+    }
+    let mut text = String::new();
+    for line in &told.lines {
+        let code = source
+            .lines()
+            .nth(line.location.line.saturating_sub(1) as usize);
+        let code: String = code.unwrap_or_default().trim().chars().take(50).collect();
+        let _ = writeln!(
+            text,
+            "  {:>5}  {:>9} ns  {code}",
+            line.location.line, line.cost.value
+        );
+        let _ = writeln!(text, "         {}", line.cause);
+    }
+    sections.push(Section {
+        title: Some("lines".to_owned()),
+        text,
+    });
+    sections
+}
+
+/// The same as data.
+pub(crate) fn data(timed: &Timed) -> serde_json::Value {
+    let launches = timed.launches.iter().map(|(launch, estimate)| {
+        serde_json::json!({
+            "kernel": launch.kernel,
+            "grid": launch.grid,
+            "block": launch.block,
+            "dynamic_shared": launch.dynamic_shared,
+            "estimate": estimate,
+        })
+    });
+    serde_json::json!({
+        "ns": timed.ns,
+        "transfers_ns": timed.transfers_ns,
+        "launches": launches.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,93 @@
+//! NVIDIA GPUs behind the contract of families.
+//!
+//! A kernel is one file in CUDA C++ with a host function that launches kernels. The host
+//! function runs confined, and all that comes of it is a list of launches; the launches run on
+//! a simulated GPU, which needs no file of the vendor.
+
+mod bench;
+mod compiler;
+mod diagnosis;
+mod feedback;
+mod language;
+mod requests;
+
+pub use language::CudaCpp;
+
+use autocomp_catalog::Target;
+use autocomp_core::{Language, Unit};
+use autocomp_cuda_sim::timing::Machine;
+use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The family of simulated NVIDIA GPUs.
+#[derive(Debug)]
+pub struct Cuda;
+
+impl Family for Cuda {
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn languages(&self) -> &'static [&'static dyn Language] {
+        &[&CudaCpp]
+    }
+
+    fn unit(&self, _target: &Target, _machine: &str) -> Result<Unit, EvalError> {
+        Ok(Unit::Nanoseconds)
+    }
+
+    fn check_target(&self, target: &Target) -> Result<(), EvalError> {
+        let mut names = target.machines.keys();
+        names.try_for_each(|name| machine_of(target, name).map(|_| ()))
+    }
+
+    fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
+        let machine = machine_of(opening.target, opening.machine)?;
+        Ok(Arc::new(bench::CudaBench::open(opening, machine)?))
+    }
+
+    fn figures(
+        &self,
+        target: &Target,
+        machine: &str,
+    ) -> Result<BTreeMap<String, String>, EvalError> {
+        let machine = machine_of(target, machine)?;
+        let figure = |name: &str, value: String| (name.to_owned(), value);
+        let tflops = 2.0 * machine.fp32_lanes * f64::from(machine.sms) * machine.clock_mhz * 1e-6;
+        let tensor = 2.0 * machine.tensor_macs * f64::from(machine.sms) * machine.clock_mhz * 1e-6;
+        Ok(BTreeMap::from([
+            figure("sms", machine.sms.to_string()),
+            figure("clock_mhz", format!("{:.0}", machine.clock_mhz)),
+            figure("fp32_tflops", format!("{tflops:.0}")),
+            figure("tensor_tflops", format!("{tensor:.0}")),
+            figure("warps", machine.warps.to_string()),
+            figure("blocks", machine.blocks.to_string()),
+            figure("shared_kib", (machine.block_shared_bytes >> 10).to_string()),
+            figure("l2_mib", (machine.l2_bytes >> 20).to_string()),
+            figure(
+                "dram_gb_per_s",
+                format!("{:.0}", machine.dram_peak_bytes_per_ns),
+            ),
+            figure("spread_percent", format!("{:.0}", machine.spread_percent)),
+        ]))
+    }
+
+    fn examine(&self, _surroundings: &Surroundings) -> Vec<Finding> {
+        vec![Finding {
+            name: "NVIDIA GPUs",
+            ok: true,
+            detail: "simulated, without any file of the vendor; times are estimates from PTX, and no device is used".into(),
+            remedies: Vec::new(),
+        }]
+    }
+
+    fn probe(&self) -> &'static str {
+        "cuda/vector-add-f32-1048576"
+    }
+}
+
+/// Reads the description of a machine of `target`.
+fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
+    autocomp_eval::read_machine(target, name, Machine::parse)
+}

@@ -1,0 +1,120 @@
+//! What the host part of a kernel asks for.
+
+use autocomp_cuda_sim::machine::Launch;
+use std::collections::BTreeMap;
+
+/// Bytes of memory that a kernel may ask for, all together.
+const MOST_MEMORY: u64 = 256 << 20;
+/// The attribute that allows more shared memory.
+const MOST_DYNAMIC_SHARED: u64 = 8;
+
+/// One thing that the host part asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Runs a kernel.
+    Launch(Launch),
+    /// Sets bytes of the device's memory.
+    Set { to: u64, value: u8, bytes: u64 },
+    /// Copies bytes of the device's memory.
+    Copy { to: u64, from: u64, bytes: u64 },
+}
+
+/// All that it asks for, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recording {
+    pub(crate) requests: Vec<Request>,
+    /// Sizes of the pieces of memory that it asked for.
+    pub(crate) memory: Vec<u64>,
+}
+
+impl Recording {
+    /// Reads the text of a recorder. The host part can write that text itself; whatever it
+    /// says is what runs.
+    pub(crate) fn parse(text: &str, kernels: &BTreeMap<u64, String>) -> Result<Self, String> {
+        let mut recording = Self::default();
+        let mut allowed = BTreeMap::new();
+        let mut is_whole = false;
+        let kernel = |address: u64| {
+            let name = kernels.get(&address);
+            name.cloned()
+                .ok_or_else(|| "the host part launches what is no kernel".to_owned())
+        };
+        for line in text.lines() {
+            let mut words = line.split(' ');
+            let name = words.next().unwrap_or_default();
+            let words: Vec<&str> = words.collect();
+            let number = |at: usize| -> Result<u64, String> {
+                let word = words.get(at).and_then(|it| it.parse().ok());
+                word.ok_or_else(|| {
+                    format!("the host part wrote a request that cannot be read: {name}")
+                })
+            };
+            let small = |at: usize| number(at).map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+            match name {
+                "launch" => {
+                    let kernel = kernel(number(0)?)?;
+                    let arguments = words.get(8).and_then(|it| bytes_of(it.strip_prefix('x')?));
+                    recording.requests.push(Request::Launch(Launch {
+                        grid: [small(1)?, small(2)?, small(3)?],
+                        block: [small(4)?, small(5)?, small(6)?],
+                        dynamic_shared: small(7)?,
+                        allowed_shared: allowed.get(&kernel).copied().unwrap_or(0),
+                        arguments: arguments
+                            .ok_or("the host part wrote arguments that cannot be read")?,
+                        kernel,
+                    }));
+                }
+                "memory" => recording.memory.push(number(0)?),
+                "set" => recording.requests.push(Request::Set {
+                    to: number(0)?,
+                    value: number(1)? as u8,
+                    bytes: number(2)?,
+                }),
+                "copy" => recording.requests.push(Request::Copy {
+                    to: number(0)?,
+                    from: number(1)?,
+                    bytes: number(2)?,
+                }),
+                "attribute" => {
+                    if number(1)? == MOST_DYNAMIC_SHARED {
+                        allowed.insert(kernel(number(0)?)?, small(2)?);
+                    }
+                }
+                "too-many" => return Err("the host part asks for more than 4096 things".into()),
+                "end" => is_whole = true,
+                _ => return Err("the host part wrote a request that cannot be read".into()),
+            }
+        }
+        if !is_whole {
+            return Err("the host part ended before `solution` did".into());
+        }
+        let all = recording
+            .memory
+            .iter()
+            .fold(0_u64, |sum, it| sum.saturating_add(*it));
+        if MOST_MEMORY < all || 64 < recording.memory.len() {
+            return Err(format!(
+                "the host part asks for {all} bytes of memory in {} pieces, of which it may have {MOST_MEMORY} in 64",
+                recording.memory.len()
+            ));
+        }
+        if !recording
+            .requests
+            .iter()
+            .any(|it| matches!(it, Request::Launch(_)))
+        {
+            return Err("the host part launches no kernel".into());
+        }
+        Ok(recording)
+    }
+}
+
+fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    if !digits.len().is_multiple_of(2) || !digits.is_ascii() {
+        return None;
+    }
+    let pairs = (0..digits.len()).step_by(2);
+    pairs
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).ok())
+        .collect()
+}

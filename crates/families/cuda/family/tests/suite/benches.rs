@@ -1,0 +1,68 @@
+//! Benches for tests.
+
+use autocomp_catalog::{Catalog, Problem};
+use autocomp_core::{Outcome, Seed};
+use autocomp_cuda::Cuda;
+use autocomp_eval::{Bench, EvaluatorSettings, Family, Opening, Surroundings};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Returns the cache folder that all tests share, in which the compiler is.
+fn cache_folder() -> PathBuf {
+    let named = std::env::var_os("AUTOCOMP_CACHE_DIR").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache/autocomp"));
+    named.or(home).unwrap_or_else(std::env::temp_dir)
+}
+
+/// Returns a built-in problem.
+pub fn problem(name: &str) -> Problem {
+    let catalog = Catalog::built_in().unwrap_or_else(|error| panic!("{error}"));
+    catalog
+        .problem(name)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Opens a problem on the customary machine of `target`, without known evaluations.
+pub fn open_on(problem: &Problem, target: &str) -> Arc<dyn Bench> {
+    let catalog = Catalog::built_in().unwrap_or_else(|error| panic!("{error}"));
+    let target = catalog
+        .target(target)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let surroundings = Surroundings::installing(cache_folder(), std::env::var_os("PATH"));
+    let opening = Opening {
+        problem,
+        target: &target,
+        machine: &target.default_machine,
+        settings: EvaluatorSettings {
+            use_cache: false,
+            seed: Seed(1),
+            threads: 1,
+            max_instructions: None,
+            experiments: false,
+        },
+        surroundings: &surroundings,
+        progress: &mut |_| {},
+    };
+    Cuda.open(opening).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Returns how a kernel ended, the code of the first finding and the line of the source that it
+/// names.
+pub fn verdict_of(bench: &dyn Bench, source: &str) -> (Outcome, String, String) {
+    let evaluation = bench
+        .evaluate(source)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let found = evaluation.diagnostics.first();
+    let line = found.and_then(|it| it.location.as_ref());
+    let text = line.and_then(|it| source.lines().nth(it.line as usize - 1));
+    (
+        evaluation.outcome,
+        found.map(|it| it.code.clone()).unwrap_or_default(),
+        text.unwrap_or_default().trim().to_owned(),
+    )
+}
+
+/// The same for a built-in problem.
+pub fn verdict(name: &str, source: &str) -> (Outcome, String, String) {
+    verdict_of(&*open_on(&problem(name), "cuda-sm89"), source)
+}

@@ -1,0 +1,186 @@
+//! Kernels that want a cost without the work, and those that want more than a kernel may have.
+
+use crate::benches::verdict;
+use autocomp_core::Outcome;
+
+const ADD: &str = "cuda/vector-add-f32-1000003";
+
+/// Returns the outcome and the code of the finding for a vector addition with this text in
+/// front and this host function.
+fn of(front: &str, host: &str) -> (Outcome, String) {
+    let source = format!(
+        "#define N 1000003
+__global__ void add(const float* x, const float* y, float* z) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) z[i] = x[i] + y[i];
+}}
+{front}
+void solution(const float* X, const float* Y, float* Z) {{ {host} }}
+"
+    );
+    let (outcome, code, _) = verdict(ADD, &source);
+    (outcome, code)
+}
+
+const RIGHT: &str = "add<<<(N + 255) / 256, 256>>>(X, Y, Z);";
+
+#[test]
+fn the_right_one_is_right() {
+    assert_eq!(of("", RIGHT).0, Outcome::Ok);
+}
+
+#[test]
+fn work_that_is_not_done_is_seen() {
+    // Nothing is launched, or nothing is written, or the half of it, or a constant.
+    assert_eq!(of("", "").0, Outcome::Crashed);
+    assert_eq!(
+        of("__global__ void nothing() {}", "nothing<<<1, 1>>>();").0,
+        Outcome::Wrong
+    );
+    assert_eq!(of("", "add<<<N / 512, 256>>>(X, Y, Z);").0, Outcome::Wrong);
+    assert_eq!(of("", "cudaMemset(Z, 0, N * 4);").0, Outcome::Crashed);
+    assert_eq!(
+        of(
+            "",
+            "cudaMemcpyAsync(Z, X, N * 4, cudaMemcpyDeviceToDevice); add<<<1, 1>>>(X, Y, Z);"
+        )
+        .0,
+        Outcome::Wrong
+    );
+}
+
+#[test]
+fn inputs_may_not_be_changed() {
+    let (outcome, code) = of("", &format!("{RIGHT} cudaMemset((void*)X, 0, 4);"));
+    assert_eq!((outcome, code.as_str()), (Outcome::Wrong, "input-changed"));
+}
+
+#[test]
+fn less_precision_is_seen() {
+    let halves = "__global__ void rough(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) z[i] = __half2float(__hadd(__float2half(x[i]), __float2half(y[i])));
+}";
+    assert_eq!(
+        of(halves, "rough<<<(N + 255) / 256, 256>>>(X, Y, Z);").0,
+        Outcome::Wrong
+    );
+}
+
+#[test]
+fn what_the_output_held_may_not_be_read() {
+    let source = "__global__ void keep(float* z) { z[threadIdx.x] += 1.0f; }";
+    let (outcome, code) = of(source, &format!("keep<<<1, 32>>>(Z); {RIGHT}"));
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Illegal, "uninitialised")
+    );
+}
+
+#[test]
+fn the_host_part_sees_no_contents() {
+    let (outcome, code) = of("", &format!("if (X[0] > 0) {{ {RIGHT} }}"));
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Crashed, "host-part-crashed")
+    );
+}
+
+#[test]
+fn the_host_part_has_no_libraries_streams_or_clocks() {
+    for host in [
+        "cudaStream_t s; cudaStreamCreate(&s);",
+        "printf(\"3\");",
+        "clock_gettime(0, 0);",
+        "cudaEventRecord(0);",
+    ] {
+        assert_eq!(
+            of("", &format!("{host} {RIGHT}")).0,
+            Outcome::BuildFailed,
+            "{host}"
+        );
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_host_part_that_writes_its_own_list_gains_nothing() {
+    let write = "static void say(const char* text, long length) { long r; asm volatile(\"syscall\" : \"=a\"(r) : \"a\"(1L), \"D\"(1L), \"S\"(text), \"d\"(length) : \"rcx\", \"r11\", \"memory\"); }
+static void leave() { asm volatile(\"syscall\" :: \"a\"(60L), \"D\"(0L)); }";
+    assert_eq!(
+        of(write, "say(\"end\\n\", 4); leave();"),
+        (Outcome::Crashed, "host-part".into())
+    );
+    assert_eq!(
+        of(write, "say(\"cost 1\\n\", 7); leave();").0,
+        Outcome::Crashed
+    );
+    assert_eq!(of(write, "leave();").0, Outcome::Crashed);
+    // Time stamps differ from run to run.
+    let host = format!(
+        "unsigned low; asm volatile(\"rdtsc\" : \"=a\"(low) :: \"edx\"); cudaMemset(Z, low & 255, 4); {RIGHT}"
+    );
+    let found = of("", &host);
+    assert_eq!(found, (Outcome::Crashed, "host-part-varies".into()));
+}
+
+#[test]
+fn names_of_the_runner_are_taken() {
+    assert_eq!(
+        of("extern \"C\" void autocomp_main() {}", RIGHT).0,
+        Outcome::BuildFailed
+    );
+    assert_eq!(
+        of(
+            "extern \"C\" unsigned cudaLaunch(const void*) { return 0; }",
+            RIGHT
+        )
+        .0,
+        Outcome::BuildFailed
+    );
+}
+
+#[test]
+fn files_of_the_machine_are_out_of_reach() {
+    let (outcome, _) = of("#include \"/etc/passwd\"", RIGHT);
+    assert_eq!(outcome, Outcome::BuildFailed);
+}
+
+#[test]
+fn endless_kernels_and_too_much_memory_end() {
+    let source = "__global__ void spin(float* z) { for (volatile int i = 0;; i++) {} }";
+    assert_eq!(of(source, "spin<<<1, 32>>>(Z);").0, Outcome::TimedOut);
+    assert_eq!(
+        of("", &format!("void* p; cudaMalloc(&p, 1ull << 40); {RIGHT}")).0,
+        Outcome::Crashed
+    );
+}
+
+#[test]
+fn blocks_that_wait_for_each_other_depend_on_their_order() {
+    // Each block waits for the one before it: right only where blocks run as they are numbered.
+    let source = "__device__ int turn;
+__global__ void wait(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (threadIdx.x == 0) {
+    while (atomicAdd(&turn, 0) < blockIdx.x) {}
+    atomicAdd(&turn, 1);
+  }
+  __syncthreads();
+  if (i < N) z[i] = x[i] + y[i];
+}";
+    assert_eq!(
+        of(source, "wait<<<(N + 255) / 256, 256>>>(X, Y, Z);").0,
+        Outcome::TimedOut
+    );
+}
+
+#[test]
+fn a_host_function_with_other_parameters_is_told() {
+    let source = "void solution(int X) {}";
+    let (outcome, code, _) = verdict(ADD, source);
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::BuildFailed, "entry-signature")
+    );
+}

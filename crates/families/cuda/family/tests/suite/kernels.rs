@@ -1,0 +1,77 @@
+//! Kernels that come along.
+
+use crate::benches::{open_on, problem};
+use autocomp_catalog::Catalog;
+use autocomp_core::Outcome;
+
+/// One problem of each kind.
+const PROBLEMS: &[&str] = &[
+    "cuda/attention-f32-256x64",
+    "cuda/gemm-f16-256x256x256",
+    "cuda/rmsnorm-f32-300x500",
+    "cuda/scan-i32-262144",
+    "cuda/spmv-f32-16384x16",
+];
+
+#[test]
+fn kernels_that_come_along_are_right_and_tuned_ones_are_not_slower() {
+    for name in PROBLEMS {
+        let problem = problem(name);
+        let bench = open_on(&problem, "cuda-sm89");
+        let cost = |kernel: &str| {
+            let source = &problem.kernels[kernel];
+            let evaluation = bench
+                .evaluate(source)
+                .unwrap_or_else(|error| panic!("{name} {kernel}: {error}"));
+            assert_eq!(
+                evaluation.outcome,
+                Outcome::Ok,
+                "{name} {kernel}: {:#?}",
+                evaluation.diagnostics
+            );
+            evaluation.cost().map_or(0, |cost| cost.value)
+        };
+        let costs: Vec<(&String, u64)> = problem
+            .kernels
+            .keys()
+            .map(|kernel| (kernel, cost(kernel)))
+            .collect();
+        let of = |wanted: &str| {
+            costs
+                .iter()
+                .find(|(name, _)| *name == wanted)
+                .map(|(_, cost)| *cost)
+        };
+        assert!(of("tuned") <= of("baseline"), "{name}: {costs:?}");
+    }
+}
+
+#[test]
+fn every_problem_has_a_naive_and_a_tuned_kernel() {
+    let catalog = Catalog::built_in().unwrap_or_else(|error| panic!("{error}"));
+    let names: Vec<&str> = catalog
+        .problem_names()
+        .filter(|it| it.starts_with("cuda/"))
+        .collect();
+    assert!(15 <= names.len(), "{names:?}");
+    for name in names {
+        let kernels = problem(name).kernels;
+        assert!(
+            kernels.contains_key("baseline") && kernels.contains_key("tuned"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_same_kernel_costs_the_same_each_time() {
+    let problem = problem("cuda/transpose-f32-1000x777");
+    let bench = open_on(&problem, "cuda-sm89");
+    let cost = || {
+        bench
+            .evaluate(&problem.kernels["tuned"])
+            .map(|it| it.cost())
+            .ok()
+    };
+    assert_eq!(cost(), cost());
+}

@@ -1,0 +1,7 @@
+//! Tests of the family of NVIDIA GPUs.
+
+mod benches;
+mod cheats;
+mod defects;
+mod kernels;
+mod targets;

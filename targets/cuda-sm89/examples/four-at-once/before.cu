@@ -1,0 +1,2 @@
+int i = blockIdx.x * blockDim.x + threadIdx.x;
+y[i] = a * x[i] + y[i];
