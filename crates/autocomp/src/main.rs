@@ -11,6 +11,8 @@ const FAMILIES: &[&dyn Family] = &[
     &autocomp_gemmini_family::Gemmini,
     #[cfg(feature = "host")]
     &autocomp_host::Host,
+    #[cfg(feature = "rvv")]
+    &autocomp_rvv::Rvv,
     #[cfg(feature = "trainium")]
     &autocomp_trainium_family::Trainium,
 ];

@@ -78,6 +78,12 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         1
     }
 
+    /// Returns whether right answers always come from the computer at hand: where tolerances
+    /// allow for its arithmetic, and references may call functions.
+    fn answers_on_host(&self) -> bool {
+        false
+    }
+
     /// Returns the header that every kernel sees.
     fn header(&self) -> Option<&str> {
         Some(runtime::HEADER)

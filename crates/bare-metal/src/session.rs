@@ -7,7 +7,7 @@ use autocomp_catalog::{Buffer, DataType, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
-use autocomp_riscv::{Limits, Memory, Mode};
+use autocomp_riscv::{Hart, Limits, Memory, Mode};
 use autocomp_riscv_machine::{CallReport, Machine, ObservedBlock, Progress, Stop};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -338,6 +338,11 @@ impl<'a, P: Platform> Session<'a, P> {
     /// Returns what stands beside the core.
     pub fn unit(&mut self) -> &mut P::Unit {
         self.machine.accelerator()
+    }
+
+    /// Returns the core.
+    pub fn hart(&mut self) -> &mut Hart {
+        self.machine.hart()
     }
 
     /// Returns the platform.

@@ -49,12 +49,19 @@ impl<'text> Identifiers<'text> {
     /// `symbols`: any of them, or all texts if there are none.
     ///
     /// A symbol behind the name of its module counts by its last part: a kernel may import
-    /// a module under another name, or a function without its module.
+    /// a module under another name, or a function without its module. A symbol that ends with
+    /// `*` stands for all names that begin with what is before it.
     #[must_use]
     pub fn need(&self, symbols: &[String]) -> bool {
         let is_here = |symbol: &String| {
             let last = symbol.rsplit('.').next();
-            last.is_some_and(|last| self.0.contains(last))
+            last.is_some_and(|last| match last.strip_suffix('*') {
+                Some(begin) => {
+                    let mut behind = self.0.range(begin..);
+                    behind.next().is_some_and(|name| name.starts_with(begin))
+                }
+                None => self.0.contains(last),
+            })
         };
         symbols.is_empty() || symbols.iter().any(is_here)
     }

@@ -19,13 +19,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// What every source sees before its own text.
-const HEADER: &str = include_str!("../runtime/kernel.h");
+pub const HEADER: &str = include_str!("../runtime/kernel.h");
+
+/// Definitions of the functions that the header declares, for families whose kernels run on
+/// simulated cores: plain C that sees the header.
+pub const FUNCTIONS: &str = include_str!("../runtime/math.c");
 
 /// Files that every program is built with.
 const RUNTIME: [(&str, &str); 3] = [
     ("platform.h", include_str!("../runtime/platform.h")),
     ("runner.c", include_str!("../runtime/runner.c")),
-    ("math.c", include_str!("../runtime/math.c")),
+    ("math.c", FUNCTIONS),
 ];
 
 /// Headers of a C library: what there is of it.

@@ -113,8 +113,14 @@ impl<C: Coprocessor> Machine<C> {
         mode: Mode,
         memory_bytes: usize,
     ) -> Self {
+        Self::of_hart(Hart::new(config, mode), accelerator, memory_bytes)
+    }
+
+    /// Makes a machine around a core that has more than a plain one: vectors, another timing.
+    #[must_use]
+    pub fn of_hart(hart: Hart, accelerator: C, memory_bytes: usize) -> Self {
         Self {
-            hart: Hart::new(config, mode),
+            hart,
             memory: Memory::new(MEMORY_BASE, memory_bytes),
             accelerator,
         }

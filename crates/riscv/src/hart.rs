@@ -237,9 +237,12 @@ impl Hart {
         self.core.hides_time = is_hidden;
     }
 
-    /// Clears registers, control registers and the translated code, but
-    /// neither counters nor caches.
+    /// Clears registers, control registers, the translated code and what has been noted of
+    /// [causes](Self::causes), but neither counters nor caches.
     pub fn reset_registers(&mut self) {
+        if let Some(board) = &mut self.core.scoreboard {
+            board.forget_causes();
+        }
         self.core.x = [0; 256];
         self.core.f = [0; 256];
         self.core.csr = ControlRegisters::new(true, self.core.vector.is_some());

@@ -15,6 +15,8 @@ pub struct CompileTarget {
     sources: &'static [&'static str],
     /// Flags of the linkers of Clang.
     link: &'static [&'static str],
+    /// Flags of every source behind all others.
+    last: Vec<String>,
 }
 
 /// Flags of every source of every target: free-standing C without hidden calls, code that
@@ -84,7 +86,15 @@ impl CompileTarget {
                 // Objects name no libraries.
                 "--no-dependent-libraries",
             ],
+            last: Vec::new(),
         }
+    }
+
+    /// The same with a flag more, which counts where an earlier one says otherwise.
+    #[must_use]
+    pub fn with_flag(mut self, flag: &str) -> Self {
+        self.last.push(flag.to_owned());
+        self
     }
 
     /// A process of Linux on `architecture` (`x86_64`) without a C library, with `machine`
@@ -96,6 +106,7 @@ impl CompileTarget {
             machine: machine.to_vec(),
             sources: &["-fno-math-errno"],
             link: &["--threads=1", "--build-id=none"],
+            last: Vec::new(),
         }
     }
 
@@ -119,6 +130,7 @@ impl CompileTarget {
             .into_iter()
             .chain(self.machine.iter().cloned())
             .chain(fixed.into_iter().map(str::to_owned))
+            .chain(self.last.iter().cloned())
             .collect()
     }
 

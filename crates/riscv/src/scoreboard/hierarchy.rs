@@ -6,15 +6,12 @@ use super::{PARTS, parts};
 /// Bytes of a line.
 pub(super) const LINE: u64 = 64;
 
-/// Lines that are known to be in the first cache without a look; a power of two.
-const RECENT: usize = 64;
-
 const EMPTY: u64 = u64::MAX;
 
 /// Tags of a cache whose sets give up the line that was used least recently.
 #[derive(Clone, Debug)]
 struct Tags {
-    sets: u64,
+    set_mask: u64,
     ways: usize,
     /// Set by set, the line used last first.
     lines: Vec<u64>,
@@ -25,16 +22,24 @@ impl Tags {
     fn new(level: &MemoryLevel) -> Self {
         let ways = level.ways.max(1);
         let sets = (level.bytes as u64 / LINE / ways as u64).max(1);
+        let sets = sets.next_power_of_two();
         Self {
-            sets,
+            set_mask: sets - 1,
             ways,
             lines: vec![EMPTY; sets as usize * ways],
         }
     }
 
+    /// Returns whether a line is the one of its set that was used last: to use it again
+    /// changes nothing.
+    #[inline(always)]
+    fn is_last(&self, line: u64) -> bool {
+        self.lines[(line & self.set_mask) as usize * self.ways] == line
+    }
+
     /// Uses a line and puts it in if it is not there; returns whether it was.
     fn touch(&mut self, line: u64) -> bool {
-        let first = (line % self.sets) as usize * self.ways;
+        let first = (line & self.set_mask) as usize * self.ways;
         let set = &mut self.lines[first..first + self.ways];
         let place = set.iter().position(|held| *held == line);
         set[..=place.unwrap_or(self.ways - 1)].rotate_right(1);
@@ -65,7 +70,6 @@ pub(super) struct Hierarchy {
     buffered: u64,
     /// The last line of each stream, the one followed last first.
     streams: Vec<u64>,
-    recent: [u64; RECENT],
     line: u64,
 }
 
@@ -85,7 +89,6 @@ impl Hierarchy {
             ahead: config.lines_ahead,
             buffered: config.store_buffer,
             streams: vec![EMPTY; config.streams.max(1)],
-            recent: [EMPTY; RECENT],
             line: EMPTY,
         }
     }
@@ -94,12 +97,13 @@ impl Hierarchy {
     fn read(&mut self, line: u64, now: u64) -> u64 {
         let level = self.level_of(line);
         let Level { latency, read, .. } = self.levels[level];
+        let begun = self.free.max(now);
         let foreseen = self.follows(line);
         self.transfer(read, now, self.ahead * read);
         if foreseen {
             self.free.max(now)
         } else {
-            self.free.max(now + read) + latency
+            begun + latency
         }
     }
 
@@ -140,7 +144,7 @@ impl Hierarchy {
     #[inline(always)]
     pub fn load(&mut self, address: u64, bytes: u64, now: u64) -> u64 {
         let (first, last) = (address / LINE, (address + bytes.max(1) - 1) / LINE);
-        if first == last && self.recent[first as usize % RECENT] == first {
+        if first == last && self.data.is_last(first) {
             return now;
         }
         self.load_lines(first, last, now)
@@ -150,7 +154,6 @@ impl Hierarchy {
     fn load_lines(&mut self, first: u64, last: u64, now: u64) -> u64 {
         let mut ready = now;
         for line in first..=last {
-            self.note(line);
             if !self.data.touch(line) {
                 ready = ready.max(self.read(line, now));
             }
@@ -162,7 +165,7 @@ impl Hierarchy {
     #[inline(always)]
     pub fn store(&mut self, address: u64, bytes: u64, now: u64) -> u64 {
         let (first, last) = (address / LINE, (address + bytes.max(1) - 1) / LINE);
-        if first == last && self.recent[first as usize % RECENT] == first {
+        if first == last && self.data.is_last(first) {
             return now;
         }
         self.store_lines(first, last, now)
@@ -172,24 +175,11 @@ impl Hierarchy {
     fn store_lines(&mut self, first: u64, last: u64, now: u64) -> u64 {
         let mut goes_on = now;
         for line in first..=last {
-            self.note(line);
             if !self.data.touch(line) {
                 goes_on = goes_on.max(self.write(line, now));
             }
         }
         goes_on
-    }
-
-    /// Remembers a line that is in the first cache from now on: those of its set were used
-    /// less recently, and as many as a set holds have to come until it goes.
-    fn note(&mut self, line: u64) {
-        let set = line % self.data.sets;
-        for known in &mut self.recent {
-            if *known % self.data.sets == set {
-                *known = EMPTY;
-            }
-        }
-        self.recent[line as usize % RECENT] = line;
     }
 
     /// Returns when an instruction at `pc` is there, which the fetch unit needs at `now`.

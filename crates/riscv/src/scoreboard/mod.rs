@@ -111,6 +111,13 @@ impl Scoreboard {
         self.profile = Some(Box::new(Profile::new(base)));
     }
 
+    /// Forgets what has been noted, and goes on noting if it did.
+    pub fn forget_causes(&mut self) {
+        if let Some(profile) = &mut self.profile {
+            profile.clear();
+        }
+    }
+
     /// Returns what has been noted: by address.
     pub fn causes(&self) -> Vec<(u64, Spent)> {
         self.profile.as_ref().map_or(Vec::new(), |it| it.spent())

@@ -97,6 +97,10 @@ impl Profile {
         }
     }
 
+    pub fn clear(&mut self) {
+        *self = Self::new(self.base);
+    }
+
     fn of(&mut self, pc: u64) -> Option<&mut Counts> {
         let offset = pc.checked_sub(self.base).filter(|it| *it < FURTHEST)?;
         let place = (offset / 2) as usize;

@@ -76,7 +76,7 @@ pub(crate) struct VectorIssue {
     pub pc: u64,
 }
 
-/// An instruction taken apart.
+/// An instruction taken apart, for one configuration of the unit.
 #[derive(Clone, Copy)]
 struct Work {
     class: VectorClass,
@@ -99,10 +99,41 @@ impl Work {
     }
 }
 
+/// What an instruction does to the unit: the part of its timing that is always the same.
+#[derive(Clone, Copy, Debug, Default)]
+struct Plan {
+    /// The instruction and the configuration that this is for.
+    key: (u32, u32),
+    class: u8,
+    unit: u8,
+    /// Groups that are read: their first and last registers, of which so many count.
+    sources: [(u8, u8); 4],
+    source_count: u8,
+    /// Registers that are written, from the first on.
+    first: u8,
+    written: u8,
+    is_access: bool,
+    is_store: bool,
+    chains: bool,
+    busy: u64,
+    /// Of what is needed last, how much later it may come.
+    passed: [u64; 4],
+    /// From the start until the first and the last part of the result is ready.
+    ready_first: u64,
+    ready_last: u64,
+    /// Elements, and bytes of one in all fields.
+    vl: u32,
+    element_bytes: u16,
+}
+
+/// Plans that are kept; a power of two.
+const PLANS: usize = 1024;
+
 /// The state of the unit's timing.
 #[derive(Clone, Debug)]
 pub(super) struct Vectors {
     costs: Vec<Cost>,
+    plans: Vec<Plan>,
     datapath_bytes: u64,
     most_sent: usize,
     dispatch: u64,
@@ -131,6 +162,7 @@ impl Vectors {
         }
         Self {
             costs,
+            plans: vec![Plan::default(); PLANS],
             datapath_bytes: (timing.datapath_bits as u64 / 8).max(1),
             most_sent: timing.queue.max(1),
             dispatch: timing.dispatch * PARTS,
@@ -183,45 +215,123 @@ impl Vectors {
         free: &mut [u64; UNITS],
         hierarchy: &mut Hierarchy,
     ) -> u64 {
-        let work = self.work(issue.bits, state);
-        let (unit, chains) = {
-            let cost = &self.costs[work.class as usize];
-            (usize::from(cost.unit) % UNITS, cost.chains)
-        };
+        let place = self.plan(issue.bits, state);
+        // Lent out, so that what changes and what does not can be reached at once.
+        let plans = std::mem::take(&mut self.plans);
+        let ready = self.follow(&plans[place], issue, state, issued, free, hierarchy);
+        self.plans = plans;
+        ready
+    }
+
+    #[inline(always)]
+    fn follow(
+        &mut self,
+        plan: &Plan,
+        issue: VectorIssue,
+        state: &VectorUnit,
+        issued: u64,
+        free: &mut [u64; UNITS],
+        hierarchy: &mut Hierarchy,
+    ) -> u64 {
+        let unit = usize::from(plan.unit) % UNITS;
         let order = if self.in_order { 0 } else { unit };
         let queued = (issued + self.dispatch).max(self.last[order] + PARTS);
-        let (sources, is_late) = self.sources(work, chains);
-        let mut start = queued.max(sources);
+        let mut start = queued;
+        let mut is_late = false;
+        for idx in 0..usize::from(plan.source_count & 3) {
+            let (first, last) = plan.sources[idx];
+            let [first, last] = [first, last].map(|register| usize::from(register) & 31);
+            let by = self.ready[first].max(self.ready[last].saturating_sub(plan.passed[idx]));
+            if by > start {
+                start = by;
+                is_late = self.late >> first & 1 == 1;
+            }
+        }
         let mut cause = match is_late {
             true => Cause::Cache,
             false => Cause::Dependency,
         };
         if free[unit] > start {
             start = free[unit];
-            cause = match work.class {
-                class if !class.is_access() => Cause::Unit,
-                VectorClass::Load | VectorClass::Store => Cause::MemoryPort,
+            cause = match plan.class {
+                _ if !plan.is_access => Cause::Unit,
+                class if class <= VectorClass::Store as u8 => Cause::MemoryPort,
                 _ => Cause::Elements,
             };
         }
-        let mut there = start;
-        if work.class.is_access() {
-            there = self.access(work, issue, state, start, hierarchy);
+        let mut late = 0;
+        if plan.is_access {
+            late = self.access(plan, issue, state, start, hierarchy) - start;
         }
-        let late = there - start;
-        free[unit] = start + work.busy;
-        if work.class.is_store() && late > 0 {
-            free[unit] += late;
-        }
+        free[unit] = start + plan.busy + if plan.is_store { late } else { 0 };
         self.last[order] = start;
         self.sent.push_back(Sent {
             start,
             pc: issue.pc,
             cause,
         });
-        let ready = self.finish(work, start, late, chains);
+        let ready = self.finish(plan, start + late, late > 0);
         self.over = self.over.max(ready);
         ready
+    }
+
+    /// Returns the place of the plan of an instruction for the unit's configuration.
+    #[inline(always)]
+    fn plan(&mut self, bits: u32, state: &VectorUnit) -> usize {
+        let key = (bits, state.configuration_bits());
+        let place = (bits.wrapping_mul(0x9e37_79b1) >> 16 ^ key.1.wrapping_mul(0x85eb_ca6b) >> 20)
+            as usize
+            % PLANS;
+        if self.plans[place].key != key {
+            self.plans[place] = self.new_plan(key, state);
+        }
+        place
+    }
+
+    #[inline(never)]
+    fn new_plan(&self, key: (u32, u32), state: &VectorUnit) -> Plan {
+        let work = self.work(key.0, state);
+        let Work { class, group, .. } = work;
+        let cost = &self.costs[class as usize];
+        let gives_scalar = matches!(
+            class,
+            VectorClass::ToScalar | VectorClass::FloatToScalar | VectorClass::MaskCount
+        );
+        let last = match class.is_store() {
+            true => work.busy,
+            false => work.busy.max(cost.latency[lmul(group)]),
+        };
+        let wide = (group + class.widening()[0]).clamp(0, 3);
+        let count = if class.gives_one_register() {
+            1
+        } else {
+            1usize << wide
+        } * work.fields as usize;
+        let written = match class.is_store() || gives_scalar {
+            true => 0,
+            false => count.min(32 - work.vd()) as u8,
+        };
+        let mut plan = Plan {
+            key,
+            class: class as u8,
+            unit: cost.unit,
+            first: work.vd() as u8,
+            written,
+            is_access: class.is_access(),
+            is_store: class.is_store(),
+            chains: cost.chains,
+            busy: work.busy,
+            ready_first: match cost.chains {
+                true => cost.latency[lmul(group.min(0))].min(last),
+                false => last,
+            },
+            ready_last: last,
+            vl: work.vl as u32,
+            element_bytes: (work.width * work.fields) as u16,
+            ..Plan::default()
+        };
+        self.add_sources(work, &mut plan);
+        plan
     }
 
     /// Takes an instruction apart by the unit's configuration.
@@ -295,9 +405,8 @@ impl Vectors {
         busy.max(cost.floor)
     }
 
-    /// Returns when an instruction may begin by what it reads, and whether that comes late from
-    /// memory.
-    fn sources(&self, work: Work, chains: bool) -> (u64, bool) {
+    /// Adds to a plan what an instruction reads.
+    fn add_sources(&self, work: Work, plan: &mut Plan) {
         let Work {
             class, bits, group, ..
         } = work;
@@ -305,23 +414,21 @@ impl Vectors {
         let funct3 = bits >> 12 & 7;
         let [_, second, first] = class.widening().map(|wider| group + wider);
         let one = class.takes_one_register();
-        let mut when = 0;
-        let mut late = false;
+        let chains = plan.chains;
         let mut need = |register: u32, group: i32| {
-            let register = register as usize & 31;
-            let count = if one { 1 } else { 1usize << group.clamp(0, 3) };
-            let last = (register + count - 1).min(31);
-            let by = if chains {
-                // What is needed last may come last.
-                let passed = work.busy * (count as u64 - 1) / count as u64;
-                self.ready[register].max(self.ready[last].saturating_sub(passed))
-            } else {
-                self.ready[register].max(self.ready[last])
-            };
-            if by > when {
-                when = by;
-                late = self.late >> register & 1 == 1;
+            let idx = usize::from(plan.source_count);
+            if idx >= plan.sources.len() {
+                return;
             }
+            let register = register & 31;
+            let count = if one { 1 } else { 1u32 << group.clamp(0, 3) };
+            let last = (register + count - 1).min(31);
+            plan.sources[idx] = (register as u8, last as u8);
+            // What is needed last may come last.
+            if chains {
+                plan.passed[idx] = work.busy * u64::from(count - 1) / u64::from(count);
+            }
+            plan.source_count += 1;
         };
         let vd = bits >> 7 & 31;
         let reads_destination = class.is_store()
@@ -377,42 +484,40 @@ impl Vectors {
             }
         }
         if work.is_masked() || class == VectorClass::Carry {
-            when = when.max(self.ready[0]);
+            need(0, 0);
         }
-        (when, late)
     }
 
     /// Accesses memory from `start` on; returns when all lines are there, or a store goes on.
     fn access(
         &mut self,
-        work: Work,
+        plan: &Plan,
         issue: VectorIssue,
         state: &VectorUnit,
         start: u64,
         hierarchy: &mut Hierarchy,
     ) -> u64 {
-        let bytes = work.width * work.fields;
-        let is_store = work.class.is_store();
+        let (bytes, vl) = (u64::from(plan.element_bytes), u64::from(plan.vl));
         let mut one = |address: u64, bytes: u64, at: u64| {
-            if is_store {
+            if plan.is_store {
                 hierarchy.store(address, bytes, at)
             } else {
                 hierarchy.load(address, bytes, at)
             }
         };
-        if work.vl == 0 {
+        if vl == 0 {
             return start;
         }
-        let (mut from, mut to) = (issue.base, issue.base.wrapping_add(bytes * work.vl));
-        let mode = work.bits >> 26 & 3;
+        let (mut from, mut to) = (issue.base, issue.base.wrapping_add(bytes * vl));
+        let mode = issue.bits >> 26 & 3;
         let mut there = start;
         if mode == 0 {
-            there = one(from, bytes * work.vl, start);
+            there = one(from, bytes * vl, start);
         } else {
-            for idx in 0..work.vl {
+            for idx in 0..vl {
                 let offset = match mode {
                     2 => issue.stride.wrapping_mul(idx),
-                    _ => state.index(work.bits, idx as usize),
+                    _ => state.index(issue.bits, idx as usize),
                 };
                 let address = issue.base.wrapping_add(offset);
                 // By how much this one is later than it could be.
@@ -422,48 +527,28 @@ impl Vectors {
                 to = to.max(address.wrapping_add(bytes));
             }
         }
-        if is_store {
-            self.store = (from, to, start + work.busy);
+        if plan.is_store {
+            self.store = (from, to, start + plan.busy);
         } else {
             there = there.max(self.stored(from, to.saturating_sub(from)));
         }
         there
     }
 
-    /// Makes the destination ready; returns when it is.
-    fn finish(&mut self, work: Work, start: u64, late: u64, chains: bool) -> u64 {
-        let Work { class, group, .. } = work;
-        let cost = &self.costs[class as usize];
-        let last = start + late + work.busy.max(cost.latency[lmul(group)]);
-        let first = if chains {
-            (start + late + cost.latency[lmul(group.min(0))]).min(last)
-        } else {
-            last
+    /// Makes the destination of what began at `start` ready; returns when it is.
+    #[inline(always)]
+    fn finish(&mut self, plan: &Plan, start: u64, is_late: bool) -> u64 {
+        let (first, last) = (start + plan.ready_first, start + plan.ready_last);
+        let count = u64::from(plan.written);
+        let step = match count {
+            0 | 1 => 0,
+            _ => (last - first) / (count - 1),
         };
-        if class.is_store() {
-            return start + late + work.busy;
-        }
-        if matches!(
-            class,
-            VectorClass::ToScalar | VectorClass::FloatToScalar | VectorClass::MaskCount
-        ) {
-            return last;
-        }
-        let wide = (group + class.widening()[0]).clamp(0, 3);
-        let mut count = if class.gives_one_register() {
-            1
-        } else {
-            1usize << wide
-        };
-        count *= work.fields as usize;
-        for idx in 0..count.min(32 - work.vd()) {
-            let register = work.vd() + idx;
-            self.ready[register] = match count {
-                1 => last,
-                _ => first + (last - first) * idx as u64 / (count as u64 - 1),
-            };
+        for idx in 0..count {
+            let register = (usize::from(plan.first) + idx as usize) & 31;
+            self.ready[register] = last - step * (count - 1 - idx);
             let bit = 1 << register;
-            self.late = if late > 0 {
+            self.late = if is_late {
                 self.late | bit
             } else {
                 self.late & !bit

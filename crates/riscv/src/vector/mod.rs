@@ -13,6 +13,7 @@ mod float;
 mod integer;
 mod mask;
 mod permutation;
+mod plain;
 mod reduction;
 mod registers;
 mod unit;

@@ -137,6 +137,13 @@ impl VectorUnit {
         }
     }
 
+    /// Returns a number that tells configurations apart: `vl` and `vtype`.
+    #[inline(always)]
+    pub(crate) fn configuration_bits(&self) -> u32 {
+        let vtype = self.vtype.bits();
+        (self.vl as u32) << 9 | ((vtype >> 63) as u32) << 8 | (vtype & 0xff) as u32
+    }
+
     /// Returns the bytes of a register (`vlenb`).
     pub(crate) fn register_bytes(&self) -> u64 {
         self.register_bytes as u64

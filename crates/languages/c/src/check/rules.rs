@@ -88,6 +88,8 @@ const ALLOWED_PRAGMAS: &[&[&str]] = &[
     &["GCC", "unroll"],
     &["GCC", "ivdep"],
     &["once"],
+    // Declares the vector intrinsics of RISC-V, in the compiler's own header.
+    &["clang", "riscv", "intrinsic", "vector"],
 ];
 
 /// Prefixes of string literals in which nothing is escaped and lines may end.

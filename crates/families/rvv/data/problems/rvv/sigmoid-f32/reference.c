@@ -1,0 +1,6 @@
+// The definition, in binary64.
+void solution(float X[{{ N }}], float Y[{{ N }}]) {
+  for (int i = 0; i < {{ N }}; i++) {
+    Y[i] = (float)(1 / (1 + exp(-(double)X[i])));
+  }
+}

@@ -1,0 +1,18 @@
+/// The family's own code, from this crate's folder: a run goes on only with the same.
+const FAMILY: &[&str] = &["../../riscv/src", "../../riscv-machine/src", "src"];
+
+/// What else decides results: cached ones are those of the same code, here too.
+const SHARED: &[&str] = &[
+    "../../bare-metal/src",
+    "../../bare-metal/runtime",
+    "../../catalog/src",
+    "../../eval/src",
+    "../../languages/c/src",
+    "../../sandbox/src",
+    "../../toolchain/src",
+    "../../native/src",
+    "../../native/runtime",
+];
+
+/// What of the family decides no result.
+const WITHOUT: &[&str] = &["src/calibration"];

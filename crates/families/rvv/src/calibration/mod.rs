@@ -1,0 +1,214 @@
+//! How far the model of a core is from what has been measured on it.
+
+mod loops;
+mod suites;
+
+use crate::Machine;
+use loops::Loops;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+pub(crate) use suites::Suites;
+
+/// What has been measured on a core.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// The machine of the target that models the core.
+    pub machine: String,
+    /// Loops of one instruction.
+    pub instruction: Vec<Instruction>,
+    /// Loops that copy or fill.
+    #[serde(default)]
+    pub curve: Vec<Curve>,
+}
+
+/// Cycles of one instruction in a loop of independent ones.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Instruction {
+    /// For people.
+    pub text: String,
+    /// The instruction; its destination is varied.
+    pub word: u32,
+    /// Bits of an element, 0 for scalar instructions.
+    pub sew: u32,
+    /// Cycles at LMUL 1, 2, 4 and 8; not a number where that is not known or does not exist.
+    pub cycles: Vec<f64>,
+}
+
+/// Bytes per cycle that a strip-mined loop moves.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// Whether the loop copies; otherwise it fills.
+    pub copies: bool,
+    /// Registers of a group.
+    pub lmul: u32,
+    /// Bytes moved by a call; all calls but the first are timed.
+    pub bytes: usize,
+    /// Bytes of a cycle.
+    pub bytes_per_cycle: f64,
+    /// Whether a number of the model was fitted to this one.
+    pub fitted: bool,
+}
+
+/// A measured number and what the model says.
+#[derive(Clone, Debug, Serialize)]
+pub struct Compared {
+    /// What was measured.
+    pub name: String,
+    /// The number measured.
+    pub measured: f64,
+    /// The number of the model.
+    pub modelled: f64,
+}
+
+impl Compared {
+    /// Returns the error of the model, as a part of what was measured.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        (self.modelled / self.measured - 1.0).abs()
+    }
+}
+
+impl Measured {
+    /// What has been measured on the C908 of a K230 board.
+    ///
+    /// # Panics
+    /// Panics if the file that is part of the crate cannot be read.
+    #[must_use]
+    pub fn c908() -> Self {
+        toml::from_str(include_str!("../../calibration/k230/measured.toml"))
+            .expect("the table can be read")
+    }
+
+    /// Returns all instructions, measured and modelled.
+    #[must_use]
+    pub fn instructions(&self, machine: &Machine) -> Vec<Compared> {
+        let mut all = Vec::new();
+        for row in &self.instruction {
+            for (log, measured) in row.cycles.iter().enumerate() {
+                if measured.is_nan() {
+                    continue;
+                }
+                let mut loops = Loops::new(machine);
+                let name = match row.sew {
+                    0 => row.text.clone(),
+                    sew => format!("e{sew} m{}  {}", 1 << log, row.text),
+                };
+                all.push(Compared {
+                    name,
+                    measured: *measured,
+                    modelled: loops.instruction(row.word, row.sew, log as u32),
+                });
+            }
+        }
+        all
+    }
+
+    /// Returns the loops that copy and fill, measured and modelled, and whether they are fitted.
+    #[must_use]
+    pub fn curves(&self, machine: &Machine) -> Vec<(Compared, bool)> {
+        let of = |curve: &Curve| {
+            let what = if curve.copies { "copy" } else { "fill" };
+            let compared = Compared {
+                name: format!("{what} m{} {} bytes", curve.lmul, curve.bytes),
+                measured: curve.bytes_per_cycle,
+                modelled: Loops::new(machine).curve(curve.copies, curve.lmul, curve.bytes),
+            };
+            (compared, curve.fitted)
+        };
+        self.curve.iter().map(of).collect()
+    }
+
+    /// Compares a machine with everything.
+    #[must_use]
+    pub fn compare(&self, machine: &Machine) -> Report {
+        let mut instructions = self.instructions(machine);
+        instructions.sort_by(|a, b| b.error().total_cmp(&a.error()));
+        let (fitted, others): (Vec<_>, Vec<_>) =
+            self.curves(machine).into_iter().partition(|it| it.1);
+        let without = |rows: Vec<(Compared, bool)>| rows.into_iter().map(|it| it.0).collect();
+        Report {
+            instructions,
+            fitted_loops: without(fitted),
+            other_loops: without(others),
+        }
+    }
+}
+
+/// What a machine is off by.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Loops of one instruction, the largest error first.
+    pub instructions: Vec<Compared>,
+    /// Loops that copy and fill to which numbers of the model were fitted, in bytes per cycle.
+    pub fitted_loops: Vec<Compared>,
+    /// Other such loops.
+    pub other_loops: Vec<Compared>,
+}
+
+impl Report {
+    /// Returns a table for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a text cannot fail.
+        let parts = [
+            (
+                "instructions, cycles; the model takes over the table",
+                &self.instructions,
+                12,
+            ),
+            (
+                "loops that the model was fitted to, bytes per cycle",
+                &self.fitted_loops,
+                99,
+            ),
+            ("other loops, bytes per cycle", &self.other_loops, 99),
+        ];
+        for (title, rows, most) in parts {
+            let _ = writeln!(text, "{} {title}: {}", rows.len(), summary(rows));
+            for it in rows.iter().take(most) {
+                line(&mut text, it);
+            }
+            if most < rows.len() {
+                let _ = writeln!(text, "  {} more are nearer", rows.len() - most);
+            }
+        }
+        text
+    }
+}
+
+fn line(text: &mut String, it: &Compared) {
+    let Compared {
+        name,
+        measured,
+        modelled,
+    } = it;
+    let percent = (modelled / measured - 1.0) * 100.0;
+    let _ = writeln!(
+        text,
+        "  {name:44} measured {measured:8.2} model {modelled:8.2} {percent:+6.1} %"
+    );
+}
+
+/// Returns the median and the largest error of some numbers.
+#[must_use]
+pub fn errors(all: &[Compared]) -> (f64, f64) {
+    let mut errors: Vec<f64> = all.iter().map(Compared::error).collect();
+    errors.sort_by(f64::total_cmp);
+    match errors.last() {
+        Some(worst) => (errors[errors.len() / 2], *worst),
+        None => (0.0, 0.0),
+    }
+}
+
+fn summary(all: &[Compared]) -> String {
+    let (median, worst) = errors(all);
+    format!(
+        "error {:.1} % median, {:.1} % at worst",
+        median * 100.0,
+        worst * 100.0
+    )
+}

@@ -1,0 +1,162 @@
+//! Machines with vectors as kernels run on them.
+
+use crate::machine::Machine;
+use crate::profile::VectorProfile;
+use autocomp_bare_metal::{Kernel, Platform, RankedCall, Recorded, SourceHashes, Trial};
+use autocomp_catalog::Target;
+use autocomp_core::Feedback;
+use autocomp_eval::inputs::Case;
+use autocomp_eval::profile::Section;
+use autocomp_eval::timeline::Timeline;
+use autocomp_eval::{EvalError, read_machine};
+use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL};
+use autocomp_riscv::Mode;
+use autocomp_riscv_machine::{MEMORY_BASE, Machine as Simulated, NoAccelerator};
+use autocomp_toolchain::CompileTarget;
+
+/// What kernels are compiled for: what compilers call the instructions of all machines.
+pub(crate) const INSTRUCTIONS: &str = "rv64gcv_zvfh_zfh_zba_zbb_zbs";
+
+/// What all kernels see of the target's runtime.
+const HEADER: &str = "rvv.h";
+
+/// A machine of a target, with registers of its own length or of another.
+#[derive(Debug)]
+pub struct RvvPlatform {
+    pub(crate) machine: Machine,
+    vlen: usize,
+    name: String,
+    description: String,
+    has_header: bool,
+}
+
+impl RvvPlatform {
+    /// Reads the machine called `name`; `vlen` replaces the bits of its registers.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] with the file and what is wrong in it.
+    pub fn new(target: &Target, name: &str, vlen: Option<usize>) -> Result<Self, EvalError> {
+        let machine = read_machine(target, name, Machine::parse)?;
+        let vlen = vlen.unwrap_or(machine.vlen());
+        let text = target.machine(Some(name)).unwrap_or_default();
+        let hash = &env!("AUTOCOMP_FAMILY_HASH")[..8];
+        Ok(Self {
+            machine,
+            vlen,
+            name: format!("sim {} machine={name} model={hash}", target.name),
+            description: format!("{text}\nregisters of {vlen} bits"),
+            has_header: target.runtime.contains_key(HEADER),
+        })
+    }
+
+    /// Returns a simulated machine with the times of `machine`, or without a sense of time.
+    pub(crate) fn simulated(
+        &self,
+        machine: &Machine,
+        mode: Mode,
+        memory_bytes: usize,
+    ) -> Simulated<NoAccelerator> {
+        let mut hart = machine.hart(mode, self.vlen);
+        hart.note_causes(MEMORY_BASE);
+        Simulated::of_hart(hart, NoAccelerator::default(), memory_bytes)
+    }
+}
+
+/// Adds to the runtime of a target the functions that kernels may call.
+pub(crate) fn with_functions(target: &Target) -> Target {
+    let mut target = target.clone();
+    let functions = format!("#include \"kernel.h\"\n{FUNCTIONS}");
+    for (name, text) in [("kernel.h", HEADER_OF_ALL), ("functions.c", &functions)] {
+        let file = target.runtime.entry(name.to_owned());
+        file.or_insert_with(|| text.as_bytes().to_vec());
+    }
+    target
+}
+
+impl Platform for RvvPlatform {
+    type Unit = NoAccelerator;
+    type Counts = ();
+    type Recording = ();
+    type Profile = VectorProfile;
+
+    fn engine(&self) -> &str {
+        &self.name
+    }
+
+    fn description(&self) -> &str {
+        &self.description
+    }
+
+    fn sources(&self) -> SourceHashes {
+        SourceHashes {
+            all: env!("AUTOCOMP_ENGINE_HASH"),
+            family: env!("AUTOCOMP_FAMILY_HASH"),
+        }
+    }
+
+    fn compile_target(&self) -> CompileTarget {
+        // Products and sums are fused, and a root of a negative number is not a number and
+        // nothing else: right answers come from elsewhere.
+        CompileTarget::rv64(INSTRUCTIONS)
+            .with_flag("-ffp-contract=fast")
+            .with_flag("-fno-math-errno")
+    }
+
+    fn machine(
+        &self,
+        mode: Mode,
+        memory_bytes: usize,
+    ) -> Result<Simulated<NoAccelerator>, EvalError> {
+        Ok(self.simulated(&self.machine, mode, memory_bytes))
+    }
+
+    fn plain_machine(&self, memory_bytes: usize) -> Simulated<NoAccelerator> {
+        self.simulated(&self.machine, Mode::Functional, memory_bytes)
+    }
+
+    fn answers_on_host(&self) -> bool {
+        true
+    }
+
+    fn header(&self) -> Option<&str> {
+        self.has_header.then_some(HEADER)
+    }
+
+    fn counts(&self, _: &NoAccelerator) {}
+
+    fn take_recording(&self, _: &mut NoAccelerator) -> Option<()> {
+        Some(())
+    }
+
+    fn feedback(&self, call: &mut RankedCall<'_, '_, Self>) -> Feedback {
+        let kernel = call.trial.kernel;
+        VectorProfile::of(call).feedback(kernel)
+    }
+
+    fn profile(
+        &self,
+        call: &mut RankedCall<'_, '_, Self>,
+        _: &Recorded<()>,
+    ) -> (VectorProfile, Option<Timeline>) {
+        (VectorProfile::of(call), None)
+    }
+
+    fn refine(&self, feedback: &mut Feedback, profile: &VectorProfile, kernel: Kernel<'_>) {
+        *feedback = profile.feedback(kernel);
+    }
+
+    fn experiment(
+        &self,
+        trial: &Trial<'_, Self>,
+        profile: &mut VectorProfile,
+        case: &Case,
+        ranked: usize,
+        values: bool,
+    ) -> Result<(), EvalError> {
+        crate::experiment::experiment(self, trial, profile, case, (ranked, values))
+    }
+
+    fn sections(&self, profile: &VectorProfile) -> Vec<Section> {
+        profile.sections()
+    }
+}

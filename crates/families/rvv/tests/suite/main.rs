@@ -1,0 +1,15 @@
+//! Tests of this crate from outside, in one program, which links once.
+
+mod calibration;
+mod programs;
+#[allow(dead_code, reason = "the fuzzer uses the rest")]
+#[path = "../../../../riscv/tests/vectors/mod.rs"]
+mod vectors;
+
+use autocomp_rvv::Machine;
+
+/// The core of the K230 board.
+fn c908() -> Machine {
+    let text = include_str!("../../data/targets/rvv-k230/machines/c908.toml");
+    Machine::parse(text).expect("the machine can be read")
+}
