@@ -10,6 +10,7 @@ mod data_type;
 mod distribution;
 mod error;
 mod family;
+mod file_bytes;
 mod isa;
 mod menu;
 mod problem;

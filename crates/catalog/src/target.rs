@@ -130,6 +130,7 @@ pub struct Target {
     /// Prompt templates that override the built-in ones, by file name.
     pub templates: BTreeMap<String, String>,
     /// Runtime files by name: headers, start code, linker script.
+    #[serde(with = "crate::file_bytes")]
     pub runtime: BTreeMap<String, Vec<u8>>,
     /// Upper bounds of the machine; none where they are measured.
     pub roofline: Option<Roofline>,

@@ -212,6 +212,9 @@ fn a_killed_run_goes_on_as_if_nothing_had_been() {
     }
 }
 
+/// How the command line of a process that evaluates begins.
+const EVALUATOR: &[u8] = b"autocomp\0evaluator\0";
+
 /// Returns the processes that evaluate for another one.
 fn evaluators_of(parent: u32) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -222,7 +225,7 @@ fn evaluators_of(parent: u32) -> Vec<String> {
             let after_name = stat.rsplit(") ").next().unwrap_or_default();
             let fields: Vec<&str> = after_name.split(' ').collect();
             let line = fs::read(format!("/proc/{name}/cmdline")).unwrap_or_default();
-            fields.get(1) == Some(&parent.to_string().as_str()) && line == b"autocomp\0evaluator\0"
+            fields.get(1) == Some(&parent.to_string().as_str()) && line.starts_with(EVALUATOR)
         })
         .collect()
 }
@@ -274,7 +277,7 @@ fn evaluators_that_die_change_nothing_and_live_no_longer_than_the_run() {
     run.wait().unwrap();
     for pid in evaluators {
         let line = || fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        while line() == b"autocomp\0evaluator\0" {
+        while line().starts_with(EVALUATOR) {
             thread::sleep(Duration::from_millis(2));
         }
     }

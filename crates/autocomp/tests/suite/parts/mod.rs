@@ -16,6 +16,7 @@ mod overrides;
     feature = "cuda",
     feature = "gemmini",
     feature = "host",
+    feature = "rvv",
     feature = "trainium"
 ))]
 mod prompts;
@@ -36,6 +37,8 @@ const FAMILIES: &[&dyn Family] = &[
     &autocomp_gemmini_family::Gemmini,
     #[cfg(feature = "host")]
     &autocomp_host::Host,
+    #[cfg(feature = "rvv")]
+    &autocomp_rvv::Rvv,
     #[cfg(feature = "trainium")]
     &autocomp_trainium_family::Trainium,
 ];

@@ -10,6 +10,6 @@ use autocomp_rvv::Machine;
 
 /// The core of the K230 board.
 fn c908() -> Machine {
-    let text = include_str!("../../data/targets/rvv-k230/machines/c908.toml");
+    let text = include_str!("../../../../../targets/rvv-k230/machines/c908.toml");
     Machine::parse(text).expect("the machine can be read")
 }
