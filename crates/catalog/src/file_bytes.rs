@@ -1,5 +1,5 @@
-//! Contents of files as base64 (RFC 4648), where a target is told to another process: a number
-//! for each byte would take four times the room and most of the time.
+//! Contents of files as base64 (RFC 4648), where a target is told to another process: a list of
+//! numbers takes between two and four characters for each byte.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
