@@ -277,7 +277,7 @@ impl<'a, P: Platform> Trial<'a, P> {
     /// Returns a machine for timed calls.
     fn timed_session(&self, values: bool) -> Result<Box<Session<'a, P>>, EvalError> {
         let kind = SessionKind {
-            values,
+            values: values || !self.evaluator.platform.can_leave_out_values(),
             ..SessionKind::plain(Mode::Timed)
         };
         // The same places for every kernel: addresses decide about conflicts

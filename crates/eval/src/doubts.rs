@@ -82,6 +82,8 @@ impl Trivial {
         let buffer = &problem.buffers[idx];
         match self {
             Self::Constant(value) => Some(repeated(buffer, *value)),
+            // The mean of one number is that number.
+            Self::Mean if buffer.elements() == 1 => None,
             Self::Mean => {
                 let width = buffer.dtype.bytes();
                 let values = right.chunks_exact(width).map(|it| buffer.dtype.value(it));

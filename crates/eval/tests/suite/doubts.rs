@@ -123,3 +123,16 @@ fn work_that_is_too_high_is_told_with_its_line() {
     let line: usize = rest.split(')').next().unwrap().parse().expect("a line");
     assert!(1 < line, "{remedies:?}");
 }
+
+/// An output of one element is its own mean: that says nothing of the tests.
+#[test]
+fn one_number_is_no_mean() {
+    let mut problem = problem(Tolerance::Exact {}, Role::Output);
+    problem.buffers[1].shape = vec![1];
+    let sums = [10.0_f32, -3.5].map(|sum| {
+        let mut case = case([1.0, 2.0, 3.0, 4.0], [0.0; 4]);
+        case.after[1] = Some(sum.to_le_bytes().to_vec());
+        case
+    });
+    assert!(trivial_outputs(&problem, &sums).is_empty());
+}

@@ -4,7 +4,7 @@ use autocomp_cuda_sim::machine::Launch;
 use std::collections::BTreeMap;
 
 /// Bytes of memory that a kernel may ask for, all together.
-const MOST_MEMORY: u64 = 256 << 20;
+const MOST_MEMORY: u64 = 128 << 20;
 /// The attribute that allows more shared memory.
 const MOST_DYNAMIC_SHARED: u64 = 8;
 

@@ -72,7 +72,7 @@ fn main() {
         kernel,
         &mut memory,
         &machine,
-        (4, u64::MAX),
+        (4, 0, u64::MAX),
         surroundings,
     );
     match found {

@@ -47,10 +47,7 @@ fn main() {
         arguments: block_of_arguments,
     };
     let run = Run {
-        order: match arguments[8].as_str() {
-            "all" => Order::Forward,
-            count => Order::Sample(count.parse().unwrap()),
-        },
+        order: Order::Forward,
         is_watched: number(7) != 0,
         most_steps: u64::MAX,
         limits: Limits {

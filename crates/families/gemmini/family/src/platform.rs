@@ -204,6 +204,10 @@ impl Platform for GemminiPlatform {
         }
     }
 
+    fn can_leave_out_values(&self) -> bool {
+        true
+    }
+
     fn leave_out_values(&self, unit: &mut Gemmini) {
         unit.functional_mut().leave_out_values();
     }

@@ -1,5 +1,6 @@
 //! Tests of this crate from outside, in one program, which links once.
 
+mod attacks;
 mod calibration;
 mod programs;
 #[allow(dead_code, reason = "the fuzzer uses the rest")]

@@ -1,6 +1,6 @@
 //! Kernels that want a cost without the work, and those that want more than a kernel may have.
 
-use crate::benches::verdict;
+use crate::benches::{open_on, problem, verdict};
 use autocomp_core::Outcome;
 
 const ADD: &str = "cuda/vector-add-f32-1000003";
@@ -183,4 +183,44 @@ fn a_host_function_with_other_parameters_is_told() {
         (outcome, code.as_str()),
         (Outcome::BuildFailed, "entry-signature")
     );
+}
+
+/// Returns the cost of a right kernel on the built-in sum of a million numbers.
+fn cost_of_sum(condition: &str, host: &str) -> u64 {
+    let source = format!(
+        "__global__ void sum(const float* x, float* y) {{
+  if ({condition}) return;
+  float s = 0;
+  for (int i = threadIdx.x % 32; i < 1048576; i += 32) s += x[i];
+  for (int d = 16; d; d /= 2) s += __shfl_xor_sync(~0u, s, d);
+  if (threadIdx.x % 32 == 0) y[0] = s;
+}}
+void solution(const float* X, float* Y) {{ {host} }}
+"
+    );
+    let bench = open_on(&problem("cuda/reduce-sum-f32-1048576"), "cuda-sm89");
+    let evaluation = bench
+        .evaluate(&source)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        evaluation.outcome,
+        Outcome::Ok,
+        "{:?}",
+        evaluation.diagnostics
+    );
+    evaluation.cost().map_or(0, |cost| cost.value)
+}
+
+/// Threads and blocks that have nothing to do make nothing faster, wherever the work is.
+#[test]
+fn idle_threads_and_blocks_share_no_work() {
+    let alone = cost_of_sum("threadIdx.x >= 32", "sum<<<1, 32>>>(X, Y);");
+    for block in [0, 5, 141] {
+        let condition = format!("blockIdx.x != {block} || threadIdx.x >= 32");
+        let beside_others = cost_of_sum(&condition, "sum<<<142, 1024>>>(X, Y);");
+        assert!(
+            alone <= beside_others + alone / 20,
+            "{alone} {beside_others}"
+        );
+    }
 }

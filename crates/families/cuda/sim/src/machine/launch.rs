@@ -46,8 +46,6 @@ pub enum Order {
     Backward,
     /// By a number that this seed decides.
     Mixed(u64),
-    /// So many, evenly spread, as they are numbered.
-    Sample(u32),
 }
 
 /// How a launch is run.
@@ -266,13 +264,6 @@ impl Launch {
                 Order::Forward => place,
                 Order::Backward => blocks - 1 - place,
                 Order::Mixed(seed) => mixed(place, blocks, seed),
-                Order::Sample(count) => {
-                    let count = count.clamp(1, blocks);
-                    if place == count {
-                        break;
-                    }
-                    (u64::from(place) * u64::from(blocks) / u64::from(count)) as u32
-                }
             };
             // Nothing that a block of before has seen holds for this one.
             block.order.acquired = 0;

@@ -14,8 +14,9 @@ pub use machine::Machine;
 pub use trace::{Counts, LineCounts};
 
 use crate::decode::Kernel;
-use crate::machine::{DeviceMemory, Finding, Launch, Order, Run};
+use crate::machine::{Access, DeviceMemory, Finding, Launch, Observer, Order, Run};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use trace::Tracer;
 
 /// Registers are given out to a warp in parts of this many.
@@ -65,7 +66,9 @@ pub struct Estimate {
     pub counts: Counts,
 }
 
-/// Runs `sample` blocks of a launch on `memory` and estimates how long all of it takes.
+/// Runs a launch on `memory` and estimates how long it takes, by `sample` of its blocks that
+/// `seed` chooses and the one that takes most steps. All blocks run, so that each finds what
+/// others left.
 ///
 /// # Errors
 /// The first thing that is wrong in these blocks.
@@ -74,7 +77,7 @@ pub fn estimate(
     kernel: &Kernel,
     memory: &mut DeviceMemory,
     machine: &Machine,
-    (sample, most_steps): (u32, u64),
+    (sample, seed, most_steps): (u32, u64, u64),
     surroundings: Surroundings,
 ) -> Result<Estimate, Box<Finding>> {
     let registers = pressure::pressure(kernel).min(pressure::MOST);
@@ -83,13 +86,17 @@ pub fn estimate(
     let l1_bytes = machine
         .l1_bytes
         .saturating_sub(u64::from(resident) * shared);
-    let mut tracer = Tracer::new(kernel, machine, l1_bytes / u64::from(resident.max(1)));
     let run = Run {
-        order: Order::Sample(sample),
+        order: Order::Forward,
         is_watched: false,
         most_steps,
         limits: machine.limits(),
     };
+    let mut steps = BlockSteps::default();
+    launch.run_observed(kernel, &mut memory.clone(), &mut steps, run)?;
+    let chosen = chosen(&steps, launch.blocks() as u32, sample, seed);
+    let l1_bytes = l1_bytes / u64::from(resident.max(1));
+    let mut tracer = Tracer::new(kernel, machine, l1_bytes, chosen);
     launch.run_observed(kernel, memory, &mut tracer, run)?;
     tracer.finish();
     let counts = tracer.counts;
@@ -102,6 +109,51 @@ pub fn estimate(
         surroundings,
         memory,
     ))
+}
+
+/// Counts the steps of each block.
+#[derive(Default)]
+struct BlockSteps {
+    steps: Vec<u64>,
+}
+
+impl Observer for BlockSteps {
+    fn block(&mut self, _number: u32, _warps: u32) {
+        self.steps.push(0);
+    }
+
+    fn step(&mut self, _warp: u32, _at: u32, _lanes: u32) {
+        if let Some(steps) = self.steps.last_mut() {
+            *steps += 1;
+        }
+    }
+
+    fn access(&mut self, _warp: u32, _access: Access<'_>) {}
+}
+
+/// Returns the blocks to trace: `sample` of all, and the first one of those with most steps.
+fn chosen(steps: &BlockSteps, blocks: u32, sample: u32, seed: u64) -> BTreeSet<u32> {
+    let sample = sample.clamp(1, blocks.max(1));
+    let mut chosen: BTreeSet<u32> = (0..sample)
+        .map(|place| sampled(place, blocks, sample, seed))
+        .collect();
+    let numbered = (0..).zip(&steps.steps);
+    let heaviest = numbered.max_by_key(|(number, steps)| (**steps, std::cmp::Reverse(*number)));
+    chosen.extend(heaviest.map(|(number, _)| number));
+    chosen
+}
+
+/// Returns the number of a block in part `place` of `count` equal parts of `blocks`; in which
+/// place of its part is a matter of `seed`, so that a kernel cannot spare these blocks.
+fn sampled(place: u32, blocks: u32, count: u32, seed: u64) -> u32 {
+    let start = |place: u32| u64::from(place) * u64::from(blocks) / u64::from(count);
+    let (first, behind) = (start(place), start(place + 1));
+    // The finalizer of splitmix64 (Steele, Lea, Flood 2014).
+    let mut word = seed.wrapping_add(u64::from(place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^= word >> 31;
+    (first + word % (behind - first).max(1)) as u32
 }
 
 /// Returns how many blocks an SM holds at once.
@@ -188,7 +240,8 @@ fn of_counts(
         },
         Part {
             name: "latency",
-            ns: rounds * mean_latency * cycle_ns,
+            // A launch ends with its last warp, however many have nothing to do.
+            ns: (rounds * mean_latency).max(counts.latency) * cycle_ns,
         },
         Part {
             name: "l2",

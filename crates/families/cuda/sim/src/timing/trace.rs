@@ -5,7 +5,7 @@ use super::machine::Machine;
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Bytes that caches move at once.
 const SECTOR: u64 = 32;
@@ -43,9 +43,9 @@ pub struct Counts {
     pub atomic_sectors: u64,
     /// Barriers, of each warp.
     pub barriers: u64,
-    /// Cycles of the block that took longest if it were alone and nothing else were busy.
+    /// Cycles of the warp that took longest if it were alone and nothing else were busy.
     pub(crate) latency: f64,
-    /// Sum of the same over all blocks.
+    /// Sum over all blocks of the mean of the same over their warps.
     pub(crate) latency_sum: f64,
     /// What lines of the source had to do with: instructions, shared wavefronts, sectors.
     pub lines: BTreeMap<u32, LineCounts>,
@@ -86,6 +86,10 @@ pub(crate) struct Tracer<'k> {
     l1_lines: usize,
     uses_of_l1: u64,
     at: usize,
+    /// Blocks that are looked at.
+    chosen: BTreeSet<u32>,
+    /// Whether the block that runs is one of them.
+    is_chosen: bool,
 }
 
 /// Instructions ahead of those that a warp waits for: compilers unroll loops and move loads to
@@ -135,7 +139,12 @@ impl SharedLoad {
 }
 
 impl<'k> Tracer<'k> {
-    pub(crate) fn new(kernel: &'k Kernel, machine: &'k Machine, l1_bytes: u64) -> Self {
+    pub(crate) fn new(
+        kernel: &'k Kernel,
+        machine: &'k Machine,
+        l1_bytes: u64,
+        chosen: BTreeSet<u32>,
+    ) -> Self {
         Self {
             kernel,
             machine,
@@ -154,15 +163,20 @@ impl<'k> Tracer<'k> {
             l1_lines: (l1_bytes / LINE).max(1) as usize,
             uses_of_l1: 0,
             at: 0,
+            chosen,
+            is_chosen: false,
         }
     }
 
     /// Takes the end of the last block into account.
     pub(crate) fn finish(&mut self) {
+        if self.warps.is_empty() {
+            return;
+        }
         // Warps that come first wait for what the others then find in the L1.
-        let ends = self.warps.iter().map(|it| it.now.max(it.end));
-        let latency = ends.sum::<f64>() / self.warps.len().max(1) as f64;
-        self.counts.latency = self.counts.latency.max(latency);
+        let ends = || self.warps.iter().map(|it| it.now.max(it.end));
+        let latency = ends().sum::<f64>() / self.warps.len().max(1) as f64;
+        self.counts.latency = ends().fold(self.counts.latency, f64::max);
         self.counts.latency_sum += latency;
         self.warps.clear();
     }
@@ -320,9 +334,11 @@ fn wavefronts(access: &Access<'_>) -> (u64, u64) {
 }
 
 impl Observer for Tracer<'_> {
-    fn block(&mut self, _number: u32, warps: u32) {
-        if self.counts.blocks != 0 {
-            self.finish();
+    fn block(&mut self, number: u32, warps: u32) {
+        self.finish();
+        self.is_chosen = self.chosen.contains(&number);
+        if !self.is_chosen {
+            return;
         }
         self.counts.blocks += 1;
         // Another SM, another L1.
@@ -343,6 +359,9 @@ impl Observer for Tracer<'_> {
     }
 
     fn step(&mut self, warp: u32, at: u32, _lanes: u32) {
+        if !self.is_chosen {
+            return;
+        }
         self.at = at as usize;
         let cost = self.costs[self.at];
         let counts = &mut self.counts;
@@ -392,6 +411,9 @@ impl Observer for Tracer<'_> {
     }
 
     fn access(&mut self, warp: u32, access: Access<'_>) {
+        if !self.is_chosen {
+            return;
+        }
         let space = match access.space {
             Space::Generic => {
                 let lane = access.lanes.trailing_zeros().min(31) as usize;
