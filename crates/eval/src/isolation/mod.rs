@@ -140,11 +140,10 @@ impl Isolation {
     /// long go to `tell`.
     fn facts(&self, setup: &str, tell: &mut dyn FnMut(&str)) -> Result<BenchFacts, EvalError> {
         if let Some(opener) = &self.opener {
-            let opened = Self::fresh_worker(opener, &IsolationLimits::none(), setup, tell);
-            let (_, facts) = opened.map_err(Unopened::error)?;
+            let (_, facts) = Self::fresh(opener, &IsolationLimits::none(), setup, tell)?;
             return Ok(facts);
         }
-        let (worker, facts) = self.fresh(setup, tell)?;
+        let (worker, facts) = Self::fresh(&self.connect, &self.limits, setup, tell)?;
         self.put_back(worker);
         Ok(facts)
     }
@@ -159,15 +158,15 @@ impl Isolation {
             place.map(|place| (idle.swap_remove(place), fitting.is_some()))
         };
         let silent = &mut |_: &str| {};
+        let (connect, limits) = (&self.connect, &self.limits);
         let (worker, found) = match idle {
             Some((worker, true)) => return Ok(worker),
-            Some((mut worker, false)) => match Self::open(&mut worker, &self.limits, setup, silent)
-            {
+            Some((mut worker, false)) => match Self::open(&mut worker, limits, setup, silent) {
                 Ok(found) => (worker, found),
                 // It may have been killed meanwhile.
-                Err(_) => self.fresh(setup, silent)?,
+                Err(_) => Self::fresh(connect, limits, setup, silent)?,
             },
-            None => self.fresh(setup, silent)?,
+            None => Self::fresh(connect, limits, setup, silent)?,
         };
         // The floor of a machine may have been found to be lower.
         if (found.key_base, found.identity) != (facts.key_base, facts.identity) {
@@ -182,13 +181,14 @@ impl Isolation {
     }
 
     fn fresh(
-        &self,
+        connect: &Connect,
+        limits: &IsolationLimits,
         setup: &str,
         tell: &mut dyn FnMut(&str),
     ) -> Result<(Worker, BenchFacts), EvalError> {
-        match Self::fresh_worker(&self.connect, &self.limits, setup, tell) {
+        match Self::fresh_worker(connect, limits, setup, tell) {
             // Somebody may have killed it.
-            Err(Unopened::Died(_)) => Self::fresh_worker(&self.connect, &self.limits, setup, tell),
+            Err(Unopened::Died(_)) => Self::fresh_worker(connect, limits, setup, tell),
             other => other,
         }
         .map_err(Unopened::error)
