@@ -238,10 +238,10 @@ impl Vectors {
         let queued = (issued + self.dispatch).max(self.last[order] + PARTS);
         let mut start = queued;
         let mut is_late = false;
-        for idx in 0..usize::from(plan.source_count & 3) {
-            let (first, last) = plan.sources[idx];
+        let sources = plan.sources.iter().zip(&plan.passed);
+        for (&(first, last), passed) in sources.take(plan.source_count.into()) {
             let [first, last] = [first, last].map(|register| usize::from(register) & 31);
-            let by = self.ready[first].max(self.ready[last].saturating_sub(plan.passed[idx]));
+            let by = self.ready[first].max(self.ready[last].saturating_sub(*passed));
             if by > start {
                 start = by;
                 is_late = self.late >> first & 1 == 1;
@@ -293,10 +293,6 @@ impl Vectors {
         let work = self.work(key.0, state);
         let Work { class, group, .. } = work;
         let cost = &self.costs[class as usize];
-        let gives_scalar = matches!(
-            class,
-            VectorClass::ToScalar | VectorClass::FloatToScalar | VectorClass::MaskCount
-        );
         let last = match class.is_store() {
             true => work.busy,
             false => work.busy.max(cost.latency[lmul(group)]),
@@ -307,7 +303,7 @@ impl Vectors {
         } else {
             1usize << wide
         } * work.fields as usize;
-        let written = match class.is_store() || gives_scalar {
+        let written = match class.is_store() || class.gives_scalar() {
             true => 0,
             false => count.min(32 - work.vd()) as u8,
         };
@@ -445,11 +441,7 @@ impl Vectors {
                 class,
                 VectorClass::WidenMultiply | VectorClass::FloatWidenMultiply
             ) && bits >> 26 >= 0x3c;
-        let gives_scalar = matches!(
-            class,
-            VectorClass::ToScalar | VectorClass::FloatToScalar | VectorClass::MaskCount
-        );
-        if reads_destination && !gives_scalar {
+        if reads_destination && !class.gives_scalar() {
             need(vd, group + class.widening()[0]);
         }
         if is_access {

@@ -249,6 +249,12 @@ impl VectorClass {
         }
     }
 
+    /// Returns whether the result is a register of the core.
+    pub(crate) fn gives_scalar(self) -> bool {
+        use VectorClass as C;
+        matches!(self, C::ToScalar | C::FloatToScalar | C::MaskCount)
+    }
+
     /// Returns whether the destination is one register whatever the group is.
     pub(crate) fn gives_one_register(self) -> bool {
         use VectorClass as C;

@@ -61,3 +61,46 @@ fn programs_compute_the_same_with_and_without_time() {
         assert_eq!(cycles, run(seed, true).1, "seed {seed}");
     }
 }
+
+/// Returns the cycles of a few instructions behind others that enable the unit and ask for four
+/// elements of 32 bits.
+fn cycles(words: &[u32]) -> u64 {
+    let begin = [
+        0x0000_63b7, // lui x7, 6
+        0x6003_8393, // addi x7, x7, 0x600
+        0x3003_a073, // csrs mstatus, x7
+        0xcd02_7057, // vsetivli x0, 4, e32, m1, ta, ma
+    ];
+    let end = [
+        0x4250_22d7, // vmv.x.s x5, v5
+        0x0052_8333, // add x6, x5, x5
+        0x0010_0073, // ebreak
+    ];
+    let program = begin.iter().chain(words).chain(&end);
+    let image: Vec<u8> = program.flat_map(|word| word.to_le_bytes()).collect();
+    let mut memory = Memory::new(BASE, 4096);
+    let place = memory.host_mut(BASE, image.len());
+    place.expect("memory").copy_from_slice(&image);
+    let mut hart = Hart::new(&CoreConfig::plain(), Mode::Timed)
+        .with_scoreboard(&c908().core)
+        .with_vectors(VectorUnit::new(128, true, Agnostic::Undisturbed));
+    hart.set_pc(BASE);
+    let limits = Limits {
+        instructions: 100,
+        cycles: u64::MAX,
+    };
+    match hart.run(&mut memory, &mut NoAccelerator::default(), limits) {
+        Exit::Fault(fault) if fault.rule == "ebreak" => hart.cycle(),
+        other => panic!("the program ended otherwise: {other:?}"),
+    }
+}
+
+/// A masked multiply-add reads its destination, two operands and the mask, and waits for each.
+#[test]
+fn masked_instructions_wait_for_their_operands() {
+    let divide = 0x8284_9257; // vfdiv.vv v4, v8, v9
+    let multiply_add = |first: u32| 0xb060_12d7 | first << 15; // vfmacc.vv v5, vFIRST, v6, v0.t
+    let independent = cycles(&[divide, multiply_add(7)]);
+    let dependent = cycles(&[divide, multiply_add(4)]);
+    assert!(independent < dependent, "{independent} {dependent}");
+}
