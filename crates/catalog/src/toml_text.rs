@@ -36,7 +36,7 @@ impl Source<'_> {
         }
         CatalogError::Invalid(Box::new(Invalid {
             path: self.path.to_owned(),
-            line: self.text[..start].matches('\n').count() + 1,
+            line: self.line(start),
             column: self.text[line_start..start].chars().count() + 1,
             length: self.text[start..end].chars().count().max(1),
             source_line: self.text[line_start..line_end]
@@ -49,9 +49,13 @@ impl Source<'_> {
 
     /// Returns file and line of the bytes `span` of the text.
     pub(crate) fn place(self, span: Range<usize>) -> String {
-        let before = self.text.as_bytes().iter().take(span.start);
-        let line = 1 + before.filter(|byte| **byte == b'\n').count();
-        format!("{}:{line}", self.path)
+        format!("{}:{}", self.path, self.line(span.start))
+    }
+
+    /// Returns the line, from 1, that byte `at` is in.
+    fn line(self, at: usize) -> usize {
+        let before = self.text.as_bytes().iter().take(at);
+        1 + before.filter(|byte| **byte == b'\n').count()
     }
 
     /// Parses the text.

@@ -245,12 +245,6 @@ impl Builder {
         &self.compiler.toolchain().name
     }
 
-    /// Returns the program that compiles.
-    #[must_use]
-    pub fn compiler_program(&self) -> &Path {
-        self.compiler.toolchain().program()
-    }
-
     /// Builds the program of `text`, which diagnostics call `name`.
     ///
     /// # Errors

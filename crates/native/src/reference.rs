@@ -7,11 +7,12 @@ use crate::offences;
 use crate::shared_memory::Placement;
 use crate::worker::{Death, WorkerSettings};
 use autocomp_catalog::{InputSet, Problem, Role};
-use autocomp_core::Seed;
+use autocomp_core::{ContentHash, Seed};
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_toolchain::Toolchain;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Processor time that a call of a reference may take.
@@ -151,6 +152,8 @@ pub struct Reference {
     builder: Builder,
     program: Program,
     settings: WorkerSettings,
+    /// The cases of sets that are not fresh, with the seed that they were drawn by.
+    fixed: Mutex<Option<(Seed, Vec<Arc<Case>>)>>,
 }
 
 impl Reference {
@@ -203,6 +206,7 @@ impl Reference {
                 tile_state: false,
                 command_time: REFERENCE_TIME,
             },
+            fixed: Mutex::default(),
         })
     }
 
@@ -241,5 +245,34 @@ impl Reference {
         answer(&self.problem, &self.program, self.settings, &mut cases)?;
         let [case] = cases;
         Ok(case.without_poison(&self.problem))
+    }
+
+    /// Returns the cases of a kernel: those that are the same
+    /// for every kernel, computed once for a `seed`, then those of fresh sets, which are the
+    /// kernel's own, so that no kernel can hold their answers, and drawn when they are asked for.
+    ///
+    /// # Errors
+    /// As for [`Reference::case`].
+    pub fn cases(
+        &self,
+        source: &str,
+        seed: Seed,
+    ) -> Result<impl Iterator<Item = Result<Arc<Case>, EvalError>>, EvalError> {
+        let own = seed.derive(&ContentHash::of(source.as_bytes()).to_string());
+        let fresh = self.problem.input_sets.iter().filter(|set| set.fresh);
+        let fresh = fresh.map(move |set| self.case(set, own).map(Arc::new));
+        Ok(self.fixed(seed)?.into_iter().map(Ok).chain(fresh))
+    }
+
+    fn fixed(&self, seed: Seed) -> Result<Vec<Arc<Case>>, EvalError> {
+        let mut known = self.fixed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, cases)) = known.as_ref().filter(|(by, _)| *by == seed) {
+            return Ok(cases.clone());
+        }
+        let sets = self.problem.input_sets.iter().filter(|set| !set.fresh);
+        let cases = sets.map(|set| self.case(set, seed).map(Arc::new));
+        let cases: Vec<Arc<Case>> = cases.collect::<Result<_, _>>()?;
+        *known = Some((seed, cases.clone()));
+        Ok(cases)
     }
 }

@@ -14,6 +14,7 @@ use std::env;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// Show all runs below a folder in the browser, live
 ///
@@ -116,8 +117,9 @@ async fn serve(arguments: &Arguments, output: Output) -> Result<(), CliError> {
 /// Returns whether kernels of a target have a timeline. Of a target that is not built in, asking
 /// for one tells.
 fn has_timeline(target: &str) -> bool {
-    let target = Catalog::built_in().and_then(|catalog| catalog.target(target));
-    let family = target.ok().and_then(|it| registry::family(&it).ok());
+    static CATALOG: LazyLock<Option<Catalog>> = LazyLock::new(|| Catalog::built_in().ok());
+    let target = CATALOG.as_ref().and_then(|it| it.target(target).ok());
+    let family = target.and_then(|it| registry::family(&it).ok());
     family.is_none_or(Family::has_timelines)
 }
 

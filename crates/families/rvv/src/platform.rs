@@ -56,8 +56,7 @@ impl RvvPlatform {
         mode: Mode,
         memory_bytes: usize,
     ) -> Simulated<NoAccelerator> {
-        let mut hart = machine.hart(mode, self.vlen);
-        hart.note_causes(MEMORY_BASE);
+        let hart = machine.hart(mode, self.vlen);
         Simulated::of_hart(hart, NoAccelerator::default(), memory_bytes)
     }
 }
@@ -107,7 +106,9 @@ impl Platform for RvvPlatform {
         mode: Mode,
         memory_bytes: usize,
     ) -> Result<Simulated<NoAccelerator>, EvalError> {
-        Ok(self.simulated(&self.machine, mode, memory_bytes))
+        let mut machine = self.simulated(&self.machine, mode, memory_bytes);
+        machine.hart().note_causes(MEMORY_BASE);
+        Ok(machine)
     }
 
     fn plain_machine(&self, memory_bytes: usize) -> Simulated<NoAccelerator> {
@@ -128,9 +129,9 @@ impl Platform for RvvPlatform {
         Some(())
     }
 
-    fn feedback(&self, call: &mut RankedCall<'_, '_, Self>) -> Feedback {
-        let kernel = call.trial.kernel;
-        VectorProfile::of(call).feedback(kernel)
+    fn feedback(&self, _: &mut RankedCall<'_, '_, Self>) -> Feedback {
+        // Every ranked call has a profile, of which `refine` makes all of it.
+        Feedback::default()
     }
 
     fn profile(

@@ -42,7 +42,7 @@ impl Builder {
     /// Returns what decides whether a compiled header is of use. A compiler takes none of
     /// another build of it, even where both have one name.
     fn header_key(&self, kind: Kind) -> ContentHash {
-        let program = fs::metadata(self.compiler_program()).ok();
+        let program = fs::metadata(self.compiler.toolchain().program()).ok();
         let (size, changed) = program.map_or((0, None), |program| {
             let changed = program.modified().ok();
             let since = changed.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());

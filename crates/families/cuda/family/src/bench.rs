@@ -22,7 +22,7 @@ use autocomp_eval::{
 };
 use autocomp_native::Reference;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Hash of everything in this crate and the simulator that decides results.
 const SOURCES: &str = env!("AUTOCOMP_CUDA_HASH");
@@ -48,7 +48,6 @@ pub(crate) struct CudaBench {
     compiler: KernelCompiler,
     evaluations: Evaluations,
     identity: ContentHash,
-    cases: Mutex<Option<Vec<Arc<Case>>>>,
     threads: ThreadCount,
 }
 
@@ -99,34 +98,13 @@ impl CudaBench {
                 opening.settings.use_cache.then_some(folder.as_path()),
             ),
             identity,
-            cases: Mutex::new(None),
             threads: ThreadCount::new(opening.settings.threads),
         })
     }
 
     /// Returns the cases of a kernel: those of fresh sets are its own.
     fn cases(&self, source: &str) -> Result<Vec<Arc<Case>>, EvalError> {
-        let own = self
-            .seed
-            .derive(&ContentHash::of(source.as_bytes()).to_string());
-        let mut cases = self.fixed_cases()?;
-        for set in self.problem.input_sets.iter().filter(|set| set.fresh) {
-            cases.push(Arc::new(self.reference.case(set, own)?));
-        }
-        Ok(cases)
-    }
-
-    fn fixed_cases(&self) -> Result<Vec<Arc<Case>>, EvalError> {
-        let mut known = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cases) = &*known {
-            return Ok(cases.clone());
-        }
-        let fixed = self.problem.input_sets.iter().filter(|set| !set.fresh);
-        let cases: Vec<Arc<Case>> = fixed
-            .map(|set| self.reference.case(set, self.seed).map(Arc::new))
-            .collect::<Result<_, _>>()?;
-        *known = Some(cases.clone());
-        Ok(cases)
+        self.reference.cases(source, self.seed)?.collect()
     }
 
     /// Returns what a kernel must do at least, with nothing but that.

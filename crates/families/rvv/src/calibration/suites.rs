@@ -38,7 +38,8 @@ impl Calibrated for Suites {
                 "see crates/families/rvv/calibration/k230 for a table that can be read".into(),
             ],
         };
-        let text = std::fs::read_to_string(&path).map_err(|error| unusable(error.to_string()))?;
+        let text = autocomp_eval::given_file::read_text(&path)
+            .map_err(|error| unusable(error.to_string()))?;
         let measured: Measured =
             toml::from_str(&text).map_err(|error| unusable(error.to_string()))?;
         let target = request

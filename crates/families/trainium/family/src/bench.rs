@@ -1,7 +1,7 @@
 //! One problem on one simulated machine: runs, compares and times kernels.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use autocomp_catalog::{Buffer, DataType, Problem, Roofline, Tolerance, Work};
 use autocomp_core::{
@@ -54,8 +54,6 @@ pub(crate) struct TrainiumBench {
     reference: Reference,
     evaluations: Evaluations,
     identity: ContentHash,
-    /// The cases that are the same for all kernels; computed once and shared.
-    cases: Mutex<Option<Vec<Arc<Case>>>>,
     threads: ThreadCount,
 }
 
@@ -113,7 +111,6 @@ impl TrainiumBench {
                 opening.settings.use_cache.then_some(folder.as_path()),
             ),
             identity,
-            cases: Mutex::new(None),
             threads: ThreadCount::new(opening.settings.threads),
         })
     }
@@ -124,24 +121,7 @@ impl TrainiumBench {
         &self,
         source: &str,
     ) -> Result<impl Iterator<Item = Result<Arc<Case>, EvalError>>, EvalError> {
-        let own = ContentHash::of(source.as_bytes()).to_string();
-        let own = self.seed.derive(&own);
-        let fresh = self.problem.input_sets.iter().filter(|set| set.fresh);
-        let fresh = fresh.map(move |set| self.reference.case(set, own).map(Arc::new));
-        Ok(self.fixed_cases()?.into_iter().map(Ok).chain(fresh))
-    }
-
-    fn fixed_cases(&self) -> Result<Vec<Arc<Case>>, EvalError> {
-        let mut known = self.cases.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(cases) = &*known {
-            return Ok(cases.clone());
-        }
-        let fixed = self.problem.input_sets.iter().filter(|set| !set.fresh);
-        let cases: Vec<Arc<Case>> = fixed
-            .map(|set| self.reference.case(set, self.seed).map(Arc::new))
-            .collect::<Result<_, _>>()?;
-        *known = Some(cases.clone());
-        Ok(cases)
+        self.reference.cases(source, self.seed)
     }
 
     pub(crate) fn judge(
