@@ -1,7 +1,9 @@
 //! The text of a PTX module and what it is made of.
 
+mod body;
 mod directives;
 mod lexer;
+mod operands;
 mod parser;
 
 pub use parser::parse;
