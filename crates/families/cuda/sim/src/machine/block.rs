@@ -50,7 +50,7 @@ enum Pause {
 impl<O: Witness> Block<'_, O> {
     /// Makes a finding of a fault of the thread `lane` of a warp.
     #[cold]
-    fn finding(&self, (fault, lane): Failed, warp: &Warp, at: u32) -> Box<Finding> {
+    pub(super) fn finding(&self, (fault, lane): Failed, warp: &Warp, at: u32) -> Box<Finding> {
         let step = self.kernel.steps.get(at as usize);
         Box::new(Finding {
             fault,
@@ -215,95 +215,5 @@ impl<O: Witness> Block<'_, O> {
             }
         }
         Ok(Pause::Turn)
-    }
-
-    /// Lets threads go on that wait at barriers where all have come.
-    fn open_barriers(&mut self, warps: &mut [Warp]) -> Result<(), Box<Finding>> {
-        // Threads that wait for the rest of their warp.
-        for warp in warps.iter_mut().filter(|it| it.live != 0) {
-            let Some(idx) = warp.groups.iter().position(|it| it.waits == Waits::Rest) else {
-                continue;
-            };
-            let group = warp.groups[idx];
-            if warp.groups.len() == 1 {
-                warp.groups[0].waits = Waits::No;
-                // It takes the step again, now with all threads.
-                continue;
-            }
-            if warp.next_group().is_none() {
-                let other = warp.groups.iter().find(|it| it.at != group.at);
-                let other = other.map_or(0, |it| it.at);
-                let fault = Fault::DivergedBarrier {
-                    other: self.kernel.steps[other as usize].line,
-                };
-                return Err(self.finding((fault, group.lanes.trailing_zeros()), warp, group.at));
-            }
-        }
-        for number in 0..16 {
-            let waits = |warp: &Warp| {
-                warp.groups
-                    .iter()
-                    .any(|it| it.waits == Waits::Barrier(number))
-            };
-            if !warps.iter().any(&waits) {
-                continue;
-            }
-            self.open_barrier(warps, number)?;
-        }
-        Ok(())
-    }
-
-    fn open_barrier(&mut self, warps: &mut [Warp], number: u32) -> Result<(), Box<Finding>> {
-        let mut waiting = self.arrived[number as usize];
-        let mut wanted = None;
-        let mut place = None;
-        for warp in &*warps {
-            for group in warp
-                .groups
-                .iter()
-                .filter(|it| it.waits == Waits::Barrier(number))
-            {
-                waiting += 32;
-                let (threads, _) = self.barrier_size(warp, group.at);
-                wanted = threads.or(wanted);
-                match place {
-                    None => place = Some(group.at),
-                    Some(other) if other != group.at && threads.is_none() => {
-                        let fault = Fault::DivergedBarrier {
-                            other: self.kernel.steps[other as usize].line,
-                        };
-                        return Err(self.finding(
-                            (fault, group.lanes.trailing_zeros()),
-                            warp,
-                            group.at,
-                        ));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        let is_complete = match wanted {
-            None => warps.iter().filter(|it| it.live != 0).all(|warp| {
-                warp.groups
-                    .iter()
-                    .all(|it| it.waits == Waits::Barrier(number))
-            }),
-            Some(threads) => threads <= waiting,
-        };
-        if !is_complete {
-            return Ok(());
-        }
-        self.arrived[number as usize] = 0;
-        self.barriers_passed += 1;
-        self.reduce_at_barrier(warps, number);
-        for warp in warps {
-            for group in &mut warp.groups {
-                if group.waits == Waits::Barrier(number) {
-                    group.waits = Waits::No;
-                    group.at += 1;
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -7,19 +7,14 @@ use super::collectives;
 use super::convert::{self, Conversion};
 use super::findings::Fault;
 use super::matrix;
+use super::meetings::{Meeting, whole_warp};
 use super::observer::Witness;
-use super::warp::{ALL, Group, Waits, Warp};
-use crate::decode::{Junction, Num, Op, Part, Reg, VoteMode};
+use super::packing::{pack, unpack};
+use super::warp::{Warp, branch, exit};
+use crate::decode::{Junction, Op, Part, Reg, VoteMode};
 use crate::half_floats::tf32_from_f32;
 
-/// Whether threads that meet are all there.
-enum Meeting {
-    /// They are, and go on.
-    Complete,
-    /// They wait for others.
-    Waits,
-}
-
+#[inline]
 fn join_masks(op: Junction, a: u32, b: u32) -> u32 {
     match op {
         Junction::And => a & b,
@@ -28,12 +23,14 @@ fn join_masks(op: Junction, a: u32, b: u32) -> u32 {
     }
 }
 
-fn blend(into: &mut u32, value: u32, lanes: u32) {
+#[inline]
+pub(super) fn blend(into: &mut u32, value: u32, lanes: u32) {
     *into = *into & !lanes | value & lanes;
 }
 
 /// Returns the number of the first thread of a mask.
-fn first(lanes: u32) -> u32 {
+#[inline]
+pub(super) fn first(lanes: u32) -> u32 {
     lanes.trailing_zeros().min(31)
 }
 
@@ -78,87 +75,6 @@ impl<O: Witness> Block<'_, O> {
             warp.join(idx);
         }
         Ok(())
-    }
-
-    /// Lets threads meet: those that `members` names. Threads that are not all there wait.
-    fn meet(
-        &self,
-        warp: &mut Warp,
-        idx: usize,
-        members: u32,
-        lanes: u32,
-    ) -> Result<Meeting, Failed> {
-        let values = warp.words[members as usize];
-        let group = warp.groups[idx];
-        let named = values[first(lanes) as usize];
-        for lane in 0..32 {
-            if lanes >> lane & 1 == 0 {
-                continue;
-            }
-            let members = values[lane as usize];
-            if members >> lane & 1 == 0 {
-                return Err((Fault::NotNamed { members }, lane));
-            }
-        }
-        // Threads that name others meet apart.
-        let mut same = 0;
-        for lane in 0..32 {
-            same |= u32::from(lanes >> lane & 1 != 0 && values[lane as usize] == named) << lane;
-        }
-        if same != group.lanes {
-            warp.groups[idx].lanes &= !same;
-            warp.groups.push(Group {
-                lanes: same,
-                ..group
-            });
-            return Ok(Meeting::Waits);
-        }
-        let wanted = named & warp.live;
-        if wanted == lanes {
-            warp.meetings += 1;
-            return Ok(Meeting::Complete);
-        }
-        let is_same_step =
-            |it: &Group| it.at == group.at && it.waits == Waits::Warp && it.lanes & wanted != 0;
-        let others = warp.groups.iter().filter(|it| is_same_step(it));
-        let present = others.fold(lanes, |sum, it| sum | it.lanes);
-        if present & wanted != wanted {
-            let is_alone = warp
-                .groups
-                .iter()
-                .enumerate()
-                .all(|(other, it)| other == idx || it.waits != Waits::No);
-            if is_alone {
-                let missing = wanted & !present;
-                return Err((
-                    Fault::MissingThreads {
-                        members: named,
-                        missing,
-                    },
-                    first(lanes),
-                ));
-            }
-            warp.groups[idx].waits = Waits::Warp;
-            return Ok(Meeting::Waits);
-        }
-        // All are there: they become one group, which takes the step again.
-        let mut merged = group;
-        merged.lanes = lanes;
-        let mut rest = Vec::new();
-        for (other, it) in warp.groups.iter().enumerate() {
-            if other == idx {
-                continue;
-            }
-            if is_same_step(it) {
-                merged.lanes |= it.lanes;
-            } else {
-                rest.push(*it);
-            }
-        }
-        merged.waits = Waits::No;
-        rest.push(merged);
-        warp.groups = rest;
-        Ok(Meeting::Waits)
     }
 
     /// Does what a step does and returns whether the threads go on to the next one.
@@ -236,8 +152,8 @@ impl<O: Witness> Block<'_, O> {
                     lanes,
                 );
             }
-            Op::MulWide { num, d, a, b } => wide(warp, *num, (*d, *a, *b, None), lanes),
-            Op::MadWide { num, d, a, b, c } => wide(warp, *num, (*d, *a, *b, Some(*c)), lanes),
+            Op::MulWide { num, d, a, b } => alu::wide(warp, *num, (*d, *a, *b, None), lanes),
+            Op::MadWide { num, d, a, b, c } => alu::wide(warp, *num, (*d, *a, *b, Some(*c)), lanes),
             Op::Bfi {
                 is_double,
                 d,
@@ -548,257 +464,5 @@ impl<O: Witness> Block<'_, O> {
             Op::Branch { .. } | Op::Exit => {}
         }
         Ok(true)
-    }
-
-    /// Lets threads arrive at a barrier of the block. They go on when it opens.
-    fn arrive(
-        &mut self,
-        warp: &mut Warp,
-        idx: usize,
-        number: u32,
-        is_arrival: bool,
-        lanes: u32,
-    ) -> Result<bool, Failed> {
-        let group = warp.groups[idx];
-        let number = warp.words[number as usize][first(lanes) as usize];
-        if 16 <= number {
-            let what = format!("barriers with the number {number}");
-            return Err((Fault::NotSimulated { what }, first(lanes)));
-        }
-        if lanes != group.lanes {
-            // Threads that the predicate leaves out go on.
-            warp.groups[idx].lanes &= !lanes;
-            warp.groups[idx].at += 1;
-            warp.groups.push(Group { lanes, ..group });
-            return Ok(false);
-        }
-        if lanes != warp.live {
-            warp.groups[idx].waits = Waits::Rest;
-            let at_once = warp
-                .groups
-                .iter()
-                .position(|it| it.at == group.at && it.waits == Waits::Rest && it.lanes != lanes);
-            if let Some(other) = at_once {
-                // The rest has come: together they take the step again.
-                warp.groups[other].lanes |= lanes;
-                warp.groups[other].waits = Waits::No;
-                warp.groups.swap_remove(idx);
-                return Ok(false);
-            }
-            let others = warp.groups.iter().find(|it| it.waits == Waits::No);
-            if others.is_none() {
-                let other = warp.groups.iter().find(|it| it.at != group.at);
-                let other = other.map_or(group.at, |it| it.at);
-                let fault = Fault::DivergedBarrier {
-                    other: self.kernel.steps[other as usize].line,
-                };
-                return Err((fault, first(lanes)));
-            }
-            return Ok(false);
-        }
-        if is_arrival {
-            self.arrived[number as usize] += 32;
-            return Ok(true);
-        }
-        warp.groups[idx].waits = Waits::Barrier(number);
-        Ok(false)
-    }
-
-    /// Returns how many threads meet at a barrier, if it says so.
-    pub(crate) fn barrier_size(&self, warp: &Warp, at: u32) -> (Option<u32>, bool) {
-        match &self.kernel.steps[at as usize].op {
-            Op::Barrier {
-                threads,
-                is_arrival,
-                ..
-            } => {
-                let threads = threads.map(|it| warp.words[it as usize][first(warp.live) as usize]);
-                (threads, *is_arrival)
-            }
-            _ => (None, false),
-        }
-    }
-
-    /// Gives all threads that leave a barrier what they found out there.
-    pub(crate) fn reduce_at_barrier(&self, warps: &mut [Warp], number: u32) {
-        let mut count = 0;
-        let mut total = 0;
-        for warp in &*warps {
-            for group in warp
-                .groups
-                .iter()
-                .filter(|it| it.waits == Waits::Barrier(number))
-            {
-                if let Op::Barrier {
-                    reduce: Some((_, _, _, a, not)),
-                    ..
-                } = &self.kernel.steps[group.at as usize].op
-                {
-                    let truth = warp.predicates[*a as usize];
-                    let truth = if *not { !truth } else { truth };
-                    count += (truth & group.lanes).count_ones();
-                    total += group.lanes.count_ones();
-                }
-            }
-        }
-        for warp in warps {
-            for group in warp.groups.clone() {
-                if group.waits != Waits::Barrier(number) {
-                    continue;
-                }
-                let Op::Barrier {
-                    reduce: Some((mode, is_count, d, ..)),
-                    ..
-                } = &self.kernel.steps[group.at as usize].op
-                else {
-                    continue;
-                };
-                if *is_count {
-                    put(&mut warp.words[*d as usize], [count; 32], group.lanes);
-                    continue;
-                }
-                let truth = match mode {
-                    VoteMode::All => count == total,
-                    _ => count != 0,
-                };
-                blend(
-                    &mut warp.predicates[*d as usize],
-                    u32::from(truth).wrapping_neg(),
-                    group.lanes,
-                );
-            }
-        }
-    }
-}
-
-/// Matrix operations need all threads of a whole warp.
-fn whole_warp(warp: &Warp, lanes: u32) -> Result<(), Failed> {
-    if lanes == ALL {
-        return Ok(());
-    }
-    let _ = warp;
-    let missing = !lanes;
-    Err((
-        Fault::MissingThreads {
-            members: ALL,
-            missing,
-        },
-        first(lanes),
-    ))
-}
-
-fn branch(warp: &mut Warp, idx: usize, target: u32, taken: u32) {
-    let group = &mut warp.groups[idx];
-    let stays = group.lanes & !taken;
-    if stays == 0 {
-        group.at = target;
-    } else if taken == 0 {
-        group.at += 1;
-    } else {
-        let mut jumped = *group;
-        group.at += 1;
-        group.lanes = stays;
-        jumped.at = target;
-        jumped.lanes = taken;
-        warp.groups.push(jumped);
-        let last = warp.groups.len() - 1;
-        warp.join(last);
-    }
-    if 1 < warp.groups.len()
-        && let Some(group) = warp.groups.get_mut(idx)
-    {
-        group.alone += 1;
-        warp.join(idx);
-    }
-}
-
-fn exit(warp: &mut Warp, idx: usize, lanes: u32) {
-    warp.live &= !lanes;
-    let group = &mut warp.groups[idx];
-    group.lanes &= !lanes;
-    group.at += 1;
-    if group.lanes == 0 {
-        warp.groups.swap_remove(idx);
-    }
-    // Whoever waited for them need not wait any more.
-    for group in &mut warp.groups {
-        if matches!(group.waits, Waits::Rest | Waits::Warp) {
-            group.waits = Waits::No;
-        }
-    }
-}
-
-fn wide(warp: &mut Warp, num: Num, (d, a, b, c): (u32, u32, u32, Option<u32>), lanes: u32) {
-    let (x, y) = (warp.words[a as usize], warp.words[b as usize]);
-    match num {
-        Num::U16 | Num::S16 => {
-            let z = c.map_or([0; 32], |c| warp.words[c as usize]);
-            let result = std::array::from_fn(|it| {
-                let product = match num {
-                    Num::S16 => (i32::from(x[it] as i16) * i32::from(y[it] as i16)) as u32,
-                    _ => (x[it] & 0xffff).wrapping_mul(y[it] & 0xffff),
-                };
-                product.wrapping_add(z[it])
-            });
-            put(&mut warp.words[d as usize], result, lanes);
-        }
-        _ => {
-            let z = c.map_or([0; 32], |c| warp.doubles[c as usize]);
-            let mut result = [0_u64; 32];
-            if num == Num::S32 {
-                for it in 0..32 {
-                    let product = i64::from(x[it] as i32) * i64::from(y[it] as i32);
-                    result[it] = (product as u64).wrapping_add(z[it]);
-                }
-            } else {
-                for it in 0..32 {
-                    result[it] = (u64::from(x[it]) * u64::from(y[it])).wrapping_add(z[it]);
-                }
-            }
-            put(&mut warp.doubles[d as usize], result, lanes);
-        }
-    }
-}
-
-fn pack(warp: &mut Warp, d: Reg, parts: &[u32], bits: u32, lanes: u32) {
-    let mask = if bits == 64 {
-        u64::MAX
-    } else {
-        (1 << bits) - 1
-    };
-    let mut result = [0_u64; 32];
-    for (part, idx) in parts.iter().zip(0..) {
-        let word = warp.words[*part as usize];
-        for lane in 0..32 {
-            result[lane] |= (u64::from(word[lane]) & mask) << (idx * bits);
-        }
-    }
-    match d {
-        Reg::Word(d) => put(
-            &mut warp.words[d as usize],
-            result.map(|it| it as u32),
-            lanes,
-        ),
-        Reg::Double(d) => put(&mut warp.doubles[d as usize], result, lanes),
-        Reg::Predicate(_) => {}
-    }
-}
-
-fn unpack(warp: &mut Warp, parts: &[Option<u32>], a: Reg, bits: u32, lanes: u32) {
-    let mask = if bits == 64 {
-        u64::MAX
-    } else {
-        (1 << bits) - 1
-    };
-    let whole = match a {
-        Reg::Word(a) => warp.words[a as usize].map(u64::from),
-        Reg::Double(a) => warp.doubles[a as usize],
-        Reg::Predicate(_) => [0; 32],
-    };
-    for (part, idx) in parts.iter().zip(0..) {
-        if let Some(part) = part {
-            let result = whole.map(|it| (it >> (idx * bits) & mask) as u32);
-            put(&mut warp.words[*part as usize], result, lanes);
-        }
     }
 }

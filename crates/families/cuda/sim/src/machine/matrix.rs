@@ -4,10 +4,12 @@
 //! several products at once with a few more bits and cuts; both lie within a few units in the
 //! last place of the true sum.
 
-use super::access::{Failed, addresses};
+use super::access::{Failed, How, addresses};
 use super::alu::put;
 use super::block::Block;
+use super::findings::Fault;
 use super::observer::Witness;
+use super::places::space_at;
 use super::warp::{ALL, Warp};
 use crate::decode::{Address, MatrixType, Part};
 use crate::half_floats::{bf16_to_f32, half_from_f32, half_to_f32};
@@ -365,5 +367,81 @@ impl<O: Witness> Block<'_, O> {
             }
         }
         Ok(())
+    }
+
+    /// Reads or writes one row of a matrix, 16 bytes from `address` on, for `lane`.
+    fn row(
+        &mut self,
+        warp: &mut Warp,
+        lane: u32,
+        address: u64,
+        write: Option<[u16; 8]>,
+    ) -> Result<[u16; 8], Failed> {
+        if !address.is_multiple_of(16) {
+            return Err((Fault::Misaligned { address, bytes: 16 }, lane));
+        }
+        let how = How {
+            space: Space::Shared,
+            bytes: 2,
+            write: write.is_some(),
+            atomic: false,
+        };
+        let mut found = [0; 8];
+        for (it, idx) in found.iter_mut().zip(0..) {
+            let address = address.wrapping_add(2 * idx);
+            match write {
+                None => *it = self.read_one(warp, lane, how, address)? as u16,
+                Some(values) => {
+                    self.write_one(warp, lane, how, address, values[idx as usize].into())?
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads one element of a matrix for `lane`, or writes it.
+    fn element(
+        &mut self,
+        warp: &mut Warp,
+        lane: u32,
+        (space, bytes): (Space, u32),
+        address: u64,
+        write: Option<u32>,
+    ) -> Result<u32, Failed> {
+        let how = How {
+            space,
+            bytes,
+            write: write.is_some(),
+            atomic: false,
+        };
+        match write {
+            None => self.read_one(warp, lane, how, address).map(|it| it as u32),
+            Some(value) => self
+                .write_one(warp, lane, how, address, value.into())
+                .map(|()| value),
+        }
+    }
+
+    /// Tells of an access of a whole matrix.
+    fn tell_matrix(
+        &mut self,
+        warp: &Warp,
+        space: Space,
+        addresses: &[u64; 32],
+        bytes: u32,
+        write: bool,
+        lanes: u32,
+    ) {
+        let space = match space {
+            Space::Generic => space_at(addresses[0]),
+            space => space,
+        };
+        let how = How {
+            space,
+            bytes,
+            write,
+            atomic: false,
+        };
+        self.tell(warp, how, addresses, lanes & ALL, (false, false));
     }
 }

@@ -2,18 +2,26 @@
 
 mod access;
 mod alu;
+mod atomics;
+mod barriers;
 mod block;
 mod collectives;
 mod convert;
+mod copies;
 mod execute;
 mod findings;
 mod launch;
 mod math;
 mod matrix;
+mod meetings;
 mod memory;
 mod observer;
+mod packing;
+mod places;
+mod rows;
 mod shadow;
 mod warp;
+mod watch;
 
 pub use findings::{Fault, Finding, Thread};
 pub use launch::{Launch, Limits, Order, Run};

@@ -142,3 +142,45 @@ impl Warp {
         }
     }
 }
+
+#[inline]
+pub(super) fn branch(warp: &mut Warp, idx: usize, target: u32, taken: u32) {
+    let group = &mut warp.groups[idx];
+    let stays = group.lanes & !taken;
+    if stays == 0 {
+        group.at = target;
+    } else if taken == 0 {
+        group.at += 1;
+    } else {
+        let mut jumped = *group;
+        group.at += 1;
+        group.lanes = stays;
+        jumped.at = target;
+        jumped.lanes = taken;
+        warp.groups.push(jumped);
+        let last = warp.groups.len() - 1;
+        warp.join(last);
+    }
+    if 1 < warp.groups.len()
+        && let Some(group) = warp.groups.get_mut(idx)
+    {
+        group.alone += 1;
+        warp.join(idx);
+    }
+}
+
+pub(super) fn exit(warp: &mut Warp, idx: usize, lanes: u32) {
+    warp.live &= !lanes;
+    let group = &mut warp.groups[idx];
+    group.lanes &= !lanes;
+    group.at += 1;
+    if group.lanes == 0 {
+        warp.groups.swap_remove(idx);
+    }
+    // Whoever waited for them need not wait any more.
+    for group in &mut warp.groups {
+        if matches!(group.waits, Waits::Rest | Waits::Warp) {
+            group.waits = Waits::No;
+        }
+    }
+}
