@@ -1,0 +1,115 @@
+//! From the text of a kernel to what can be run.
+
+use super::CudaBench;
+use crate::compiler::Compiled;
+use crate::requests::{Recording, Request};
+use autocomp_c::MAX_SOURCE_BYTES;
+use autocomp_core::{Diagnostic, Language as _, Outcome, Severity, Stage};
+use autocomp_cuda_sim::{Kernel, Module, decode, parse};
+use autocomp_eval::{EvalError, Verdict};
+use std::collections::BTreeMap;
+
+/// A kernel that is ready to run.
+pub(super) struct Ready {
+    pub(super) module: Module,
+    pub(super) kernels: BTreeMap<String, Kernel>,
+    pub(super) recording: Recording,
+}
+
+impl CudaBench {
+    pub(super) fn prepare(&self, source: &str) -> Result<Result<Ready, Verdict>, EvalError> {
+        let failed = |outcome, found: Vec<Diagnostic>| Ok(Err(Verdict::failed(outcome, found)));
+        if MAX_SOURCE_BYTES < source.len() {
+            let mut found = plain_error(
+                "too-large",
+                format!(
+                    "the kernel has {} bytes, of which it may have {MAX_SOURCE_BYTES}",
+                    source.len()
+                ),
+            );
+            found.stage = Stage::Check;
+            return failed(Outcome::Rejected, vec![found]);
+        }
+        if crate::CudaCpp.flaw(source, &self.problem.entry).is_some() {
+            let mut found = plain_error(
+                "no-entry",
+                format!(
+                    "it is no whole kernel file that defines the host function {}",
+                    self.problem.entry
+                ),
+            );
+            found.stage = Stage::Check;
+            return failed(Outcome::Rejected, vec![found]);
+        }
+        let Compiled { ptx, recording } = match self.compiler.compile(source)? {
+            Ok(compiled) => compiled,
+            Err(found) => {
+                let is_run = found.first().is_some_and(|it| it.stage == Stage::Test);
+                let outcome = if is_run {
+                    Outcome::Crashed
+                } else {
+                    Outcome::BuildFailed
+                };
+                return failed(outcome, found);
+            }
+        };
+        let read = parse(&ptx, crate::compiler::KERNEL_FILE).and_then(|module| {
+            let kernels = decode(&module)?;
+            Ok((module, kernels))
+        });
+        let (module, kernels) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                let message = match error.is_unsupported {
+                    true => format!(
+                        "the simulated GPU does not have what the kernel asks for: {}",
+                        error.message
+                    ),
+                    false => error.to_string(),
+                };
+                let mut found = plain_error("not-simulated", message);
+                found.stage = Stage::Build;
+                let line = ptx.lines().nth((error.line as usize).saturating_sub(1));
+                found
+                    .notes
+                    .extend(line.map(|line| format!("PTX: {}", line.trim())));
+                return failed(Outcome::BuildFailed, vec![found]);
+            }
+        };
+        let kernels: BTreeMap<String, Kernel> = kernels
+            .into_iter()
+            .map(|it| (it.name.clone(), it))
+            .collect();
+        for request in &recording.requests {
+            if let Request::Launch(launch) = request
+                && !kernels.contains_key(&launch.kernel)
+            {
+                let found = plain_error(
+                    "host-part",
+                    format!(
+                        "the host part launches {}, which is no kernel of the file",
+                        launch.kernel
+                    ),
+                );
+                return failed(Outcome::Crashed, vec![found]);
+            }
+        }
+        Ok(Ok(Ready {
+            module,
+            kernels,
+            recording,
+        }))
+    }
+}
+
+pub(super) fn plain_error(code: &str, message: String) -> Diagnostic {
+    Diagnostic {
+        stage: Stage::Test,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message,
+        location: None,
+        notes: Vec::new(),
+        remedy: None,
+    }
+}

@@ -1,0 +1,203 @@
+//! Runs of a kernel on the input sets, compared with what is right.
+
+use super::preparation::Ready;
+use super::preparation::plain_error;
+use super::{CudaBench, MOST_STEPS};
+use crate::diagnosis::diagnose;
+use crate::requests::Request;
+use autocomp_core::{Diagnostic, Outcome, Seed, Severity};
+use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, Order, Run};
+use autocomp_eval::inputs::Case;
+use autocomp_eval::{EvalError, Verdict, comparison};
+use std::sync::Arc;
+
+/// Instructions of warps in which races and reads of unwritten memory are looked for.
+const MOST_WATCHED_STEPS: u64 = 20_000_000;
+/// Side of what a mismatch is said to be a part of.
+const TILE: usize = 32;
+
+/// How a kernel is run.
+#[derive(Clone, Copy)]
+struct How {
+    order: Order,
+    is_watched: bool,
+    most_steps: u64,
+}
+
+/// What a kernel that is right has shown.
+pub(super) struct Right {
+    /// What there is to say of it.
+    pub(super) told: Vec<Diagnostic>,
+    /// The last case that it was tested on, which is its own if a set is fresh.
+    pub(super) case: Arc<Case>,
+}
+
+impl CudaBench {
+    /// Returns the memory of a device before a call.
+    pub(super) fn memory(&self, ready: &Ready, case: &Case, seed: Seed) -> DeviceMemory {
+        let mut memory = DeviceMemory::new(&ready.module);
+        let poisoned = case.clone().poisoned(&self.problem, seed);
+        for (buffer, content) in self.problem.buffers.iter().zip(poisoned.before) {
+            memory.add_buffer(content.unwrap_or_default(), buffer.is_read());
+        }
+        for bytes in &ready.recording.memory {
+            let mut content = vec![0; *bytes as usize];
+            autocomp_eval::inputs::poison(&mut content, autocomp_catalog::DataType::Float32, seed);
+            memory.add_buffer(content, false);
+        }
+        memory
+    }
+
+    /// Does what the host part asked for.
+    fn call(
+        &self,
+        ready: &Ready,
+        memory: &mut DeviceMemory,
+        how: How,
+    ) -> Result<u64, Box<Finding>> {
+        let mut steps = 0;
+        for request in &ready.recording.requests {
+            match request {
+                Request::Launch(launch) => {
+                    let run = Run {
+                        order: how.order,
+                        is_watched: how.is_watched,
+                        most_steps: how.most_steps.saturating_sub(steps),
+                        limits: self.machine.limits(),
+                    };
+                    steps += launch.run(&ready.kernels[&launch.kernel], memory, run)?;
+                }
+                Request::Set { to, value, bytes } => memory.set(*to, *value, *bytes)?,
+                Request::Copy { to, from, bytes } => memory.copy(*to, *from, *bytes)?,
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Compares what a call left with what is right.
+    fn compare(&self, case: &Case, memory: &DeviceMemory, seed: Seed) -> Option<Diagnostic> {
+        let poisoned = case.clone().poisoned(&self.problem, seed);
+        let buffers = self
+            .problem
+            .buffers
+            .iter()
+            .zip(&case.after)
+            .zip(&poisoned.before);
+        for (((buffer, right), before), number) in buffers.zip(0..) {
+            let got = memory.buffer(number);
+            let before = before.as_deref().unwrap_or_default();
+            let Some(right) = right else {
+                if got != before {
+                    return Some(plain_error(
+                        "input-changed",
+                        format!("the kernel changes {}, which is an input", buffer.name),
+                    ));
+                }
+                continue;
+            };
+            if let Some(found) =
+                comparison::compare(buffer, right, got, before, self.problem.tolerance, TILE)
+            {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Tests a kernel on every input set, the first one in three orders of blocks. Returns what
+    /// a right one has shown.
+    pub(super) fn test(
+        &self,
+        source: &str,
+        ready: &Ready,
+    ) -> Result<Result<Right, Verdict>, EvalError> {
+        const ORDERS: [Order; 3] = [
+            Order::Forward,
+            Order::Backward,
+            Order::Mixed(0x9e37_79b9_7f4a_7c15),
+        ];
+        let seed = self.seed.derive("poison of a device");
+        let mut last = None;
+        let mut watched = MOST_WATCHED_STEPS;
+        let mut is_cut = false;
+        for (case, number) in self.reference.cases(source, self.seed)?.zip(0..) {
+            let case = &*last.insert(case?);
+            let orders = if number == 0 {
+                &ORDERS[..]
+            } else {
+                &ORDERS[..1]
+            };
+            for order in orders {
+                let failed = |finding: &Finding| {
+                    let (outcome, mut found) = diagnose(&self.problem, source, finding);
+                    found.notes.push(format!("input set: {}", case.name));
+                    Verdict::failed(outcome, vec![found])
+                };
+                let mut result = None;
+                if *order == Order::Forward && 0 < watched {
+                    let mut memory = self.memory(ready, case, seed);
+                    let how = How {
+                        order: *order,
+                        is_watched: true,
+                        most_steps: watched,
+                    };
+                    match self.call(ready, &mut memory, how) {
+                        Ok(steps) => {
+                            watched -= steps.min(watched);
+                            result = Some(memory);
+                        }
+                        // It goes on without being watched.
+                        Err(finding) if matches!(finding.fault, Fault::TooLong { .. }) => {
+                            is_cut |= number == 0;
+                            watched = 0;
+                        }
+                        Err(finding) => return Ok(Err(failed(&finding))),
+                    }
+                }
+                let memory = match result {
+                    Some(memory) => memory,
+                    None => {
+                        let mut memory = self.memory(ready, case, seed);
+                        let how = How {
+                            order: *order,
+                            is_watched: false,
+                            most_steps: MOST_STEPS,
+                        };
+                        if let Err(finding) = self.call(ready, &mut memory, how) {
+                            return Ok(Err(failed(&finding)));
+                        }
+                        memory
+                    }
+                };
+                if let Some(mut found) = self.compare(case, &memory, seed) {
+                    if *order != Order::Forward {
+                        found.code = "depends-on-block-order".into();
+                        found.message = format!(
+                            "the result is wrong when blocks run in another order, though it is right when they run as they are numbered: {}",
+                            found.message
+                        );
+                        found.remedy = Some("blocks of a launch run in any order: let none rely on another that has not published its part".into());
+                    }
+                    found.notes.insert(0, format!("input set: {}", case.name));
+                    return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
+                }
+            }
+        }
+        let mut told = Vec::new();
+        if is_cut {
+            let mut found = plain_error(
+                "watched-in-part",
+                format!(
+                    "races and reads of what nobody wrote were looked for in the first {MOST_WATCHED_STEPS} instructions of warps only"
+                ),
+            );
+            found.severity = Severity::Warning;
+            told.push(found);
+        }
+        let last = last.ok_or_else(|| EvalError::Input {
+            message: format!("{} has no input set", self.problem.name),
+            remedies: vec!["add an `[[input_set]]` to its problem.toml".into()],
+        })?;
+        Ok(Ok(Right { told, case: last }))
+    }
+}
