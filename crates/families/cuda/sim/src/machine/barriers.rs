@@ -111,7 +111,7 @@ impl<O: Witness> Block<'_, O> {
                 .filter(|it| it.waits == Waits::Barrier(number))
             {
                 waiting += 32;
-                let (threads, _) = self.barrier_size(warp, group.at);
+                let threads = self.barrier_size(warp, group.at);
                 wanted = threads.or(wanted);
                 match place {
                     None => place = Some(group.at),
@@ -155,17 +155,12 @@ impl<O: Witness> Block<'_, O> {
     }
 
     /// Returns how many threads meet at a barrier, if it says so.
-    fn barrier_size(&self, warp: &Warp, at: u32) -> (Option<u32>, bool) {
+    fn barrier_size(&self, warp: &Warp, at: u32) -> Option<u32> {
         match &self.kernel.steps[at as usize].op {
-            Op::Barrier {
-                threads,
-                is_arrival,
-                ..
-            } => {
-                let threads = threads.map(|it| warp.words[it as usize][first(warp.live) as usize]);
-                (threads, *is_arrival)
+            Op::Barrier { threads, .. } => {
+                threads.map(|it| warp.words[it as usize][first(warp.live) as usize])
             }
-            _ => (None, false),
+            _ => None,
         }
     }
 

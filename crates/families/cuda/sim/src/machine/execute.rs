@@ -314,7 +314,7 @@ impl<O: Witness> Block<'_, O> {
                 transposed,
                 address,
             } => {
-                whole_warp(warp, lanes)?;
+                whole_warp(lanes)?;
                 warp.meetings += 1;
                 self.load_matrix(warp, d, *transposed, *address)?;
             }
@@ -323,7 +323,7 @@ impl<O: Witness> Block<'_, O> {
                 transposed,
                 address,
             } => {
-                whole_warp(warp, lanes)?;
+                whole_warp(lanes)?;
                 warp.meetings += 1;
                 self.store_matrix(warp, a, *transposed, *address)?;
             }
@@ -336,7 +336,7 @@ impl<O: Witness> Block<'_, O> {
                 b,
                 c,
             } => {
-                whole_warp(warp, lanes)?;
+                whole_warp(lanes)?;
                 matrix::mma(warp, *shape, *types, *half_sum, [d, a, b, c]);
             }
             Op::WmmaLoad {
@@ -349,7 +349,7 @@ impl<O: Witness> Block<'_, O> {
                 space,
                 stride,
             } => {
-                whole_warp(warp, lanes)?;
+                whole_warp(lanes)?;
                 let what = (*part, *shape, *bits, *row);
                 self.fragment(warp, what, d, (*space, *address, *stride), false)?;
             }
@@ -362,7 +362,7 @@ impl<O: Witness> Block<'_, O> {
                 space,
                 stride,
             } => {
-                whole_warp(warp, lanes)?;
+                whole_warp(lanes)?;
                 let what = (Part::C, *shape, *bits, *row);
                 self.fragment(warp, what, a, (*space, *address, *stride), true)?;
             }
@@ -376,7 +376,7 @@ impl<O: Witness> Block<'_, O> {
                 b,
                 c,
             } => {
-                whole_warp(warp, lanes)?;
+                whole_warp(lanes)?;
                 matrix::wmma(warp, *shape, *types, *half, [d, a, b, c]);
             }
             Op::Shuffle {

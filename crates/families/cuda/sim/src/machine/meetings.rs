@@ -100,11 +100,10 @@ impl<O: Witness> Block<'_, O> {
 
 /// Matrix operations need all threads of a whole warp.
 #[inline]
-pub(super) fn whole_warp(warp: &Warp, lanes: u32) -> Result<(), Failed> {
+pub(super) fn whole_warp(lanes: u32) -> Result<(), Failed> {
     if lanes == ALL {
         return Ok(());
     }
-    let _ = warp;
     let missing = !lanes;
     Err((
         Fault::MissingThreads {

@@ -70,14 +70,6 @@ impl DeviceMemory {
         area.map_or(&[], |area| &area.bytes)
     }
 
-    /// Returns the number of the first byte of the buffer `number` that no kernel wrote, if
-    /// there is one and that is known.
-    #[must_use]
-    pub fn first_unwritten(&self, number: u32) -> Option<u64> {
-        let area = self.areas.get(FIRST_BUFFER as usize + number as usize)?;
-        area.initialised.as_ref()?.first_unwritten()
-    }
-
     /// Sets `bytes` bytes from `to` on, as a call of the host does.
     ///
     /// # Errors

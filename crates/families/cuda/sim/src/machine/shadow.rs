@@ -337,14 +337,12 @@ impl GlobalShadow {
 #[derive(Clone, Debug)]
 pub(crate) struct Initialised {
     written: Vec<u64>,
-    bytes: usize,
 }
 
 impl Initialised {
     pub(crate) fn new(bytes: usize) -> Self {
         Self {
             written: vec![0; bytes.div_ceil(64)],
-            bytes,
         }
     }
 
@@ -356,11 +354,5 @@ impl Initialised {
     pub(crate) fn is_written(&self, at: usize, bytes: usize) -> bool {
         let ones = ((1_u64 << bytes) - 1) << (at % 64);
         self.written[at / 64] & ones == ones
-    }
-
-    pub(crate) fn first_unwritten(&self) -> Option<u64> {
-        let place = self.written.iter().position(|word| *word != u64::MAX)?;
-        let at = place * 64 + self.written[place].trailing_ones() as usize;
-        (at < self.bytes).then_some(at as u64)
     }
 }

@@ -17,8 +17,6 @@ const LINE: u64 = 128;
 pub struct Counts {
     /// Blocks that were watched.
     pub blocks: u32,
-    /// Steps of warps.
-    pub steps: u64,
     pub(crate) issue: f64,
     pub(crate) fma: f64,
     pub(crate) int: f64,
@@ -41,8 +39,6 @@ pub struct Counts {
     pub l2_write_sectors: u64,
     /// Sectors of atomic operations at the L2.
     pub atomic_sectors: u64,
-    /// Barriers, of each warp.
-    pub barriers: u64,
     /// Cycles of the warp that took longest if it were alone and nothing else were busy.
     pub(crate) latency: f64,
     /// Sum over all blocks of the mean of the same over their warps.
@@ -365,7 +361,6 @@ impl Observer for Tracer<'_> {
         self.at = at as usize;
         let cost = self.costs[self.at];
         let counts = &mut self.counts;
-        counts.steps += 1;
         counts.issue += cost.issue;
         counts.fma += cost.fma;
         counts.int += cost.int;
@@ -394,7 +389,6 @@ impl Observer for Tracer<'_> {
         }
         match self.kernel.steps[self.at].op {
             Op::Barrier { .. } => {
-                counts.barriers += 1;
                 clock.barriers += 1;
                 let now = clock.starts.iter().fold(clock.now, |a, b| a.max(*b)) + cost.latency;
                 match self.phases.get_mut(clock.barriers - 1) {
