@@ -1,5 +1,6 @@
 //! What those who confirm have found, in words.
 
+use crate::change::times;
 use autocomp_eval::text::grouped;
 use autocomp_runner::Confirmation;
 
@@ -15,7 +16,7 @@ pub fn confirmed_text(confirmation: &Confirmation) -> String {
     let ratio = confirmation
         .ratio_to_baseline
         .map_or_else(String::new, |it| {
-            format!(", {:.2} times what the baseline takes there", it.value)
+            format!(", {} times what the baseline takes there", times(it.value))
         });
     format!("right, {} {}{ratio}", grouped(cost.value), cost.unit)
 }
