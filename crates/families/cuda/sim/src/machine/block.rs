@@ -6,8 +6,9 @@ use super::launch::Launch;
 use super::memory::DeviceMemory;
 use super::observer::Witness;
 use super::shadow::{BlockOrder, SharedShadow};
+use super::specials;
 use super::warp::{Waits, Warp};
-use crate::decode::{Kernel, SPECIAL};
+use crate::decode::Kernel;
 use crate::ptx::Line;
 
 /// Steps that a warp takes before the next one has its turn.
@@ -144,41 +145,7 @@ impl<O: Witness> Block<'_, O> {
             } else {
                 (1 << rest) - 1
             });
-            let first = self.kernel.first_special as usize;
-            for (idx, name) in SPECIAL.iter().enumerate() {
-                let of = |lane: u32| {
-                    let thread = launch.thread(warp.number * 32 + lane);
-                    match *name {
-                        "%tid.x" => thread[0],
-                        "%tid.y" => thread[1],
-                        "%tid.z" => thread[2],
-                        "%ntid.x" => launch.block[0],
-                        "%ntid.y" => launch.block[1],
-                        "%ntid.z" => launch.block[2],
-                        "%ctaid.x" => position[0],
-                        "%ctaid.y" => position[1],
-                        "%ctaid.z" => position[2],
-                        "%nctaid.x" => launch.grid[0],
-                        "%nctaid.y" => launch.grid[1],
-                        "%nctaid.z" => launch.grid[2],
-                        "%laneid" => lane,
-                        "%warpid" => warp.number,
-                        "%nwarpid" => threads.div_ceil(32),
-                        "%lanemask_eq" => 1 << lane,
-                        "%lanemask_lt" => (1 << lane) - 1,
-                        "%lanemask_le" => ((1_u64 << (lane + 1)) - 1) as u32,
-                        "%lanemask_gt" => !(((1_u64 << (lane + 1)) - 1) as u32),
-                        "%lanemask_ge" => !((1 << lane) - 1),
-                        "%dynamic_smem_size" => launch.dynamic_shared,
-                        "%total_smem_size" => launch.shared_bytes(self.kernel) as u32,
-                        "%nsmid" => 1,
-                        _ => 0,
-                    }
-                };
-                for lane in 0..32 {
-                    warp.words[first + idx][lane as usize] = of(lane);
-                }
-            }
+            specials::place(warp, self.kernel, position);
         }
     }
 

@@ -5,6 +5,7 @@ use super::findings::{Fault, Finding, Thread};
 use super::memory::DeviceMemory;
 use super::observer::{Nobody, Observer, Somebody, Witness};
 use super::shadow::{BlockOrder, Published, SharedShadow};
+use super::specials;
 use super::warp::Warp;
 use crate::decode::Kernel;
 use crate::ptx::Line;
@@ -242,7 +243,11 @@ impl Launch {
         };
         let threads = self.threads();
         let mut warps: Vec<Warp> = (0..threads.div_ceil(32))
-            .map(|number| Warp::new(kernel, number, threads - number * 32))
+            .map(|number| {
+                let mut warp = Warp::new(kernel, number, threads - number * 32);
+                specials::fill(&mut warp, kernel, self);
+                warp
+            })
             .collect();
         let mut block = Block {
             kernel,

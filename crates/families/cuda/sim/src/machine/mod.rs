@@ -20,6 +20,7 @@ mod packing;
 mod places;
 mod rows;
 mod shadow;
+mod specials;
 mod warp;
 mod watch;
 

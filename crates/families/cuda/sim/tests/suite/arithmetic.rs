@@ -148,3 +148,28 @@ fn matrices_load_as_the_manual_draws_them() {
     );
     assert_eq!(row(&body(".trans"), &[0; 4])[..2], [0x19_0018, 0x1b_001a]);
 }
+
+#[test]
+fn special_registers_hold_in_every_block() {
+    let body = "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r2, %r1, %r2, %t;
+        mul.wide.u32 %d1, %r2, 4; add.u64 %d2, %y, %d1;
+        mov.u32 %r3, %nctaid.x; shl.b32 %r3, %r3, 4; or.b32 %r1, %r1, %r3;
+        mov.u32 %r3, %warpid; shl.b32 %r3, %r3, 8; or.b32 %r1, %r1, %r3;
+        mov.u32 %r3, %nwarpid; shl.b32 %r3, %r3, 12; or.b32 %r1, %r1, %r3;
+        mov.u32 %r3, %lanemask_lt; popc.b32 %r3, %r3; shl.b32 %r3, %r3, 16; or.b32 %r1, %r1, %r3;
+        mov.u32 %r3, %laneid; shl.b32 %r3, %r3, 24; or.b32 %r1, %r1, %r3;
+        st.global.u32 [%d2], %r1;";
+    let text = kernel_of(body);
+    for order in [Order::Forward, Order::Backward] {
+        let y =
+            run(&text, (3, 64), &[0; 4], 3 * 64 * 4, order).unwrap_or_else(|it| panic!("{it:?}"));
+        for (bytes, thread) in y.chunks_exact(4).zip(0_u32..) {
+            let found = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            let (block, warp, lane) = (thread / 64, thread % 64 / 32, thread % 32);
+            assert_eq!(
+                found,
+                block | 3 << 4 | warp << 8 | 2 << 12 | lane << 16 | lane << 24
+            );
+        }
+    }
+}
