@@ -60,11 +60,7 @@ impl<O: Witness> Block<'_, O> {
             };
         }
         if is_global {
-            self.order.acquired = self.time;
-            if let Some(published) = self.order.published.get_mut(self.number as usize) {
-                published.before = published.fence;
-                published.at = self.time;
-            }
+            self.order.publish(self.number, self.time);
         }
         Ok(())
     }

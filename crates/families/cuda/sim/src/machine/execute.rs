@@ -453,10 +453,8 @@ impl<O: Witness> Block<'_, O> {
                 return self.arrive(warp, idx, *number, *is_arrival, lanes);
             }
             Op::Fence { device } => {
-                if *device
-                    && let Some(published) = self.order.published.get_mut(self.number as usize)
-                {
-                    published.fence = self.time;
+                if *device && self.is_watched {
+                    self.order.fence(self.number, self.time);
                 }
                 warp.meetings += 1;
             }

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::findings::{Fault, Finding, Thread};
 use super::memory::DeviceMemory;
 use super::observer::{Nobody, Observer, Somebody, Witness};
-use super::shadow::{BlockOrder, Published, SharedShadow};
+use super::shadow::{BlockOrder, SharedShadow};
 use super::specials;
 use super::warp::Warp;
 use crate::decode::Kernel;
@@ -237,10 +237,7 @@ impl Launch {
     ) -> Result<u64, Box<Finding>> {
         memory.begin_launch(run.is_watched, kernel.granules[1]);
         let blocks = self.blocks() as u32;
-        let mut order = BlockOrder {
-            published: vec![Published::default(); if run.is_watched { blocks as usize } else { 0 }],
-            acquired: 0,
-        };
+        let mut order = BlockOrder::default();
         let threads = self.threads();
         let mut warps: Vec<Warp> = (0..threads.div_ceil(32))
             .map(|number| {

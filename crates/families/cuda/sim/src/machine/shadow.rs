@@ -1,5 +1,7 @@
 //! Who used which bytes: races and reads of what nobody wrote.
 
+use std::collections::HashMap;
+
 /// When and by whom something was used. Two uses are ordered if they are of one thread, if a
 /// barrier of the block lies between them, or if they are of one warp with a meeting of the
 /// warp between them.
@@ -207,28 +209,42 @@ pub(crate) struct GlobalShadow {
 /// What blocks have published: the time of the last fence that an atomic operation followed,
 /// and the time of that operation.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Published {
-    pub(crate) fence: u64,
-    pub(crate) before: u64,
-    pub(crate) at: u64,
+struct Published {
+    fence: u64,
+    before: u64,
+    at: u64,
 }
 
 /// How blocks of a launch are ordered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BlockOrder {
-    /// What each block has published, by its number.
-    pub(crate) published: Vec<Published>,
+    /// What blocks have published, by their numbers: those that had a fence.
+    published: HashMap<u32, Published>,
     /// When the block that runs last used an atomic operation.
     pub(crate) acquired: u64,
 }
 
 impl BlockOrder {
+    /// Notes a fence of the block `number`.
+    pub(crate) fn fence(&mut self, number: u32, time: u64) {
+        self.published.entry(number).or_default().fence = time;
+    }
+
+    /// Notes an atomic operation of the block `number`. Before a fence it publishes nothing.
+    pub(crate) fn publish(&mut self, number: u32, time: u64) {
+        self.acquired = time;
+        if let Some(published) = self.published.get_mut(&number) {
+            published.before = published.fence;
+            published.at = time;
+        }
+    }
+
     fn orders(&self, earlier: &GlobalUse) -> bool {
         if earlier.block == SEVERAL {
             // Which of them published is not kept: the benefit of the doubt.
             return earlier.time < self.acquired;
         }
-        let Some(published) = self.published.get(earlier.block as usize) else {
+        let Some(published) = self.published.get(&earlier.block) else {
             return false;
         };
         earlier.time < published.before && published.at <= self.acquired

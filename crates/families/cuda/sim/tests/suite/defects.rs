@@ -267,3 +267,14 @@ fn launches_that_no_device_accepts_are_told() {
         assert!(matches!(found, Err(Fault::BadLaunch { .. })), "{shape:?}");
     }
 }
+
+#[test]
+fn a_launch_of_very_many_blocks_ends_with_its_limit() {
+    // What blocks publish is kept for those that ran, not for those that are numbered.
+    let body = "membar.gl; atom.global.add.u32 %r2, [%x], 1;";
+    let text = kernel_of(body);
+    for order in [Order::Forward, Order::Backward, Order::Mixed(7)] {
+        let found = run(&text, (2_147_483_647, 32), &[0; 4], 4, order).map_err(|it| it.fault);
+        assert!(matches!(found, Err(Fault::TooLong { .. })), "{found:?}");
+    }
+}
