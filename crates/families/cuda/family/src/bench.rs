@@ -6,7 +6,11 @@ mod preparation;
 
 mod trial;
 
+pub(crate) use preparation::Ready;
+pub(crate) use trial::compared;
+
 use crate::compiler::KernelCompiler;
+use crate::device::Program;
 use crate::feedback::{self, Timed};
 use autocomp_catalog::Problem;
 use autocomp_core::{
@@ -32,7 +36,7 @@ const MOST_STEPS: u64 = 200_000_000;
 
 /// One problem on one simulated GPU.
 #[derive(Debug)]
-pub(crate) struct CudaBench {
+pub struct CudaBench {
     problem: Problem,
     machine: Machine,
     engine: String,
@@ -45,7 +49,11 @@ pub(crate) struct CudaBench {
 }
 
 impl CudaBench {
-    pub(crate) fn open(opening: Opening<'_>, machine: Machine) -> Result<Self, EvalError> {
+    /// Finds the compiler and makes ready what is known of the problem.
+    ///
+    /// # Errors
+    /// [`EvalError`] if the environment does not allow it.
+    pub fn open(opening: Opening<'_>, machine: Machine) -> Result<Self, EvalError> {
         let (problem, target) = (opening.problem, opening.target);
         autocomp_eval::refuse_arguments(problem)?;
         let folder = &opening.surroundings.cache_folder;
@@ -80,11 +88,12 @@ impl CudaBench {
         })
     }
 
-    fn judge(
+    /// Says whether a kernel is right and how long it takes, and returns what runs.
+    pub(crate) fn judge(
         &self,
         source: &str,
         clock: &mut TierClock,
-    ) -> Result<Result<Timed, Verdict>, EvalError> {
+    ) -> Result<Result<(Timed, Ready), Verdict>, EvalError> {
         let _busy = self.threads.take();
         let ready = match clock.measure("build", || self.prepare(source))? {
             Ok(ready) => ready,
@@ -117,10 +126,40 @@ impl CudaBench {
             return Err(refutation.error());
         }
         timed.told = right.told;
-        Ok(Ok(timed))
+        Ok(Ok((timed, ready)))
     }
 
-    fn cost(&self, timed: &Timed) -> Cost {
+    /// Returns the problem.
+    #[must_use]
+    pub fn problem(&self) -> &Problem {
+        &self.problem
+    }
+
+    /// Returns what gives right answers.
+    #[must_use]
+    pub fn reference(&self) -> &Reference {
+        &self.reference
+    }
+
+    /// Returns the seed of inputs.
+    pub(crate) fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Returns the name of the compiler.
+    pub(crate) fn compiler(&self) -> &str {
+        self.compiler.name()
+    }
+
+    /// Compiles a kernel and returns what a device is given.
+    ///
+    /// # Errors
+    /// [`EvalError`] if the environment does not allow it.
+    pub fn program(&self, source: &str) -> Result<Result<Program, Verdict>, EvalError> {
+        Ok(self.prepare(source)?.map(|ready| ready.program()))
+    }
+
+    pub(crate) fn cost(&self, timed: &Timed) -> Cost {
         let spread = (self.machine.spread_percent * 10_000.0) as u32;
         Cost::nanoseconds(timed.ns.round().max(1.0) as u64, spread)
     }
@@ -157,7 +196,7 @@ impl Evaluator for CudaBench {
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         self.evaluations.get(source, None, |clock| {
             let judged = self.judge(source, clock)?;
-            Ok(judged.map_or_else(|verdict| verdict, |timed| self.right(&timed)))
+            Ok(judged.map_or_else(|verdict| verdict, |(timed, _)| self.right(&timed)))
         })
     }
 }
@@ -186,7 +225,7 @@ impl Bench for CudaBench {
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
         let mut clock = TierClock::default();
         let timed = match self.judge(source, &mut clock)? {
-            Ok(timed) => timed,
+            Ok((timed, _)) => timed,
             Err(verdict) => {
                 let evaluation = clock.finish(self.key(source), verdict);
                 return Ok(Profiled::Failed(Box::new(evaluation)));

@@ -6,11 +6,13 @@
 
 mod bench;
 mod compiler;
+mod device;
 mod diagnosis;
 mod feedback;
 mod language;
 mod requests;
 
+use device::DeviceBench;
 pub use language::CudaCpp;
 
 use autocomp_catalog::Target;
@@ -43,8 +45,13 @@ impl Family for Cuda {
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
-        let machine = machine_of(opening.target, opening.machine)?;
-        Ok(Arc::new(bench::CudaBench::open(opening, machine)?))
+        match device_of(opening.target, opening.machine)? {
+            Some(settings) => Ok(Arc::new(DeviceBench::open(opening, settings)?)),
+            None => {
+                let machine = machine_of(opening.target, opening.machine)?;
+                Ok(Arc::new(bench::CudaBench::open(opening, machine)?))
+            }
+        }
     }
 
     fn figures(
@@ -74,12 +81,30 @@ impl Family for Cuda {
     }
 
     fn examine(&self, _surroundings: &Surroundings) -> Vec<Finding> {
-        vec![Finding {
-            name: "NVIDIA GPUs",
+        let simulated = Finding {
+            name: "NVIDIA GPUs, simulated",
             ok: true,
-            detail: "simulated, without any file of the vendor; times are estimates from PTX, and no device is used".into(),
+            detail: "without any file of the vendor; times are estimates from PTX".into(),
             remedies: Vec::new(),
-        }]
+        };
+        // That there is no GPU is no fault of this computer.
+        let detail = match device::found(None, 0) {
+            Ok(told) => format!(
+                "{}, {}, driver for CUDA {}: machine `device` of target cuda-{} measures on it",
+                told.name,
+                told.architecture,
+                told.driver,
+                told.architecture.replace('_', "")
+            ),
+            Err(reason) => format!("none to measure on: {reason}"),
+        };
+        let device = Finding {
+            name: "NVIDIA GPU, measured",
+            ok: true,
+            detail,
+            remedies: Vec::new(),
+        };
+        vec![simulated, device]
     }
 
     fn probe(&self) -> &'static str {
@@ -87,7 +112,24 @@ impl Family for Cuda {
     }
 }
 
-/// Reads the description of a machine of `target`.
+/// Returns the settings of a GPU that is there; none for a simulated machine.
+fn device_of(target: &Target, name: &str) -> Result<Option<device::Settings>, EvalError> {
+    autocomp_eval::read_machine(target, name, device::parse)
+}
+
+/// Reads the description of a machine of `target`; of a GPU that is there, that of the simulated
+/// machine that stands for it.
 fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
-    autocomp_eval::read_machine(target, name, Machine::parse)
+    let simulated = device_of(target, name)?.map(|device| device.simulated);
+    autocomp_eval::read_machine(target, simulated.as_deref().unwrap_or(name), Machine::parse)
+}
+
+/// Parts that `tests/suite` and `examples` use one by one. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::bench::CudaBench;
+    pub use crate::device::{
+        Comparison, Device, Ended, Entry, Failure, Loaded, Program, Session, Told, Uploaded, find,
+        found, run,
+    };
 }

@@ -2,6 +2,7 @@
 
 use super::CudaBench;
 use crate::compiler::Compiled;
+use crate::device::Program;
 use crate::requests::{Recording, Request};
 use autocomp_c::MAX_SOURCE_BYTES;
 use autocomp_core::{Diagnostic, Language as _, Outcome, Severity, Stage};
@@ -10,14 +11,22 @@ use autocomp_eval::{EvalError, Verdict};
 use std::collections::BTreeMap;
 
 /// A kernel that is ready to run.
-pub(super) struct Ready {
+pub(crate) struct Ready {
     pub(super) module: Module,
     pub(super) kernels: BTreeMap<String, Kernel>,
     pub(super) recording: Recording,
+    pub(super) ptx: String,
+}
+
+impl Ready {
+    /// Returns what a device is given.
+    pub(crate) fn program(&self) -> Program {
+        Program::new(self.ptx.clone(), &self.module, self.recording.clone())
+    }
 }
 
 impl CudaBench {
-    pub(super) fn prepare(&self, source: &str) -> Result<Result<Ready, Verdict>, EvalError> {
+    pub(crate) fn prepare(&self, source: &str) -> Result<Result<Ready, Verdict>, EvalError> {
         let failed = |outcome, found: Vec<Diagnostic>| Ok(Err(Verdict::failed(outcome, found)));
         if MAX_SOURCE_BYTES < source.len() {
             let mut found = plain_error(
@@ -98,6 +107,7 @@ impl CudaBench {
             module,
             kernels,
             recording,
+            ptx,
         }))
     }
 }

@@ -5,6 +5,7 @@ use super::preparation::plain_error;
 use super::{CudaBench, MOST_STEPS};
 use crate::diagnosis::diagnose;
 use crate::requests::Request;
+use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity};
 use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, Order, Run};
 use autocomp_eval::inputs::Case;
@@ -30,6 +31,36 @@ pub(super) struct Right {
     pub(super) told: Vec<Diagnostic>,
     /// The last case that it was tested on, which is its own if a set is fresh.
     pub(super) case: Arc<Case>,
+}
+
+/// Compares what a call left, which began with `before`, with what is right. `got` returns what
+/// a buffer holds, nothing for one that is not to be looked at.
+pub(crate) fn compared<'c>(
+    problem: &Problem,
+    case: &Case,
+    before: &[Vec<u8>],
+    got: impl Fn(usize) -> Option<&'c [u8]>,
+) -> Option<Diagnostic> {
+    let buffers = problem.buffers.iter().zip(&case.after).zip(before);
+    for (number, ((buffer, right), before)) in buffers.enumerate() {
+        let Some(got) = got(number) else {
+            continue;
+        };
+        let Some(right) = right else {
+            if got != before {
+                return Some(plain_error(
+                    "input-changed",
+                    format!("the kernel changes {}, which is an input", buffer.name),
+                ));
+            }
+            continue;
+        };
+        let found = comparison::compare(buffer, right, got, before, problem.tolerance, TILE);
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 impl CudaBench {
@@ -72,36 +103,6 @@ impl CudaBench {
             }
         }
         Ok(steps)
-    }
-
-    /// Compares what a call left with what is right.
-    fn compare(&self, case: &Case, memory: &DeviceMemory, seed: Seed) -> Option<Diagnostic> {
-        let poisoned = case.clone().poisoned(&self.problem, seed);
-        let buffers = self
-            .problem
-            .buffers
-            .iter()
-            .zip(&case.after)
-            .zip(&poisoned.before);
-        for (((buffer, right), before), number) in buffers.zip(0..) {
-            let got = memory.buffer(number);
-            let before = before.as_deref().unwrap_or_default();
-            let Some(right) = right else {
-                if got != before {
-                    return Some(plain_error(
-                        "input-changed",
-                        format!("the kernel changes {}, which is an input", buffer.name),
-                    ));
-                }
-                continue;
-            };
-            if let Some(found) =
-                comparison::compare(buffer, right, got, before, self.problem.tolerance, TILE)
-            {
-                return Some(found);
-            }
-        }
-        None
     }
 
     /// Tests a kernel on every input set, the first one in three orders of blocks. Returns what
@@ -169,7 +170,13 @@ impl CudaBench {
                         memory
                     }
                 };
-                if let Some(mut found) = self.compare(case, &memory, seed) {
+                let poisoned = Case::clone(case).poisoned(&self.problem, seed).before;
+                let before: Vec<Vec<u8>> = poisoned
+                    .into_iter()
+                    .map(Option::unwrap_or_default)
+                    .collect();
+                let got = |number: usize| Some(memory.buffer(number as u32));
+                if let Some(mut found) = compared(&self.problem, case, &before, got) {
                     if *order != Order::Forward {
                         found.code = "depends-on-block-order".into();
                         found.message = format!(

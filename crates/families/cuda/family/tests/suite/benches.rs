@@ -1,9 +1,9 @@
 //! Benches for tests.
 
-use autocomp_catalog::{Catalog, Problem};
+use autocomp_catalog::{Catalog, Problem, Target};
 use autocomp_core::{Outcome, Seed};
 use autocomp_cuda::Cuda;
-use autocomp_eval::{Bench, EvaluatorSettings, Family, Opening, Surroundings};
+use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, Surroundings};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -28,11 +28,21 @@ pub fn open_on(problem: &Problem, target: &str) -> Arc<dyn Bench> {
     let target = catalog
         .target(target)
         .unwrap_or_else(|error| panic!("{error}"));
+    open_machine(problem, &target, &target.default_machine)
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Opens a problem on a machine of `target`, without known evaluations.
+pub fn open_machine(
+    problem: &Problem,
+    target: &Target,
+    machine: &str,
+) -> Result<Arc<dyn Bench>, EvalError> {
     let surroundings = Surroundings::installing(cache_folder(), std::env::var_os("PATH"));
-    let opening = Opening {
+    Cuda.open(Opening {
         problem,
-        target: &target,
-        machine: &target.default_machine,
+        target,
+        machine,
         settings: EvaluatorSettings {
             use_cache: false,
             seed: Seed(1),
@@ -42,8 +52,7 @@ pub fn open_on(problem: &Problem, target: &str) -> Arc<dyn Bench> {
         },
         surroundings: &surroundings,
         progress: &mut |_| {},
-    };
-    Cuda.open(opening).unwrap_or_else(|error| panic!("{error}"))
+    })
 }
 
 /// Returns how a kernel ended, the code of the first finding and the line of the source that it

@@ -3,5 +3,6 @@
 mod benches;
 mod cheats;
 mod defects;
+mod device;
 mod kernels;
 mod targets;

@@ -1,0 +1,485 @@
+//! One problem on one GPU that is there: kernels are checked on the simulated one, and only
+//! what is right there runs and is timed on the device.
+
+use super::calls::{Device, Told};
+use super::program::Program;
+use super::session::{Clock, Failure, Session};
+use super::settings::Settings;
+use super::worker::{Ended, run};
+use super::{Comparison, Entry};
+use crate::bench::{CudaBench, Ready};
+use autocomp_catalog::Ranking;
+use autocomp_core::{
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome,
+    Ratio, Seed, Severity, Stage,
+};
+use autocomp_eval::inputs::Case;
+use autocomp_eval::profile::{Profile, Profiled, Section};
+use autocomp_eval::{
+    Bench, BenchFacts, EvalError, Evaluations, Evaluator, Opening, TierClock, Verdict,
+};
+use autocomp_measuring::statistics::median;
+use autocomp_measuring::{Effort, Lease, Side};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// How long a worker may take to say what GPU there is.
+const LOOK: Duration = Duration::from_secs(60);
+/// Share of what the simulated machine needs at least that is certain on a device: clocks rise
+/// above those of data sheets, and what is written may stay in the L2.
+const CERTAIN: f64 = 0.5;
+/// A device is quieter than a computer with others on it: fewer rounds are enough.
+const EFFORT: Effort = Effort {
+    least_rounds: 9,
+    most_rounds: 20,
+    wall: Duration::from_secs(2),
+    half_width: 0.01,
+    confidence: 0.99,
+    confirmation: 1,
+    far: 2.0,
+};
+/// Cases that timed calls draw from.
+const TIMED_CASES: u32 = 2;
+
+/// Returns what is known of GPU `number`, found out by a process of its own.
+///
+/// # Errors
+/// Why there is none, in words.
+pub fn found(library: Option<&Path>, number: u32) -> Result<Told, String> {
+    let look = || serde_json::to_vec(&super::find(library, number)).unwrap_or_default();
+    match run(LOOK, look).map_err(|error| error.to_string())? {
+        Ended::Answered(answer) => serde_json::from_slice(&answer)
+            .map_err(|error| format!("what a process says of it is not understood: {error}"))?,
+        Ended::Late => Err(format!(
+            "the driver does not answer within {} seconds",
+            LOOK.as_secs()
+        )),
+        Ended::Died(how) => Err(format!("the driver ends the process that calls it ({how})")),
+    }
+}
+
+/// What a worker found out about a kernel.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Right(Measured),
+    /// What the kernel did.
+    Failed(Failure),
+    /// What the problem's own kernel did.
+    Base(Failure),
+}
+
+/// How long a right kernel takes.
+#[derive(Debug, Serialize, Deserialize)]
+struct Measured {
+    comparison: Comparison,
+    before: Clock,
+    after: Clock,
+    monitored_mhz: Option<u32>,
+    registers: u32,
+    /// What the simulated machine says of the same, nanoseconds.
+    #[serde(default)]
+    simulated_ns: u64,
+}
+
+/// One problem on one device.
+#[derive(Debug)]
+pub(crate) struct DeviceBench {
+    /// Checks kernels before they may run on the device.
+    simulated: CudaBench,
+    settings: Settings,
+    told: Told,
+    cache_folder: PathBuf,
+    engine: String,
+    evaluations: Evaluations,
+    identity: ContentHash,
+    /// The problem's own kernel.
+    base: OnceLock<Arc<Program>>,
+}
+
+impl DeviceBench {
+    pub(crate) fn open(opening: Opening<'_>, settings: Settings) -> Result<Self, EvalError> {
+        let (target, name) = (opening.target, opening.machine);
+        let machine = crate::machine_of(target, name)?;
+        let told = found(settings.library.as_deref(), settings.device).map_err(|reason| {
+            EvalError::Environment {
+                message: format!(
+                    "machine {name} of target {} needs a GPU of NVIDIA, and there is none that can be used: {reason}",
+                    target.name
+                ),
+                remedies: vec![
+                    format!("take a simulated machine: --machine {}", settings.simulated),
+                    "install the driver of the GPU; `autocomp doctor` says what is found".into(),
+                ],
+            }
+        })?;
+        if told.architecture != machine.architecture {
+            return Err(EvalError::Environment {
+                message: format!(
+                    "target {} is for {}, and the GPU of this computer, {}, is {}",
+                    target.name, machine.architecture, told.name, told.architecture
+                ),
+                remedies: vec![format!(
+                    "take --target cuda-{}, if there is one",
+                    told.architecture.replace('_', "")
+                )],
+            });
+        }
+        let text = target.machine(Some(name)).unwrap_or_default().to_owned();
+        let use_cache = opening.settings.use_cache;
+        let cache_folder = opening.surroundings.cache_folder.clone();
+        let engine = format!("device {} machine={name} on {}", target.name, told.name);
+        let simulated = CudaBench::open(
+            Opening {
+                problem: opening.problem,
+                target,
+                machine: &settings.simulated,
+                settings: opening.settings,
+                surroundings: opening.surroundings,
+                progress: &mut *opening.progress,
+            },
+            machine,
+        )?;
+        let hash = |code: ContentHash| {
+            let mut hasher = ContentHasher::new("evaluation on a GPU");
+            hasher.update(&code.0);
+            hasher.update(text.as_bytes());
+            hasher.update(told.name.as_bytes());
+            hasher.update(told.driver.as_bytes());
+            hasher.finish()
+        };
+        let (base, identity) = (hash(simulated.key("")), hash(simulated.identity()));
+        Ok(Self {
+            engine,
+            evaluations: Evaluations::measured(base, use_cache),
+            identity,
+            simulated,
+            settings,
+            told,
+            cache_folder,
+            base: OnceLock::new(),
+        })
+    }
+
+    /// Returns the problem's own kernel, ready for the device.
+    fn base(&self) -> Result<Arc<Program>, EvalError> {
+        if let Some(base) = self.base.get() {
+            return Ok(Arc::clone(base));
+        }
+        let problem = self.simulated.problem();
+        let wrong = |what: &str| EvalError::Input {
+            message: format!("baseline.cu of {} is not right: {what}", problem.name),
+            remedies: vec!["correct baseline.cu, reference.c or the tolerance".into()],
+        };
+        let source = problem
+            .kernel("baseline")
+            .map_err(|error| EvalError::Input {
+                message: error.to_string(),
+                remedies: vec!["add baseline.cu to the problem".into()],
+            })?;
+        match self.simulated.judge(source, &mut TierClock::default())? {
+            Ok((_, ready)) => Ok(Arc::clone(
+                self.base.get_or_init(|| Arc::new(ready.program())),
+            )),
+            Err(verdict) => {
+                let found = verdict.diagnostics.first();
+                Err(wrong(found.map_or("it fails", |it| &it.message)))
+            }
+        }
+    }
+
+    fn judge(
+        &self,
+        source: &str,
+        clock: &mut TierClock,
+    ) -> Result<Result<Measured, Verdict>, EvalError> {
+        let (timed, ready) = match self.simulated.judge(source, clock)? {
+            Ok(right) => right,
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        let base = self.base()?;
+        let measured = clock.measure("device", || self.measure(source, &ready, &base))?;
+        let simulated_ns = self.simulated.cost(&timed).value;
+        Ok(measured.map(|measured| Measured {
+            simulated_ns,
+            ..measured
+        }))
+    }
+
+    fn measure(
+        &self,
+        source: &str,
+        ready: &Ready,
+        base: &Program,
+    ) -> Result<Result<Measured, Verdict>, EvalError> {
+        // Nobody's to know.
+        let own = Seed(RandomState::new().build_hasher().finish());
+        let reference = self.simulated.reference();
+        let tested: Vec<Arc<Case>> = reference
+            .cases(source, self.simulated.seed())?
+            .collect::<Result<_, _>>()?;
+        let sets = &self.simulated.problem().input_sets;
+        let set = sets.iter().find(|set| set.fresh).or(sets.last());
+        let mut timed = Vec::new();
+        for number in 0..TIMED_CASES {
+            let seed = own.derive(&format!("timed {number}"));
+            timed.extend(set.map(|set| reference.case(set, seed)).transpose()?);
+        }
+        let program = ready.program();
+        let time = Duration::from_secs(self.settings.seconds);
+        let lease = Lease::take(&self.cache_folder, &format!("gpu{}", self.settings.device))?;
+        let job = || {
+            let answer = self.work(&program, base, (&tested, &timed), lease.seed());
+            serde_json::to_vec(&answer).unwrap_or_default()
+        };
+        let ended = run(time, job).map_err(|error| EvalError::Environment {
+            message: format!("no process can be started for the device: {error}"),
+            remedies: vec!["make memory free: other programs may have it".into()],
+        })?;
+        drop(lease);
+        let answer = match ended {
+            Ended::Answered(answer) => serde_json::from_slice(&answer).map_err(|error| {
+                EvalError::Fault(format!(
+                    "what was measured on the device is not understood: {error}"
+                ))
+            })?,
+            Ended::Late => {
+                let found = Diagnostic {
+                    stage: Stage::Test,
+                    severity: Severity::Error,
+                    code: "device-hang".to_owned(),
+                    message: format!(
+                        "its runs on the device had not ended after {} seconds",
+                        time.as_secs()
+                    ),
+                    location: None,
+                    notes: vec!["the simulator accepts this kernel".to_owned()],
+                    remedy: Some("see to it that no block waits for another".to_owned()),
+                };
+                return Ok(Err(Verdict::failed(Outcome::TimedOut, vec![found])));
+            }
+            Ended::Died(how) => {
+                return Err(EvalError::Fault(format!(
+                    "the process that used the device ended without an answer ({how})"
+                )));
+            }
+        };
+        let unusable = |message: String| {
+            EvalError::Environment {
+            message,
+            remedies: vec![
+                "see with `nvidia-smi` whether others use the GPU, and take a simulated machine until it is free".into(),
+            ],
+        }
+        };
+        match answer {
+            Answer::Right(measured) => Ok(Ok(measured)),
+            Answer::Failed(Failure::Kernel(outcome, found)) => {
+                Ok(Err(Verdict::failed(outcome, vec![*found])))
+            }
+            Answer::Base(Failure::Kernel(_, found)) => Err(EvalError::Input {
+                message: format!(
+                    "baseline.cu of {} is right on the simulator and not on the device: {}",
+                    self.simulated.problem().name,
+                    found.message
+                ),
+                remedies: vec!["correct baseline.cu".into()],
+            }),
+            Answer::Failed(Failure::Device(message)) | Answer::Base(Failure::Device(message)) => {
+                Err(unusable(message))
+            }
+        }
+    }
+
+    /// Tests and times a kernel. In a worker.
+    fn work(
+        &self,
+        program: &Program,
+        base: &Program,
+        (tested, timed): (&[Arc<Case>], &[Case]),
+        seed: Seed,
+    ) -> Answer {
+        let Settings {
+            library, device, ..
+        } = &self.settings;
+        let device = match Device::open(library.as_deref(), *device) {
+            Ok(device) => device,
+            Err(message) => return Answer::Failed(Failure::Device(message)),
+        };
+        let poison = self.simulated.seed().derive("poison of a device");
+        let test = || -> Result<_, Failure> {
+            let mut session = Session::new(device, self.simulated.problem(), seed)?;
+            let mut candidate = session.load(program)?;
+            for case in tested {
+                let case = session.upload(case, poison)?;
+                session.test(&mut candidate, &case)?;
+            }
+            let timed: Result<Vec<_>, _> =
+                timed.iter().map(|it| session.upload(it, poison)).collect();
+            let before = session.clock()?;
+            Ok((session, candidate, timed?, before))
+        };
+        let (mut session, mut candidate, timed, before) = match test() {
+            Ok(ready) => ready,
+            Err(failure) => return Answer::Failed(failure),
+        };
+        let mut base = match session.load(base) {
+            Ok(base) => base,
+            Err(failure) => return Answer::Base(failure),
+        };
+        let sides = (&mut candidate, &mut base);
+        let comparison = session.compare(sides, &timed, seed, EFFORT);
+        let comparison = match comparison {
+            Ok(comparison) => comparison,
+            Err(Entry(Side::Candidate, failure)) => return Answer::Failed(failure),
+            Err(Entry(Side::Base, failure)) => return Answer::Base(failure),
+        };
+        let after = match session.clock() {
+            Ok(clock) => clock,
+            Err(failure) => return Answer::Failed(failure),
+        };
+        Answer::Right(Measured {
+            comparison,
+            before,
+            after,
+            monitored_mhz: session.monitored_mhz(),
+            registers: session.registers(&candidate),
+            simulated_ns: 0,
+        })
+    }
+
+    fn floor(&self) -> Cost {
+        let floor = self.simulated.facts().floor.value as f64 * CERTAIN;
+        Cost::nanoseconds(floor as u64, 0)
+    }
+
+    fn right(&self, measured: &Measured) -> Verdict {
+        let Measured {
+            comparison,
+            before,
+            after,
+            ..
+        } = measured;
+        let [low, value, high] = comparison.ratio;
+        let ns = median(&comparison.candidate_ns);
+        let spread = ((high - low) / 2.0 / value * 1e6).clamp(0.0, 1e6);
+        let cost = Cost::nanoseconds(ns.round().max(1.0) as u64, spread as u32);
+        let floor = self.floor();
+        let mut told = Vec::new();
+        if 0.03 < (after.mhz / before.mhz - 1.0).abs() {
+            told.push(Diagnostic {
+                stage: Stage::Time,
+                severity: Severity::Warning,
+                code: "clock-changed".to_owned(),
+                message: format!(
+                    "the clock of the SMs went from {:.0} to {:.0} MHz while the kernel was timed",
+                    before.mhz, after.mhz
+                ),
+                location: None,
+                notes: Vec::new(),
+                remedy: None,
+            });
+        }
+        let mut figures = BTreeMap::from([
+            ("registers".to_owned(), u64::from(measured.registers)),
+            ("sm_mhz".to_owned(), before.mhz.round() as u64),
+            ("sm_mhz_after".to_owned(), after.mhz.round() as u64),
+            ("simulated_ns".to_owned(), measured.simulated_ns),
+        ]);
+        if let Some(mhz) = measured.monitored_mhz {
+            figures.insert("sm_mhz_monitored".to_owned(), mhz.into());
+        }
+        Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: told,
+            measurement: Some(Measurement {
+                cost,
+                floor,
+                percent_of_peak: floor.percent_of(cost),
+                samples: comparison
+                    .candidate_ns
+                    .iter()
+                    .map(|it| *it as u64)
+                    .collect(),
+                ratio_to_baseline: Some(Ratio { value, low, high }),
+                engine: self.engine.clone(),
+                compiler: self.simulated.compiler().to_owned(),
+                figures,
+            }),
+            feedback: Some(Feedback {
+                bottleneck: self.words(measured),
+                counters: BTreeMap::new(),
+                lines: Vec::new(),
+            }),
+        }
+    }
+
+    fn words(&self, measured: &Measured) -> String {
+        let ns = median(&measured.comparison.candidate_ns);
+        let ratio = measured.comparison.ratio[1];
+        let l2 = match self.simulated.problem().ranking {
+            Ranking::Cold => "with a flushed L2",
+            Ranking::Warm => "with a warm L2",
+        };
+        format!(
+            "The kernel takes {ns:.0} ns on {} {l2}, {ratio:.3} times what the problem's own kernel takes, at {:.0} MHz. What limits it is told on machine {}.",
+            self.told.name, measured.before.mhz, self.settings.simulated
+        )
+    }
+}
+
+impl Evaluator for DeviceBench {
+    fn key(&self, source: &str) -> ContentHash {
+        self.evaluations.key(source)
+    }
+
+    fn identity(&self) -> ContentHash {
+        self.identity
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        self.evaluations.get(source, None, |clock| {
+            let judged = self.judge(source, clock)?;
+            Ok(judged.map_or_else(|verdict| verdict, |measured| self.right(&measured)))
+        })
+    }
+}
+
+impl Bench for DeviceBench {
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        self.simulated.doubts()
+    }
+
+    fn facts(&self) -> BenchFacts {
+        BenchFacts {
+            key_base: self.evaluations.base(),
+            identity: self.identity,
+            engine: self.engine.clone(),
+            floor: self.floor(),
+            ..self.simulated.facts()
+        }
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        let mut clock = TierClock::default();
+        let measured = match self.judge(source, &mut clock)? {
+            Ok(measured) => measured,
+            Err(verdict) => {
+                let evaluation = clock.finish(self.key(source), verdict);
+                return Ok(Profiled::Failed(Box::new(evaluation)));
+            }
+        };
+        let section = Section {
+            title: None,
+            text: format!("{}\n", self.words(&measured)),
+        };
+        Ok(Profiled::Right(Box::new(Profile {
+            sections: vec![section],
+            data: serde_json::to_value(&measured).unwrap_or_default(),
+            timeline: None,
+        })))
+    }
+}
