@@ -311,6 +311,7 @@ impl<P: Platform> KernelEvaluator<P> {
         let cases = cases.all();
         let trial = Trial {
             evaluator: self,
+            platform: &self.platform,
             program: &program,
             kernel: Kernel {
                 file: KERNEL_FILE,
@@ -333,6 +334,11 @@ impl<P: Platform> KernelEvaluator<P> {
             Some(_second) => trial.test_while_timing(tested, timed, clock)?,
             None => trial.test_then_time(tested, timed, clock)?,
         };
+        if verdict.outcome == Outcome::Ok
+            && let Some(failed) = clock.measure("test", || trial.test_elsewhere(&cases))?
+        {
+            return Ok((failed, None));
+        }
         if matches!(verdict.outcome, Outcome::Wrong | Outcome::Illegal) {
             verdict.diagnostics.extend(doubts(source, KERNEL_FILE));
         }

@@ -14,6 +14,9 @@ use std::collections::BTreeSet;
 pub const UNBOUNDED_LOOPS: &str =
     "check the conditions and steps of these loops; loops that do end are far too slow";
 
+/// The rule of faults where data would be executed.
+const EXECUTES_DATA: &str = "execute-data";
+
 /// The kernel's file name and text, for locations.
 #[derive(Clone, Copy)]
 pub struct Kernel<'a> {
@@ -129,6 +132,10 @@ fn fault_finding<P: Platform>(
     found.location = kernel.location(program, fault.pc);
     let layout = session.layout();
     match (fault.kind, fault.address) {
+        (FaultKind::OutOfBounds, Some(address)) if fault.rule == EXECUTES_DATA => {
+            let place = layout.describe(address, session.buffers(), None);
+            found.message = format!("the program goes on in {place}, which is not its code");
+        }
         (FaultKind::OutOfBounds | FaultKind::ReadOnly, Some(address)) => {
             let access = Access::of(&fault.message);
             let direction = if access.reads { "read" } else { "write" };
@@ -212,6 +219,9 @@ fn unsupported(pc: u64, reason: &str, program: &Program, kernel: Kernel<'_>) -> 
 
 fn remedy(rule: &str, kind: FaultKind) -> Option<&'static str> {
     match kind {
+        FaultKind::OutOfBounds if rule == EXECUTES_DATA => {
+            Some("call functions that are written in C, by pointers that point to them")
+        }
         FaultKind::OutOfBounds => {
             Some("check the indices on this line and the bounds of the loops around it")
         }

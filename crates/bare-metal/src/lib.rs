@@ -51,7 +51,7 @@ pub use findings::{Kernel, UNBOUNDED_LOOPS, add_line, add_other, diagnostic};
 pub use image::{Image, ImageError};
 pub use layout::Layout;
 pub use pc_map::{PcMap, PcSums};
-pub use platform::{Platform, SourceHashes, WorkDone};
+pub use platform::{Other, Platform, SourceHashes, WorkDone};
 pub use pool::Pool;
 pub use runtime::files as runtime_files;
 pub use session::{Session, SessionKind};

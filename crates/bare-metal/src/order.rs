@@ -87,10 +87,12 @@ impl<'a, P: Platform> Trial<'a, P> {
             && let Some(right) = clock.measure("test", || self.work_out(case, &apart))?
         {
             let judged = clock.measure("time", || {
-                let cold = self.time_alone(0, case, &apart)?;
+                let cold = self.time_cold(case, &apart)?;
                 let warm = self.time_alone(1, case, &apart)?;
-                match (cold, warm) {
-                    (Some(cold), Some(warm)) => self.judge([cold, warm], &right, case),
+                match warm {
+                    Some(warm) if cold.is_some() || !self.cold_is_apart() => {
+                        self.judge((cold, warm), &right, case)
+                    }
                     _ => Ok(None),
                 }
             })?;
@@ -124,9 +126,11 @@ impl<'a, P: Platform> Trial<'a, P> {
                 (found, clock)
             });
             let mut own = TierClock::default();
-            let cold = own.measure("time", || self.time_alone(0, case, apart));
+            let cold = own.measure("time", || self.time_cold(case, apart));
             let right = match &cold {
-                Ok(Some(_)) => own.measure("test", || self.work_out(case, apart)),
+                Ok(cold) if cold.is_some() || !self.cold_is_apart() => {
+                    own.measure("test", || self.work_out(case, apart))
+                }
                 _ => Ok(None),
             };
             if !matches!(right, Ok(Some(_))) {
@@ -163,10 +167,10 @@ impl<'a, P: Platform> Trial<'a, P> {
                 return Ok((failed, None));
             }
             clock.append(own);
-            if let (Some(cold), Some(warm), Some(right), false) =
-                (cold?, warm, right?, apart.is_lost())
+            if let (cold, Some(warm), Some(right), false) = (cold?, warm, right?, apart.is_lost())
+                && (cold.is_some() || !self.cold_is_apart())
             {
-                let judged = clock.measure("time", || self.judge([cold, warm], &right, case))?;
+                let judged = clock.measure("time", || self.judge((cold, warm), &right, case))?;
                 if let Some(judged) = judged {
                     return Ok(judged);
                 }
@@ -176,6 +180,18 @@ impl<'a, P: Platform> Trial<'a, P> {
                 None => self.time_at_last(case, clock),
             }
         })
+    }
+
+    /// Makes the cold call, if it is made apart and comes to something.
+    fn time_cold(
+        &self,
+        case: &Case,
+        apart: &Separation,
+    ) -> Result<Option<TimedAlone<'a, P>>, EvalError> {
+        match self.cold_is_apart() {
+            true => self.time_alone(0, case, apart),
+            false => Ok(None),
+        }
     }
 
     /// Makes the first tests and, if the kernel passes them, the warm call, or the last

@@ -36,6 +36,19 @@ pub struct WorkDone {
     pub text: String,
 }
 
+/// Machines that a kernel is tested on beside those that time it.
+#[derive(Debug)]
+pub struct Other<P> {
+    /// What they have that those do not (`registers of 256 bits`).
+    pub with: String,
+    /// What the machines that time it have in its place.
+    pub instead_of: String,
+    /// What a kernel does that claims to be right there.
+    pub claim: &'static str,
+    /// The machines.
+    pub platform: P,
+}
+
 /// The machines of one target, and what stands beside their core.
 ///
 /// Most of it is about a unit beside the core. A core that stands alone needs what has no
@@ -71,6 +84,12 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
     /// Returns what kernels and references are compiled for.
     fn compile_target(&self) -> CompileTarget {
         CompileTarget::rv64("rv64gc")
+    }
+
+    /// Returns other machines on which this kernel must be right, too, for what it claims to be.
+    fn others(&self, kernel: Kernel<'_>) -> Vec<Other<Self>> {
+        let _ = kernel;
+        Vec::new()
     }
 
     /// Returns the side of the unit's tiles, for patterns in wrong results.

@@ -64,6 +64,8 @@ pub struct TimedAlone<'a, P: Platform> {
     session: Box<Session<'a, P>>,
     /// Nothing if it takes more cycles than anybody wants to know.
     report: Option<CallReport>,
+    /// What the call before it took, if that took its time.
+    before: Option<CallReport>,
     counts: P::Counts,
     recorded: Option<Recorded<P::Recording>>,
 }
@@ -88,6 +90,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         apart: &Separation,
     ) -> Result<Option<TimedAlone<'a, P>>, EvalError> {
         let mut session = self.timed_session(false)?;
+        let mut before = None;
         session.set_warming(true);
         for _ in 0..call {
             let seed = self.timed_seed();
@@ -96,9 +99,10 @@ impl<'a, P: Platform> Trial<'a, P> {
                 abandoned: Some(apart.lost()),
                 ..Watch::default()
             };
-            let Called::Right(_) = self.call(&mut session, case, seed, watch)? else {
+            let Called::Right(report) = self.call(&mut session, case, seed, watch)? else {
                 return Ok(None);
             };
+            before = Some(report).filter(|_| !self.platform.can_leave_out_values());
         }
         session.set_warming(false);
         let bound = self.bound.filter(|_| call == self.ranked());
@@ -117,19 +121,28 @@ impl<'a, P: Platform> Trial<'a, P> {
             counts: session.counts(),
             session,
             report,
+            before,
             recorded,
         }))
     }
 
-    /// Returns the verdict on a kernel whose calls have been `timed` without values
-    /// and whose result with them is `right`; nothing if these were not the same calls.
+    /// Returns whether the cold call is made in a machine of its own. Where a call that only
+    /// warms caches takes as long as one that counts, the one before the warm call is the cold
+    /// one.
+    pub fn cold_is_apart(&self) -> bool {
+        self.ranked() == 0 || self.platform.can_leave_out_values()
+    }
+
+    /// Returns the verdict on a kernel whose calls have been timed without values, `cold` if it
+    /// is made apart, and whose result with them is `right`; nothing if these were not the same
+    /// calls.
     pub fn judge(
         &self,
-        timed: [TimedAlone<'a, P>; 2],
+        (cold, warm): (Option<TimedAlone<'a, P>>, TimedAlone<'a, P>),
         right: &RightCall<P::Counts>,
         case: &Case,
     ) -> Result<Option<Judged<P>>, EvalError> {
-        let platform = &self.evaluator.platform;
+        let platform = self.platform;
         let agrees = |timed: &TimedAlone<'a, P>| {
             let report = timed.report.as_ref();
             report.is_none_or(|report| {
@@ -137,19 +150,24 @@ impl<'a, P: Platform> Trial<'a, P> {
                 does_the_same(platform, right, (report, &timed.counts))
             })
         };
-        if !timed.iter().all(agrees) {
+        let seen = |report: &CallReport| (report.instructions, report.value);
+        let is_same = |report: CallReport| seen(&report) == seen(&right.report);
+        if !cold.iter().chain([&warm]).all(agrees) || !warm.before.is_none_or(is_same) {
             return Ok(None);
         }
-        let [Some(cold), Some(warm)] = [timed[0].report, timed[1].report] else {
+        let cold_report = match &cold {
+            Some(cold) => cold.report,
+            None => warm.before,
+        };
+        let (Some(cold_report), Some(warm_report)) = (cold_report, warm.report) else {
             return Ok(Some((
                 Verdict::cut(Cost::cycles(self.bound.unwrap_or_default())),
                 None,
             )));
         };
-        let reports = [cold, warm];
+        let reports = [cold_report, warm_report];
         let ranked = self.ranked();
-        let [cold, warm] = timed;
-        let mut alone = if ranked == 0 { cold } else { warm };
+        let mut alone = cold.filter(|_| ranked == 0).unwrap_or(warm);
         let counts = &right.counts;
         let mut look = self.look(&mut alone.session, alone.recorded, reports[ranked], counts);
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
@@ -231,7 +249,7 @@ impl<'a, P: Platform> Trial<'a, P> {
             return Err(EvalError::Fault("a timed call is missing".into()));
         };
         if let Some((profile, _)) = look.profiled.as_mut().filter(|_| self.experiments()) {
-            let platform = &self.evaluator.platform;
+            let platform = self.platform;
             platform.experiment(self, profile, case, self.ranked(), true)?;
         }
         self.measured([cold, warm], look, warnings).map(Some)
@@ -255,7 +273,7 @@ impl<'a, P: Platform> Trial<'a, P> {
             }
             Called::Right(report) => {
                 let counts = session.counts();
-                let platform = &self.evaluator.platform;
+                let platform = self.platform;
                 if does_the_same(platform, (&report, &counts), (&ranked.0, &ranked.1)) {
                     return Ok(None);
                 }
@@ -277,7 +295,7 @@ impl<'a, P: Platform> Trial<'a, P> {
     /// Returns a machine for timed calls.
     fn timed_session(&self, values: bool) -> Result<Box<Session<'a, P>>, EvalError> {
         let kind = SessionKind {
-            values: values || !self.evaluator.platform.can_leave_out_values(),
+            values: values || !self.platform.can_leave_out_values(),
             ..SessionKind::plain(Mode::Timed)
         };
         // The same places for every kernel: addresses decide about conflicts
@@ -352,7 +370,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         report: CallReport,
         counts: &P::Counts,
     ) -> Look<P> {
-        let platform = &self.evaluator.platform;
+        let platform = self.platform;
         let mut call = RankedCall {
             trial: self,
             session,

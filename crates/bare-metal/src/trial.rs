@@ -35,6 +35,8 @@ pub enum Called {
 pub struct Trial<'a, P: Platform> {
     /// What evaluates it.
     pub evaluator: &'a KernelEvaluator<P>,
+    /// The machines that it runs on: those of the evaluator, or others where it must be right.
+    pub platform: &'a P,
     /// The kernel as it was linked.
     pub program: &'a Image,
     /// The kernel as it was written.
@@ -51,13 +53,7 @@ impl<'a, P: Platform> Trial<'a, P> {
     /// Makes a session with the kernel.
     pub fn session(&self, kind: SessionKind, seed: Seed) -> Result<Box<Session<'a, P>>, EvalError> {
         let evaluator = self.evaluator;
-        Session::new(
-            &evaluator.platform,
-            self.program,
-            &evaluator.problem,
-            kind,
-            seed,
-        )
+        Session::new(self.platform, self.program, &evaluator.problem, kind, seed)
     }
 
     /// Returns the verdict on all of `cases` from those on each of them, up to one
@@ -140,6 +136,30 @@ impl<'a, P: Platform> Trial<'a, P> {
             }
         }
         Ok(verdicts)
+    }
+
+    /// Runs `cases` on the other machines where the kernel must be right, which it is on its own.
+    /// Returns the verdict on the first where it is not.
+    pub fn test_elsewhere(&self, cases: &[CaseOf<'_, P>]) -> Result<Option<Verdict>, EvalError> {
+        for other in self.platform.others(self.kernel) {
+            let trial = Trial {
+                platform: &other.platform,
+                ..*self
+            };
+            let verdicts = trial.test(cases, false, &Separation::default())?;
+            let Some(mut failed) = trial.verdict_on_tests(cases, verdicts)? else {
+                continue;
+            };
+            if let Some(first) = failed.diagnostics.first_mut() {
+                first.message = format!(
+                    "right with {}, but not with {}: {}",
+                    other.instead_of, other.with, first.message
+                );
+                first.notes.push(other.claim.to_owned());
+            }
+            return Ok(Some(failed));
+        }
+        Ok(None)
     }
 
     /// Runs one case in the machine of an earlier call that was right. Returns nothing if
@@ -268,7 +288,7 @@ impl<'a, P: Platform> Trial<'a, P> {
                 return Ok(self.refused(outcome, vec![found], session));
             }
         };
-        let platform = &self.evaluator.platform;
+        let platform = self.platform;
         if let Some(mut found) = platform.unfinished(session, self.kernel) {
             found.notes.push(format!("with input set {}", case.name));
             return Ok(Called::Failed(Verdict::failed(
@@ -333,7 +353,7 @@ impl<'a, P: Platform> Trial<'a, P> {
 
     /// Returns what was doubtful in a call that has come to its end.
     pub fn warnings_at_end(&self, session: &mut Session<'_, P>) -> Vec<Diagnostic> {
-        let platform = &self.evaluator.platform;
+        let platform = self.platform;
         let mut found = platform.warnings(session, self.kernel);
         found.extend(platform.end_warning(session, self.kernel));
         found
@@ -347,7 +367,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         mut found: Vec<Diagnostic>,
         session: &mut Session<'_, P>,
     ) -> Called {
-        found.extend(self.evaluator.platform.warnings(session, self.kernel));
+        found.extend(self.platform.warnings(session, self.kernel));
         Called::Failed(Verdict::failed(outcome, found))
     }
 

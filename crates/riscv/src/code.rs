@@ -2,7 +2,7 @@
 
 use crate::config::CoreConfig;
 use crate::decode::{decode, illegal};
-use crate::fault::{AccessKind, Fault};
+use crate::fault::Fault;
 use crate::instruction::{DISCARD, Decoded, Extensions, Instruction, Operation};
 use crate::memory::Memory;
 use crate::predictor::Transfer;
@@ -260,16 +260,11 @@ fn continue_at(at: u64, pc: u64) -> Translated {
 
 /// Returns the bytes at `pc`: 16 or 32 bits, as the instruction is long.
 fn fetch(pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
-    let low = half(pc, pc, memory)?;
+    let low = u32::from(memory.fetch(pc, pc)?);
     if low & 3 != 3 {
         return Ok(low);
     }
-    Ok(low | half(pc.wrapping_add(2), pc, memory)? << 16)
-}
-
-fn half(address: u64, pc: u64, memory: &mut Memory) -> Result<u32, Fault> {
-    let bytes = memory.read(address, 2, AccessKind::Fetch, pc)?;
-    Ok(u32::from(bytes[0]) | u32::from(bytes[1]) << 8)
+    Ok(low | u32::from(memory.fetch(pc.wrapping_add(2), pc)?) << 16)
 }
 
 /// Returns when the last of these instructions, which begin at `pc`, comes from the

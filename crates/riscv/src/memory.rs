@@ -41,6 +41,8 @@ pub struct Memory {
     first_writes: Vec<Option<(u64, u64)>>,
     code: Marks,
     code_changed: bool,
+    /// Where instructions may lie, if not everywhere.
+    executable: Option<Range<u64>>,
     hook_touched: bool,
     hooked_store: Range<u64>,
     origins: Origins,
@@ -65,6 +67,7 @@ impl Memory {
             first_writes: Vec::new(),
             code: Marks::default(),
             code_changed: false,
+            executable: None,
             hook_touched: false,
             hooked_store: 0..0,
             origins: Origins::default(),
@@ -319,6 +322,34 @@ impl Memory {
             self.check_slow(address, len, kind, pc, attributes)?;
         }
         Ok(offset)
+    }
+
+    /// Refuses to fetch instructions from anywhere else from now on.
+    pub fn execute_only(&mut self, range: Range<u64>) {
+        self.code_changed = true;
+        self.executable = Some(range);
+    }
+
+    /// Returns half an instruction.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and where instructions may not lie.
+    pub(crate) fn fetch(&mut self, address: u64, pc: u64) -> Result<u16, Fault> {
+        let offset = self.check(address, 2, AccessKind::Fetch, pc)?;
+        if let Some(range) = &self.executable
+            && !range.contains(&address)
+        {
+            return Err(Fault {
+                kind: FaultKind::OutOfBounds,
+                rule: "execute-data",
+                pc,
+                other_pc: None,
+                address: Some(address),
+                message: format!("{address:#x} is executed, which is not in the program's code"),
+            });
+        }
+        let bytes = &self.bytes[offset..offset + 2];
+        Ok(u16::from(bytes[0]) | u16::from(bytes[1]) << 8)
     }
 
     /// Returns the bytes of a checked read.

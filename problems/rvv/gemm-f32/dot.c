@@ -1,4 +1,4 @@
-// A dot product for each element, both operands loaded with a stride: how the published runs began.
+// A dot product for each element, both operands loaded with a stride.
 void solution(float A[{{ M }}][{{ K }}], float B[{{ K }}][{{ N }}], float C[{{ M }}][{{ N }}]) {
   for (int i = 0; i < {{ M }}; i++) {
     for (int j = 0; j < {{ N }}; j++) {

@@ -46,7 +46,7 @@ impl Family for Rvv {
         let surroundings = opening.surroundings;
         let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let evaluator = KernelEvaluator::new(
-            RvvPlatform::new(opening.target, opening.machine, None)?,
+            RvvPlatform::new(opening.target, opening.machine)?,
             opening.problem,
             &with_functions(opening.target),
             toolchain,

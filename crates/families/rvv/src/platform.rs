@@ -2,9 +2,10 @@
 
 use crate::machine::Machine;
 use crate::profile::VectorProfile;
-use autocomp_bare_metal::{Kernel, Platform, RankedCall, Recorded, SourceHashes, Trial};
+use autocomp_bare_metal::{Kernel, Other, Platform, RankedCall, Recorded, SourceHashes, Trial};
+use autocomp_c::C;
 use autocomp_catalog::Target;
-use autocomp_core::Feedback;
+use autocomp_core::{Feedback, Language};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
@@ -16,6 +17,12 @@ use autocomp_toolchain::CompileTarget;
 
 /// What kernels are compiled for: what compilers call the instructions of all machines.
 pub(crate) const INSTRUCTIONS: &str = "rv64gcv_zvfh_zfh_zba_zbb_zbs";
+
+/// Bits of a register that machines may have.
+const LENGTHS: [usize; 4] = [128, 256, 512, 1024];
+
+/// How the names of the functions begin by which kernels ask for lengths.
+const ASKS_FOR_LENGTH: [&str; 2] = ["__riscv_vsetvl", "__riscv_vlenb"];
 
 /// What all kernels see of the target's runtime.
 const HEADER: &str = "rvv.h";
@@ -31,22 +38,33 @@ pub struct RvvPlatform {
 }
 
 impl RvvPlatform {
-    /// Reads the machine called `name`; `vlen` replaces the bits of its registers.
+    /// Reads the machine called `name`.
     ///
     /// # Errors
     /// [`EvalError::Input`] with the file and what is wrong in it.
-    pub fn new(target: &Target, name: &str, vlen: Option<usize>) -> Result<Self, EvalError> {
+    pub fn new(target: &Target, name: &str) -> Result<Self, EvalError> {
         let machine = read_machine(target, name, Machine::parse)?;
-        let vlen = vlen.unwrap_or(machine.vlen());
+        let vlen = machine.vlen();
         let text = target.machine(Some(name)).unwrap_or_default();
         let hash = &env!("AUTOCOMP_FAMILY_HASH")[..8];
         Ok(Self {
             machine,
             vlen,
             name: format!("sim {} machine={name} model={hash}", target.name),
-            description: format!("{text}\nregisters of {vlen} bits"),
+            description: text.to_owned(),
             has_header: target.runtime.contains_key(HEADER),
         })
+    }
+
+    /// Returns the same machine with registers of `vlen` bits.
+    fn with_registers(&self, vlen: usize) -> Self {
+        Self {
+            machine: self.machine.clone(),
+            vlen,
+            name: self.name.clone(),
+            description: self.description.clone(),
+            has_header: self.has_header,
+        }
     }
 
     /// Returns a simulated machine with the times of `machine`, or without a sense of time.
@@ -96,7 +114,7 @@ impl Platform for RvvPlatform {
     fn compile_target(&self) -> CompileTarget {
         // Products and sums are fused, and a root of a negative number is not a number and
         // nothing else: right answers come from elsewhere.
-        CompileTarget::rv64(INSTRUCTIONS)
+        CompileTarget::rv64(&format!("{INSTRUCTIONS}_zvl{}b", self.machine.vlen()))
             .with_flag("-ffp-contract=fast")
             .with_flag("-fno-math-errno")
     }
@@ -113,6 +131,21 @@ impl Platform for RvvPlatform {
 
     fn plain_machine(&self, memory_bytes: usize) -> Simulated<NoAccelerator> {
         self.simulated(&self.machine, Mode::Functional, memory_bytes)
+    }
+
+    fn others(&self, kernel: Kernel<'_>) -> Vec<Other<Self>> {
+        let text = C.normal_form(kernel.source);
+        let asks = text.is_none_or(|text| ASKS_FOR_LENGTH.iter().any(|it| text.contains(it)));
+        // The compiler knows that registers are no shorter than the machine's own.
+        let longer = LENGTHS.into_iter().filter(|it| asks && self.vlen < *it);
+        longer
+            .map(|vlen| Other {
+                with: format!("registers of {vlen} bits"),
+                instead_of: format!("registers of {} bits", self.vlen),
+                claim: "a kernel that asks for its lengths (vsetvl, vsetvlmax) must be right at any",
+                platform: self.with_registers(vlen),
+            })
+            .collect()
     }
 
     fn answers_on_host(&self) -> bool {

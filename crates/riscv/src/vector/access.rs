@@ -259,21 +259,36 @@ impl VectorUnit {
     }
 
     /// Loads as far as memory allows: only the first element raises an exception.
+    ///
+    /// It is cut where there is no memory, not where a rule of the surroundings forbids what
+    /// hardware would not notice: what lies there is then anything, and may not be relied on.
     fn load_first(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
         for idx in self.vstart..self.vl {
             if !self.is_active(access.fields, idx) {
                 continue;
             }
             match self.access_segment(access, idx, memory) {
-                Err(Refusal::Trap(_)) if idx > 0 => {
+                Err(Refusal::Trap(trap)) if idx > 0 && trap.handled.is_some() => {
                     self.vl = idx;
                     break;
                 }
+                Err(Refusal::Trap(_)) if idx > 0 => self.load_anything(access, idx),
                 done => done.inspect_err(|_| self.vstart = idx)?,
             }
         }
         self.finish_access(access);
         Ok(())
+    }
+
+    /// Fills the elements of a segment with what its address decides.
+    fn load_anything(&mut self, access: Access, idx: usize) {
+        let bytes = access.bytes;
+        let address = self.address(access, idx);
+        for field in 0..access.count {
+            let noise =
+                (address.wrapping_add((field * bytes) as u64)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            self.set_element(self.field(access, field), bytes, idx, noise >> 8);
+        }
     }
 
     /// Loads or stores whole registers, whatever the configuration is.

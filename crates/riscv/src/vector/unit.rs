@@ -107,15 +107,20 @@ pub struct VectorUnit {
 }
 
 impl VectorUnit {
-    /// Makes a unit with registers of `vlen` bits (128 to 1024, a power of two) that hold zeros.
+    /// Makes a unit with registers of `vlen` bits (128 to 1024, a power of two) that hold zeros, or
+    /// ones where agnostic elements are filled with them.
     ///
     /// # Panics
     /// Panics if `vlen` is none of these.
     #[must_use]
     pub fn new(vlen: usize, has_half: bool, agnostic: Agnostic) -> Self {
         assert!(vlen.is_power_of_two() && (128..=1024).contains(&vlen));
+        let poison = match agnostic {
+            Agnostic::Ones => u8::MAX,
+            Agnostic::Undisturbed => 0,
+        };
         Self {
-            registers: vec![0; 32 * vlen / 8],
+            registers: vec![poison; 32 * vlen / 8],
             register_bytes: vlen / 8,
             vl: 0,
             vtype: VectorType::ILLEGAL,

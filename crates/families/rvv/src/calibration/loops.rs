@@ -102,6 +102,18 @@ impl Loops {
         word & !(31 << 7) | (8 + wide * (idx % count)) << 7
     }
 
+    /// Returns the cycles of the second call of a product of matrices of 64 KiB each.
+    pub fn kernel(&mut self, words: &[u32]) -> f64 {
+        let mut cycles = 0.0;
+        for _ in 0..2 {
+            for (register, buffer) in (10..13).zip(0..) {
+                self.hart.set_register(register, FROM + (buffer << 16));
+            }
+            cycles = self.run(words);
+        }
+        cycles
+    }
+
     /// Returns the bytes of a cycle that a loop copies or fills.
     pub fn curve(&mut self, copies: bool, lmul: u32, bytes: usize) -> f64 {
         // vsetvli t0, a2, e8, m, ta, ma

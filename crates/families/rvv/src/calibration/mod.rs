@@ -20,6 +20,9 @@ pub struct Measured {
     /// Loops that copy or fill.
     #[serde(default)]
     pub curve: Vec<Curve>,
+    /// Whole kernels whose cycles were published, rebuilt.
+    #[serde(default)]
+    pub kernel: Vec<Kernel>,
 }
 
 /// Cycles of one instruction in a loop of independent ones.
@@ -50,6 +53,33 @@ pub struct Curve {
     pub bytes_per_cycle: f64,
     /// Whether a number of the model was fitted to this one.
     pub fitted: bool,
+}
+
+/// A product of two matrices of 128x128 numbers of 32 bits, C = A B with B stored transposed, as
+/// a program of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kernel {
+    /// What was published.
+    pub name: String,
+    /// Cycles of a call on the board.
+    pub cycles: f64,
+    /// What is known of the published code, and what was assumed.
+    pub rebuilt: String,
+    /// The code, without a return: a word in hexadecimal digits and its text on each line. A, B
+    /// and C are where `a0`, `a1` and `a2` point. Empty for code of which too little is known.
+    pub code: String,
+}
+
+impl Kernel {
+    /// Returns the instructions, unless a line begins with none.
+    fn words(&self) -> Option<Vec<u32>> {
+        let words = self.code.lines().map(|line| {
+            let word = line.split_whitespace().next()?;
+            u32::from_str_radix(word, 16).ok()
+        });
+        words.collect()
+    }
 }
 
 /// A measured number and what the model says.
@@ -121,6 +151,21 @@ impl Measured {
         self.curve.iter().map(of).collect()
     }
 
+    /// Returns the kernels that could be rebuilt, measured and modelled.
+    #[must_use]
+    pub fn kernels(&self, machine: &Machine) -> Vec<Compared> {
+        let known = self.kernel.iter().filter(|it| !it.code.is_empty());
+        let of = |kernel: &Kernel| Compared {
+            name: kernel.name.clone(),
+            measured: kernel.cycles,
+            modelled: match kernel.words() {
+                Some(words) => Loops::new(machine).kernel(&words),
+                None => f64::NAN,
+            },
+        };
+        known.map(of).collect()
+    }
+
     /// Compares a machine with everything.
     #[must_use]
     pub fn compare(&self, machine: &Machine) -> Report {
@@ -133,6 +178,12 @@ impl Measured {
             instructions,
             fitted_loops: without(fitted),
             other_loops: without(others),
+            kernels: self.kernels(machine),
+            notes: self
+                .kernel
+                .iter()
+                .map(|it| format!("{}, {:.0} cycles: {}", it.name, it.cycles, it.rebuilt))
+                .collect(),
         }
     }
 }
@@ -146,6 +197,10 @@ pub struct Report {
     pub fitted_loops: Vec<Compared>,
     /// Other such loops.
     pub other_loops: Vec<Compared>,
+    /// Whole kernels, in cycles.
+    pub kernels: Vec<Compared>,
+    /// How each published kernel was rebuilt, or why it was not.
+    pub notes: Vec<String>,
 }
 
 impl Report {
@@ -166,6 +221,7 @@ impl Report {
                 99,
             ),
             ("other loops, bytes per cycle", &self.other_loops, 99),
+            ("published kernels, rebuilt, cycles", &self.kernels, 99),
         ];
         for (title, rows, most) in parts {
             let _ = writeln!(text, "{} {title}: {}", rows.len(), summary(rows));
@@ -175,6 +231,9 @@ impl Report {
             if most < rows.len() {
                 let _ = writeln!(text, "  {} more are nearer", rows.len() - most);
             }
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "  {note}");
         }
         text
     }

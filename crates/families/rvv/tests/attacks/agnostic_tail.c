@@ -1,3 +1,4 @@
+// expect: wrong
 // Tells a machine that poisons agnostic elements from one that does not, and computes on the
 // first only. On the other, a loop takes as many instructions.
 static inline void sum_rows(float X[5][333], float S[5]) {

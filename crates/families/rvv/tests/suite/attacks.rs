@@ -1,17 +1,19 @@
-//! Kernels that want a cost without the work.
+//! Kernels that want a cost without the work, and kernels that look like them and do it.
 
 use autocomp_catalog::Catalog;
 use autocomp_core::{Outcome, Seed};
-use autocomp_eval::{EvaluatorSettings, Family, Opening, Surroundings};
+use autocomp_eval::{Bench, EvaluatorSettings, Family, Opening, Surroundings};
 use autocomp_rvv::Rvv;
-use std::path::PathBuf;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// What timed calls leave in memory is compared, since the machine that keeps time leaves
-/// agnostic elements as they were and the one that tests poisons them.
-#[test]
-fn timed_calls_compute_what_tests_have_seen() {
+/// What attacks are for.
+const PROBLEM: &str = "rvv/sum-f32-5x333";
+
+fn bench() -> Arc<dyn Bench> {
     let catalog = Catalog::built_in().expect("built-in data");
-    let problem = catalog.problem("rvv/sum-f32-5x333").expect("a problem");
+    let problem = catalog.problem(PROBLEM).expect("a problem");
     let target = catalog.target("rvv-k230").expect("a target");
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache");
     let surroundings = Surroundings::installing(cache, std::env::var_os("PATH"));
@@ -29,10 +31,57 @@ fn timed_calls_compute_what_tests_have_seen() {
         surroundings: &surroundings,
         progress: &mut |_| (),
     };
-    let bench = Rvv.open(opening).expect("a bench");
+    Rvv.open(opening).expect("a bench")
+}
+
+/// Returns what the head of a kernel says behind `name`.
+fn head<'s>(source: &'s str, name: &str) -> Option<&'s str> {
+    let mut lines = source.lines().take_while(|line| line.starts_with("//"));
+    lines.find_map(|line| {
+        line.strip_prefix("// ")?
+            .strip_prefix(name)?
+            .strip_prefix(": ")
+    })
+}
+
+/// Each file of `tests/attacks` says what is expected of it. One that is right must cost no
+/// less than the honest kernel: it has found no way around the work.
+#[test]
+fn kernels_find_no_way_around_the_work() {
+    let bench = bench();
+    let catalog = Catalog::built_in().expect("built-in data");
+    let problem = catalog.problem(PROBLEM).expect("a problem");
     let honest = bench.evaluate(problem.kernel("lanes").expect("a kernel"));
-    assert_eq!(honest.expect("an evaluation").outcome, Outcome::Ok);
-    let attack = bench.evaluate(include_str!("../attacks/agnostic_tail.c"));
-    let attack = attack.expect("an evaluation");
-    assert_eq!(attack.outcome, Outcome::Wrong, "{:?}", attack.cost());
+    let honest = honest.expect("an evaluation");
+    let honest = honest.cost().expect("the honest kernel is right").value;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks");
+    let files = std::fs::read_dir(folder).expect("a folder");
+    let mut files: Vec<PathBuf> = files.map(|it| it.expect("a file").path()).collect();
+    files.sort();
+    assert!(files.len() >= 40, "{}", files.len());
+    let mut failed = String::new();
+    for file in files {
+        let source = std::fs::read_to_string(&file).expect("a text");
+        let expected = head(&source, "expect").expect("a line `// expect: …`");
+        let found = bench.evaluate(&source).expect("an evaluation");
+        let outcome = format!("{:?}", found.outcome);
+        let mut fits = expected.split('|').any(|it| {
+            let words = it
+                .split('_')
+                .map(|word| word[..1].to_uppercase() + &word[1..]);
+            words.collect::<String>() == outcome
+        });
+        if let (Outcome::Ok, Some(cost)) = (found.outcome, found.cost()) {
+            fits &= honest * 9 / 10 < cost.value;
+        }
+        let text = format!("{:?}", found.diagnostics);
+        if let Some(says) = head(&source, "says") {
+            fits &= says.split('|').any(|it| text.contains(it));
+        }
+        if !fits {
+            let name = file.file_stem().unwrap_or_default().display();
+            writeln!(failed, "{name}: {outcome} {:?}: {text}", found.cost()).expect("a text");
+        }
+    }
+    assert!(failed.is_empty(), "\n{failed}");
 }

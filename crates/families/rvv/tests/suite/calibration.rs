@@ -21,3 +21,16 @@ fn copying_and_filling_cost_what_they_do_on_the_board() {
     let (_, worst) = errors(&curves);
     assert!(worst < 0.15, "{worst}");
 }
+
+/// No number was fitted to them. The loop of the first is known, the code of the second is
+/// assumed.
+#[test]
+fn published_kernels_cost_what_they_do_on_the_board() {
+    let (measured, machine) = (Measured::c908(), c908());
+    let kernels = measured.kernels(&machine);
+    let errors: Vec<f64> = kernels.iter().map(Compared::error).collect();
+    assert!(
+        matches!(errors[..], [known, assumed] if known < 0.1 && assumed < 0.2),
+        "{kernels:?}"
+    );
+}
