@@ -92,6 +92,11 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         Vec::new()
     }
 
+    /// Returns whether instructions are executed from the program's code only, not from data.
+    fn refuses_code_in_data(&self) -> bool {
+        false
+    }
+
     /// Returns the side of the unit's tiles, for patterns in wrong results.
     fn tile(&self) -> usize {
         1

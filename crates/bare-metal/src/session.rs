@@ -103,7 +103,9 @@ impl<'a, P: Platform> Session<'a, P> {
         if kind.explains {
             platform.note_doubts(machine.accelerator());
         }
-        machine.memory().execute_only(program.code.clone());
+        if platform.refuses_code_in_data() {
+            machine.memory().execute_only(program.code.clone());
+        }
         let input_regions = layout.protect(machine.memory(), &problem.buffers, kind.explains);
         let entry = program.entry_function();
         let mut session = Box::new(Self {

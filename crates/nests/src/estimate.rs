@@ -13,12 +13,13 @@ const LATENCY: f64 = 4.0;
 /// Vector operations, and loads, that a core begins in a cycle.
 const PER_CYCLE: f64 = 2.0;
 
-/// Returns estimated cycles of a part on a core with so many vector `registers`.
+/// Returns estimated cycles of a part on a core with so many `registers` for vectors of some
+/// lanes.
 pub(super) fn cycles(
     region: &Region,
     part: &Part,
     names: &BTreeMap<String, Named>,
-    registers: u32,
+    registers: &dyn Fn(u32) -> u32,
 ) -> f64 {
     match (region, part) {
         (Region::Product(nest), Part::Product(schedule)) => {
@@ -100,7 +101,7 @@ fn product(
     nest: &Nest,
     schedule: &Product,
     names: &BTreeMap<String, Named>,
-    registers: u32,
+    registers: &dyn Fn(u32) -> u32,
 ) -> f64 {
     let all = nest.parallel.iter().chain(&nest.reduction);
     let steps: f64 = all.map(|it| f64::from(it.extent)).product();
@@ -124,7 +125,7 @@ fn product(
         0.0
     };
     let mut step = (sums / PER_CYCLE).max(loads / PER_CYCLE).max(LATENCY) + widening;
-    if registers < rows * columns + columns + 1 {
+    if registers(lanes) < rows * columns + columns + 1 {
         step *= 3.0;
     }
     // Panels lie in one piece; as they are, rows of the operand lie far apart.

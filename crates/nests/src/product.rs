@@ -13,7 +13,7 @@ use super::code::{Element, Expression, Named};
 use super::nest::{Nest, Range};
 use super::schedule::Product;
 use super::text::Text;
-use super::vectors::{Dots, Preamble};
+use super::vectors::{Dots, Preamble, WIDTHS};
 use std::collections::BTreeMap;
 
 /// What is written for one nest, by where it goes.
@@ -128,7 +128,7 @@ impl Writer<'_> {
         let rows = self.row.map_or(1, |row| row.extent);
         let last = nest.reduction.last();
         let sizes = schedule.lanes.is_power_of_two()
-            && (4..=16).contains(&schedule.lanes)
+            && WIDTHS.contains(&schedule.lanes)
             && (1..=32).contains(&schedule.rows)
             && (1..=8).contains(&schedule.columns)
             && (1..=16).contains(&schedule.unroll)

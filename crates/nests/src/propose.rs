@@ -29,8 +29,20 @@ pub struct Resources {
     pub lanes: u32,
     /// Vector registers.
     pub registers: u32,
+    /// Whether such a vector is a group of registers, so that there are more of shorter ones.
+    pub grouped: bool,
     /// Instructions that sum several products of narrow numbers at once.
     pub dots: Vec<Dots>,
+}
+
+impl Resources {
+    /// Returns how many vectors of so many lanes there are registers for.
+    fn registers_of(&self, lanes: u32) -> u32 {
+        match self.grouped {
+            true => self.registers * (self.lanes / lanes.max(1)).max(1),
+            false => self.registers,
+        }
+    }
 }
 
 /// A schedule that could be next.
@@ -76,7 +88,10 @@ impl Choices {
 
     fn cycles(&self, idx: usize, part: &Part, resources: &Resources) -> f64 {
         let (times, region, _) = &self.parts[idx];
-        times * estimate::cycles(region, part, &self.names, resources.registers)
+        times
+            * estimate::cycles(region, part, &self.names, &|lanes| {
+                resources.registers_of(lanes)
+            })
     }
 
     /// Returns the best part in each place, by estimate.
@@ -236,7 +251,7 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
             .collect();
         for (rows, columns) in (1..=most_rows).flat_map(|rows| (1..=4).map(move |it| (rows, it))) {
             // One register holds what the rows are multiplied by.
-            let fits = rows * columns + columns < resources.registers;
+            let fits = rows * columns + columns < resources.registers_of(lanes);
             if !fits || vector.extent + lanes <= columns * lanes {
                 continue;
             }

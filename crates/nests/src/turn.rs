@@ -9,6 +9,9 @@ use super::vectors::{Preamble, gnu};
 use autocomp_c_loops::change;
 use std::collections::BTreeMap;
 
+/// Lanes of a tile at most: its text grows with their square.
+const MOST_LANES: u32 = 16;
+
 /// Two loops around an assignment that transposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TurnNest {
@@ -83,7 +86,7 @@ impl TurnNest {
         text: &mut Text,
     ) -> Option<()> {
         let lanes = schedule.lanes;
-        if !lanes.is_power_of_two() || !(4..=16).contains(&lanes) || self.side() < lanes {
+        if !lanes.is_power_of_two() || !(4..=MOST_LANES).contains(&lanes) || self.side() < lanes {
             return None;
         }
         let (written, read) = match self.reads_inner {

@@ -10,6 +10,10 @@ pub(super) mod gnu;
 pub use dots::Dots;
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+
+/// Lanes of 32 bits that a vector may have.
+pub(super) const WIDTHS: RangeInclusive<u32> = 4..=64;
 
 /// C that stands in front of a kernel: types of vectors, and functions on them.
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;
 use super::text::Text;
 use super::translation::{MOST_STRIDE, Translation, shifted};
-use super::vectors::{Preamble, gnu, is_narrow};
+use super::vectors::{Preamble, WIDTHS, gnu, is_narrow};
 use autocomp_c_loops::statement::Command;
 use roles::{Role, gathered};
 use std::collections::BTreeMap;
@@ -179,7 +179,7 @@ impl WideLoop {
     ) -> Option<()> {
         let Wide { lanes, count } = *schedule;
         let fits = lanes.is_power_of_two()
-            && (4..=16).contains(&lanes)
+            && WIDTHS.contains(&lanes)
             && (1..=8).contains(&count)
             && lanes * count <= self.extent();
         if !fits {

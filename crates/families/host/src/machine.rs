@@ -119,6 +119,7 @@ impl Machine {
         Resources {
             lanes: self.lanes,
             registers: self.registers,
+            grouped: false,
             dots: dots.map(|(_, dots)| dots).collect(),
         }
     }

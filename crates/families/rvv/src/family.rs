@@ -67,6 +67,7 @@ impl Family for Rvv {
         Ok(Some(Arc::new(NestRewriter::new(Resources {
             lanes: GROUP * machine.vlen() as u32 / 32,
             registers: REGISTERS / GROUP,
+            grouped: true,
             dots: Vec::new(),
         }))))
     }

@@ -148,6 +148,10 @@ impl Platform for RvvPlatform {
             .collect()
     }
 
+    fn refuses_code_in_data(&self) -> bool {
+        true
+    }
+
     fn answers_on_host(&self) -> bool {
         true
     }

@@ -51,6 +51,7 @@ fn rewriter() -> NestRewriter {
     NestRewriter::new(Resources {
         lanes: 8,
         registers: 16,
+        grouped: false,
         dots: vec![Dots::Words],
     })
 }

@@ -45,6 +45,7 @@ fn what_is_not_read_is_named_with_its_line() {
     let rewriter = autocomp_nests::NestRewriter::new(autocomp_nests::Resources {
         lanes: 8,
         registers: 16,
+        grouped: false,
         dots: Vec::new(),
     });
     let cases = [

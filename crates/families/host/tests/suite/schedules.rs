@@ -143,6 +143,7 @@ fn rewriter() -> NestRewriter {
     NestRewriter::new(Resources {
         lanes: 8,
         registers: 16,
+        grouped: false,
         dots,
     })
 }
