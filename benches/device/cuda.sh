@@ -27,7 +27,7 @@ pack() {
   strip "$folder/on-device"
   xz -9 "$folder/on-device"
   # With the pinned compiler, kernels are compiled there, and references are computed.
-  tar -cf "$folder/toolchains.tar" -C "$cache" toolchains
+  tar -cf "$folder/toolchains.tar" -C "$cache/toolchains" .
   xz -6 -T0 "$folder/toolchains.tar"
   du -sh "$folder"
 }
@@ -87,8 +87,8 @@ unpack() {
 import lzma, sys
 open(sys.argv[2], "wb").write(lzma.open(sys.argv[1]).read())' "$carried/on-device.xz" "$work/on-device"
   chmod +x "$work/on-device"
-  mkdir -p "$work/cache"
-  for archive in kernels:. toolchains:cache; do
+  mkdir -p "$work/cache/toolchains"
+  for archive in kernels:. toolchains:cache/toolchains; do
     file=$carried/${archive%%:*}.tar.xz
     [ -e "$file" ] || continue
     tar -xJf "$file" -C "$work/${archive##*:}" 2>> "$log" || python3 -c '

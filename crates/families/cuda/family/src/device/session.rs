@@ -68,7 +68,7 @@ fn blamed(stage: Stage, refusal: &Refusal) -> Failure {
             "the device does not accept a launch",
             "use fewer threads, registers or less shared memory",
         ),
-        200 | 209 | 218 | 221 | 222 | 300 | 301 | 500 => (
+        200 | 209 | 218 | 300 | 500 => (
             Outcome::BuildFailed,
             "device-build",
             "the driver does not accept the compiled kernel",
