@@ -244,6 +244,7 @@ pub unsafe extern "C" fn cuLaunchKernel(
                 std::thread::sleep(Duration::from_secs(1000));
                 0
             }
+            Err(Fault::Trap) => 719,
             Err(Fault::BadLaunch { .. }) => return 1,
             Err(_) => ILLEGAL,
         };
