@@ -36,6 +36,13 @@ pub fn variables_of_evaluators() -> Vec<(&'static str, OsString)> {
     OF_EVALUATORS.into_iter().filter_map(known).collect()
 }
 
+/// Returns the whole environment, keys included, for a process of this program that asks
+/// models.
+#[cfg(feature = "mcp")]
+pub fn all_variables() -> Vec<(OsString, OsString)> {
+    env::vars_os().collect()
+}
+
 /// Returns the folders in which programs are looked for.
 pub fn search_path() -> Option<OsString> {
     env::var_os("PATH")

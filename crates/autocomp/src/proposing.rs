@@ -12,6 +12,7 @@ use autocomp_agents::{
     Ensemble, LlmProposer, LlmProposerSettings, PromptFacts, Proposer, RewriterProposer, Seat,
     ShownShares, Templates,
 };
+use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Rewriter, Usage, UsdMicros};
 use autocomp_llm::{
     Amount, BreakerPolicy, Budget, Caps, ConnectError, ConnectSettings, Connector, PriceTable,
@@ -49,7 +50,7 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
                     .hint("name the planning models with `--model`"),
             );
         }
-        let rewriter = rewriter(bench)?.ok_or_else(|| no_rewriter(bench))?;
+        let rewriter = rewriter(bench)?.ok_or_else(|| no_rewriter(&bench.target))?;
         let proposer = RewriterProposer::new(rewriter);
         let names = vec![proposer.name().to_owned()];
         return Ok(Proposing {
@@ -104,7 +105,7 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
             _ => Seat::Models,
         };
         let seats = settings.models.iter().map(seat).collect();
-        let rewriter = local.ok_or_else(|| no_rewriter(bench))?;
+        let rewriter = local.ok_or_else(|| no_rewriter(&bench.target))?;
         let rewriter = Arc::new(RewriterProposer::new(rewriter));
         Arc::new(Ensemble::new(llm.clone(), rewriter, seats))
     } else {
@@ -120,17 +121,27 @@ pub fn proposing(settings: &Settings, bench: &Bench, spent: &Usage) -> Result<Pr
     })
 }
 
-/// Returns the rewriter for the target, if there is one.
+/// Returns the rewriter for the target of a bench, if there is one.
 pub fn rewriter(bench: &Bench) -> Result<Option<Arc<dyn Rewriter>>, CliError> {
-    registry::family(&bench.target)?
-        .rewriter(&bench.problem, &bench.target, &bench.machine)
+    rewriter_for(&bench.problem, &bench.target, &bench.machine)
+}
+
+/// Returns the rewriter of kernels for a problem on a machine of a target, if there is one.
+pub fn rewriter_for(
+    problem: &Problem,
+    target: &Target,
+    machine: &str,
+) -> Result<Option<Arc<dyn Rewriter>>, CliError> {
+    registry::family(target)?
+        .rewriter(problem, target, machine)
         .map_err(|error| eval_error(&error))
 }
 
-fn no_rewriter(bench: &Bench) -> CliError {
+/// Says that a target has no rewriter.
+pub fn no_rewriter(target: &Target) -> CliError {
     CliError::usage(format!(
         "for target {} there is no rewriter, so a model is needed",
-        bench.target.name
+        target.name
     ))
     .hint("name one with `--model`, without `rewriter` and `--polish`; `autocomp models list` names the providers")
 }

@@ -37,6 +37,34 @@ pub struct WorkplaceOptions {
     target: Option<String>,
 }
 
+impl WorkplaceOptions {
+    /// Returns the options as words of a command line that can be run in another folder.
+    #[cfg(feature = "mcp")]
+    pub fn as_words(&self) -> Vec<std::ffi::OsString> {
+        let word = |name: &str, path: &PathBuf| {
+            // A compiler may be named alone, and is then looked for.
+            let is_path = path.is_absolute() || path.components().nth(1).is_some();
+            let path = match is_path || name != "compiler" {
+                true => std::path::absolute(path).unwrap_or_else(|_| path.clone()),
+                false => path.clone(),
+            };
+            let mut word = std::ffi::OsString::from(format!("--{name}="));
+            word.push(path);
+            word
+        };
+        let data = self.data.iter().map(|it| word("data", it));
+        let others = [
+            ("cache-dir", &self.cache_dir),
+            ("compiler", &self.compiler),
+            ("toolchain", &self.toolchain),
+        ];
+        let others = others
+            .into_iter()
+            .filter_map(|(name, path)| Some(word(name, path.as_ref()?)));
+        data.chain(others).collect()
+    }
+}
+
 /// What a command works with.
 #[derive(Debug)]
 pub struct Workplace {

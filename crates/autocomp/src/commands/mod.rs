@@ -8,12 +8,16 @@ mod diff;
 mod doctor;
 mod eval;
 mod export;
+mod import;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod memory;
 mod models;
 pub(crate) mod optimize;
 mod problems;
 mod profile;
 mod prompt;
+mod propose;
 mod report;
 mod runs;
 #[cfg(feature = "serve")]
@@ -38,15 +42,20 @@ pub enum Command {
     Eval(eval::Arguments),
     Bench(bench::Arguments),
     Profile(profile::Arguments),
+    Propose(propose::Arguments),
     Runs(runs::Arguments),
     Show(show::Arguments),
     Diff(diff::Arguments),
     Report(report::Arguments),
     Export(export::Arguments),
+    #[command(subcommand)]
+    Import(import::Command),
     #[cfg(feature = "watch")]
     Watch(watch::Arguments),
     #[cfg(feature = "serve")]
     Serve(serve::Arguments),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Arguments),
     Study(study::Arguments),
     Targets(targets::Arguments),
     Problems(problems::Arguments),
@@ -72,16 +81,20 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Eval(arguments) => eval::run(&arguments, output),
         Command::Bench(arguments) => bench::run(&arguments, output),
         Command::Profile(arguments) => profile::run(&arguments, output),
+        Command::Propose(arguments) => propose::run(&arguments, output),
         Command::Runs(arguments) => runs::run(&arguments, output),
         Command::Show(arguments) => show::run(&arguments, output),
         Command::Diff(arguments) => diff::run(&arguments, output),
         Command::Report(arguments) => report::run(&arguments, output),
         Command::Export(arguments) => export::run(&arguments, output),
+        Command::Import(command) => import::run(&command, output),
         Command::Completions(arguments) => completions::run(&arguments, output),
         #[cfg(feature = "watch")]
         Command::Watch(arguments) => watch::run(&arguments, output),
         #[cfg(feature = "serve")]
         Command::Serve(arguments) => serve::run(&arguments, output),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(arguments) => mcp::run(&arguments, output),
         Command::Study(arguments) => study::run(&arguments, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),

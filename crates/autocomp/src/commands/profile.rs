@@ -10,7 +10,7 @@ use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{Diagnostic, Outcome};
-use autocomp_eval::profile::{Profile, Profiled, Section};
+use autocomp_eval::profile::{Profiled, Section};
 use autocomp_eval::text::grouped;
 use autocomp_eval::timeline::{Timeline, WrittenTrace};
 use clap::Args;
@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Write a timeline in Chrome's trace format, for ui.perfetto.dev
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Say only what limits the kernel, in words
+    #[arg(long, conflicts_with = "trace")]
+    brief: bool,
     #[command(flatten)]
     workplace: WorkplaceOptions,
 }
@@ -51,7 +54,7 @@ struct ProfileReport<'a> {
     kernel: &'a str,
     outcome: Outcome,
     diagnostics: &'a [Diagnostic],
-    /// Null unless the outcome is `ok`.
+    /// Null unless the outcome is `ok`, and with `--brief`.
     profile: Option<&'a serde_json::Value>,
     /// What people read of it, in order; none unless the outcome is `ok`.
     sections: &'a [Section],
@@ -130,18 +133,23 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
                     ));
                 }
             }
-            report.profile = Some(&profile.data);
             report.sections = &profile.sections;
-            output.result(&report, || profile_text(profile, output.is_coloured()))?;
+            if arguments.brief {
+                report.sections = &profile.sections[..profile.sections.len().min(1)];
+            } else {
+                report.profile = Some(&profile.data);
+            }
+            let sections = report.sections;
+            output.result(&report, || profile_text(sections, output.is_coloured()))?;
             Ok(exit_code::SUCCESS)
         }
     }
 }
 
 /// Returns the sections below each other; headings are bold if `coloured`.
-fn profile_text(profile: &Profile, coloured: bool) -> String {
+fn profile_text(sections: &[Section], coloured: bool) -> String {
     let mut out = String::new();
-    for section in &profile.sections {
+    for section in sections {
         if let Some(title) = &section.title {
             out += &format!("\n{}\n", BOLD.paint(title, coloured));
         }

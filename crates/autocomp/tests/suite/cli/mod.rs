@@ -12,6 +12,8 @@ mod elsewhere;
 mod eval;
 mod foreign_folder;
 mod help;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod memory;
 mod models;
 mod neutral;

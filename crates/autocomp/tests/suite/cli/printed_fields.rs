@@ -68,10 +68,10 @@ def solution(a):
     return result
 ";
 
-/// What `serve` prints before it goes on serving.
-fn served(place: &Place) -> Value {
+/// What a command prints before it goes on serving.
+fn served(place: &Place, command_line: &[&str]) -> Value {
     let mut command = place.std_command();
-    command.args(["serve", "--port", "0", "--json"]);
+    command.args(command_line).args(["--port", "0", "--json"]);
     let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut values =
         serde_json::Deserializer::from_reader(child.stdout.take().unwrap()).into_iter();
@@ -104,6 +104,11 @@ fn the_documented_fields_are_those_printed() {
     );
     place.file("confirm.toml", "[search]\nconfirm = 1\n");
     place.file("k.py", DOUBLE);
+    place.file(
+        "trace.py",
+        "CodeCandidate(parent=CodeCandidate(parent=None, plan=None, code='''a''', score=2.0),\n\
+         plan='''p''', code='''b''', score=1.0)",
+    );
     place.file(
         "latencies.tsv",
         "id\tfile\tentry\tinputs\tmachine\tlatency_us\tgroup\n\
@@ -142,6 +147,12 @@ fn the_documented_fields_are_those_printed() {
         ),
         ("eval", &["eval", &problem, "--kernel", &wrong]),
         ("profile", &["profile", &problem]),
+        ("propose", &["propose", &problem, "--kernel", "mine.c"]),
+        (
+            "import autocomp",
+            &["import", "autocomp", "trace.py", "--unit", "cycles"],
+        ),
+        ("mcp --write-skill", &["mcp", "--write-skill", "skill"]),
         ("show", &["show", "runs/one"]),
         ("show --kernel", &["show", "runs/one", "--kernel", "best"]),
         ("show --history", &["show", "runs/one", "--history"]),
@@ -197,8 +208,12 @@ fn the_documented_fields_are_those_printed() {
     for (name, fields) in seen {
         assert_eq!(fields, documented.remove(name).unwrap(), "{name}");
     }
-    let serve = documented.remove("serve").unwrap();
-    assert_eq!(printed(&served(&place), &serve), serve, "serve");
+    for command_line in ["serve", "mcp --http"] {
+        let fields = documented.remove(command_line).unwrap();
+        let words: Vec<&str> = command_line.split(' ').collect();
+        let value = served(&place, &words);
+        assert_eq!(printed(&value, &fields), fields, "{command_line}");
+    }
     // Takes half a minute; its figures are pinned by tests of the simulator.
     documented.remove("sim calibrate");
     assert!(

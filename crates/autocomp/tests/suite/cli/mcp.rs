@@ -1,0 +1,440 @@
+//! A client that speaks the protocol with the real program.
+
+use super::program::{Place, problem};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+/// A client over standard input and output.
+struct Client {
+    server: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+    number: u64,
+    /// Notifications that came while an answer was awaited.
+    told: Vec<Value>,
+}
+
+/// What a tool answered.
+#[derive(Debug)]
+struct Answer {
+    text: String,
+    object: Value,
+    is_error: bool,
+}
+
+impl Client {
+    fn start(place: &Place, arguments: &[&str]) -> Self {
+        Self::start_with(place, arguments, json!({}))
+    }
+
+    /// Starts the server and says what the client is capable of.
+    fn start_with(place: &Place, arguments: &[&str], capabilities: Value) -> Self {
+        let mut server = place
+            .std_command()
+            .args(["mcp", "--folder", "shared", "--data", &problem()])
+            .args(arguments)
+            .env("OPENAI_API_KEY", "sk-of-nobody")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut client = Self {
+            to: server.stdin.take(),
+            from: BufReader::new(server.stdout.take().unwrap()),
+            server,
+            number: 0,
+            told: Vec::new(),
+        };
+        let answer = client.request(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-06-18",
+                "capabilities": capabilities,
+                "clientInfo": { "name": "test", "version": "1" },
+            }),
+        );
+        assert_eq!(answer["result"]["serverInfo"]["name"], "autocomp");
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        client
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        self.number += 1;
+        let id = self.number;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        loop {
+            let mut line = String::new();
+            assert_ne!(
+                self.from.read_line(&mut line).unwrap(),
+                0,
+                "the server is gone"
+            );
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if message["id"] == id {
+                return message;
+            }
+            self.told.push(message);
+        }
+    }
+
+    fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        let answer = self.request(
+            "tools/call",
+            json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": "p" } }),
+        );
+        let result = &answer["result"];
+        assert!(result.is_object(), "{answer}");
+        let texts = result["content"].as_array().unwrap().iter();
+        let answer = Answer {
+            text: texts.map(|it| it["text"].as_str().unwrap()).collect(),
+            object: result["structuredContent"].clone(),
+            is_error: result["isError"] == true,
+        };
+        // One form or the other.
+        assert!(
+            answer.text.is_empty() || answer.object.is_null(),
+            "{answer:?}"
+        );
+        answer
+    }
+
+    /// Ends the conversation; the server ends by itself.
+    fn end(mut self) {
+        self.to = None;
+        assert!(self.server.wait().unwrap().success());
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Whatever the tools propose for the best kernel so far is evaluated, until nothing is better.
+#[test]
+fn a_client_improves_a_kernel_by_tools_alone() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &[]);
+    let problems = client.call("problems", json!({ "problem": "gemm-64", "form": "json" }));
+    assert_eq!(problems.object["name"], "gemm-64");
+    let cost = |answer: &Answer| answer.object["cycles"].as_u64();
+    let baseline = client.call("evaluate", json!({ "problem": "gemm-64", "form": "json" }));
+    let baseline = cost(&baseline).unwrap();
+    let mut best = (baseline, "baseline".to_owned());
+    for _ in 0..3 {
+        let before = best.0;
+        let proposals = client.call(
+            "propose",
+            json!({ "problem": "gemm-64", "kernel": best.1, "count": 4, "form": "json" }),
+        );
+        for proposal in proposals.object["proposals"].as_array().unwrap() {
+            let file = proposal["file"].as_str().unwrap();
+            let verdict = client.call(
+                "evaluate",
+                json!({ "problem": "gemm-64", "kernel": file, "form": "json" }),
+            );
+            if let Some(cost) = cost(&verdict)
+                && cost < best.0
+            {
+                best = (cost, file.to_owned());
+            }
+        }
+        if best.0 == before {
+            break;
+        }
+    }
+    assert!(best.0 * 2 < baseline, "{best:?} of {baseline}");
+    let text = client.call("read", json!({ "path": best.1 })).text;
+    assert!(text.contains("void solution("), "{text}");
+    // The same by its text, which is kept once.
+    let again = client.call(
+        "evaluate",
+        json!({ "problem": "gemm-64", "source": text, "form": "json" }),
+    );
+    assert_eq!(cost(&again), Some(best.0));
+    let explained = client.call("explain", json!({ "problem": "gemm-64", "kernel": best.1 }));
+    assert!(explained.text.contains("cycles"), "{explained:?}");
+    client.end();
+}
+
+#[test]
+fn a_search_is_started_watched_and_shown() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &["--max-evaluations", "12"]);
+    let start = json!({ "problem": "gemm-64", "max_evaluations": 500, "form": "json" });
+    let started = client.call("search_start", start);
+    assert_eq!(
+        started.object,
+        json!({ "run": "runs/gemm-64-s0", "evaluations_left": 0 })
+    );
+    let run = json!({ "run": "gemm-64-s0", "wait_s": 300, "form": "json" });
+    let status = client.call("search_status", run);
+    assert_eq!(status.object["process"], "finished", "{status:?}");
+    assert!(
+        status.object["evaluations"].as_u64().unwrap() <= 12,
+        "{status:?}"
+    );
+    let messages = client
+        .told
+        .iter()
+        .filter_map(|it| it["params"]["message"].as_str());
+    let messages: Vec<&str> = messages.collect();
+    assert!(
+        messages.iter().any(|it| it.contains("baseline")),
+        "{messages:?}"
+    );
+    assert!(
+        messages.iter().all(|it| it.chars().count() <= 200),
+        "{messages:?}"
+    );
+    let result = client.call("search_result", json!({ "run": "gemm-64-s0" }));
+    assert!(
+        result
+            .text
+            .starts_with("the best kernel is runs/gemm-64-s0/best.c\n"),
+        "{result:?}"
+    );
+    let shown = client.call(
+        "show",
+        json!({ "run": "gemm-64-s0", "kernel": "best", "code": true }),
+    );
+    let read = client.call("read", json!({ "path": "runs/gemm-64-s0/best.c" }));
+    assert_eq!(shown.text, read.text);
+    client.end();
+}
+
+#[test]
+fn a_search_is_cancelled_and_gone_on_with() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &[]);
+    let start =
+        json!({ "problem": "gemmini/gemm-512x512x512", "max_evaluations": 3000, "name": "long" });
+    assert!(!client.call("search_start", start.clone()).is_error);
+    // One at a time.
+    let second = client.call("search_start", start);
+    assert!(
+        second.is_error && second.text.contains("runs/long is going on already"),
+        "{second:?}"
+    );
+    let status = json!({ "run": "long", "wait_s": 0.2, "form": "json" });
+    while client.call("search_status", status.clone()).object["evaluations"].is_null() {}
+    let cancelled = client.call("search_cancel", json!({ "run": "long", "form": "json" }));
+    assert_eq!(cancelled.object["process"], "stopped", "{cancelled:?}");
+    assert_eq!(
+        cancelled.object["status"]["state"], "stopped",
+        "{cancelled:?}"
+    );
+    let again = json!({ "resume": "long", "max_evaluations": 3000, "form": "json" });
+    let again = client.call("search_start", again);
+    assert_eq!(again.object["run"], "runs/long", "{again:?}");
+    // A search that goes on when its client leaves is stopped.
+    while client.call("search_status", status.clone()).object["process"] != "going on" {}
+    client.end();
+    let shown = place.json(&["show", "shared/runs/long"]).1;
+    assert_ne!(shown["status"]["state"], "running", "{shown}");
+}
+
+#[test]
+fn a_client_with_tasks_gets_one_for_a_search() {
+    let place = Place::new();
+    let tasks = json!({ "extensions": { "io.modelcontextprotocol/tasks": {} } });
+    let mut client = Client::start_with(&place, &[], tasks);
+    let start = json!({
+        "name": "search_start",
+        "arguments": { "problem": "gemm-64", "max_evaluations": 5 },
+    });
+    let started = client.request("tools/call", start);
+    let task = started["result"]["taskId"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{started}"));
+    let task = json!({ "taskId": task });
+    let result = loop {
+        let got = client.request("tasks/get", task.clone());
+        let got = got["result"].clone();
+        match got["status"].as_str() {
+            Some("working") => std::thread::yield_now(),
+            Some("completed") => break got["result"].clone(),
+            _ => panic!("{got}"),
+        }
+    };
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("runs/gemm-64-s0/best.c"), "{text}");
+    client.end();
+}
+
+#[test]
+fn what_a_client_may_not_is_refused() {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("shared")).unwrap();
+    place.file("outside.c", "secret");
+    place.file("shared/.hidden", "secret");
+    std::os::unix::fs::symlink("../outside.c", place.path().join("shared/link.c")).unwrap();
+    std::os::unix::fs::symlink("..", place.path().join("shared/up")).unwrap();
+    let run = place.path().join("shared/runs/crafted");
+    std::fs::create_dir_all(&run).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", run.join("run.sqlite")).unwrap();
+    let mut client = Client::start(&place, &["--max-evaluations", "1"]);
+    let with = |more: Value| {
+        let mut all = json!({ "problem": "gemm-64" });
+        all.as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        all
+    };
+    let cases = [
+        ("evaluate", with(json!({ "kernel": "../outside.c" }))),
+        ("evaluate", with(json!({ "kernel": "/etc/passwd" }))),
+        ("evaluate", with(json!({ "kernel": "link.c" }))),
+        ("evaluate", with(json!({ "kernel": "up/outside.c" }))),
+        (
+            "evaluate",
+            with(json!({ "kernel": "baseline", "source": "x" })),
+        ),
+        ("evaluate", with(json!({ "machine": "--no-cache" }))),
+        ("evaluate", with(json!({ "compiler": "/bin/sh" }))),
+        ("evaluate", json!({ "problem": "--data=/" })),
+        ("evaluate", json!({ "problem": "up" })),
+        ("evaluate", json!({ "problem": 7 })),
+        ("read", json!({ "path": ".hidden" })),
+        ("read", json!({ "path": "link.c" })),
+        ("show", json!({ "run": "crafted" })),
+        (
+            "search_start",
+            with(json!({ "model": "command::touch broken" })),
+        ),
+        ("search_start", with(json!({ "name": "../broken" }))),
+        ("search_start", with(json!({ "max_minutes": -1 }))),
+        ("search_start", with(json!({ "strategy": "--trust" }))),
+        ("search_start", json!({})),
+        ("search_start", json!({ "resume": "crafted" })),
+        ("search_cancel", json!({ "run": "crafted" })),
+    ];
+    let mut said = String::new();
+    for (tool, arguments) in cases {
+        let answer = client.call(tool, arguments.clone());
+        assert!(answer.is_error, "{tool} {arguments}: {answer:?}");
+        assert!(!answer.text.contains("secret"), "{answer:?}");
+        said += &format!("{tool} {arguments}\n{}\n\n", answer.text);
+    }
+    // What is refused is not counted; the single evaluation is, and then there is none left.
+    assert!(!client.call("evaluate", with(json!({}))).is_error);
+    let spent = client.call("evaluate", with(json!({})));
+    assert!(spent.is_error);
+    said += &spent.text;
+    assert!(client.request("tools/call", json!({ "name": "no" }))["error"].is_object());
+    assert!(client.request("no/such", json!({}))["error"].is_object());
+    client.end();
+    insta::assert_snapshot!(said);
+}
+
+/// Sends a request as it is and returns status line and body.
+fn over_http(address: &str, headers: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST /mcp HTTP/1.1\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nConnection: close\r\n{headers}\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    // A stream of events is kept open: what comes until the result is enough.
+    let mut stream = BufReader::new(stream);
+    while stream.read_line(&mut answer).unwrap() != 0 && !answer.contains("serverInfo") {}
+    answer
+}
+
+#[test]
+fn over_http_a_token_is_needed_and_no_page_gets_in() {
+    let place = Place::new();
+    let mut server = place
+        .std_command()
+        .args([
+            "mcp", "--folder", "shared", "--http", "--port", "0", "--json",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut from = BufReader::new(server.stdout.take().unwrap());
+    let mut text = String::new();
+    while !text.ends_with("}\n") {
+        assert_ne!(from.read_line(&mut text).unwrap(), 0);
+    }
+    let serving: Value = serde_json::from_str(&text).unwrap();
+    let url = serving["url"].as_str().unwrap();
+    let address = url
+        .strip_prefix("http://")
+        .unwrap()
+        .strip_suffix("/mcp")
+        .unwrap();
+    let token = format!(
+        "Authorization: Bearer {}\r\n",
+        serving["token"].as_str().unwrap()
+    );
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": { "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" } },
+    })
+    .to_string();
+    let host = format!("Host: {address}\r\n");
+    let cases = [
+        ("401", host.clone()),
+        ("401", format!("{host}Authorization: Bearer 0\r\n")),
+        ("403", format!("Host: evil.example\r\n{token}")),
+        (
+            "403",
+            format!("{host}{token}Origin: http://evil.example\r\n"),
+        ),
+        ("200", format!("{host}{token}")),
+    ];
+    for (status, headers) in cases {
+        let answer = over_http(address, &headers, &body);
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{headers}{answer}"
+        );
+        assert_eq!(answer.contains("serverInfo"), status == "200", "{answer}");
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    let mut rest = String::new();
+    from.read_to_string(&mut rest).unwrap();
+}
+
+#[test]
+fn the_skill_is_written_and_keeps_to_the_format() {
+    let place = Place::new();
+    let ended = place.call(&["mcp", "--write-skill", "skills/autocomp"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    let text = std::fs::read_to_string(place.path().join("skills/autocomp/SKILL.md")).unwrap();
+    let head = text.split("---").nth(1).unwrap();
+    let field = |name: &str| {
+        let line = head.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap().trim().to_owned()
+    };
+    assert_eq!(field("name:"), "autocomp");
+    assert!(field("description:").chars().count() <= 1024);
+    // Its references are there.
+    for link in text.split("](").skip(1) {
+        let link = link.split(')').next().unwrap();
+        assert!(
+            place.path().join("skills/autocomp").join(link).is_file(),
+            "{link}"
+        );
+    }
+    let again = place.call(&["mcp", "--write-skill", "skills/autocomp"]);
+    assert_eq!(again.code, Some(0));
+    place.file("skills/autocomp/SKILL.md", "another");
+    let refused = place.call(&["mcp", "--write-skill", "skills/autocomp"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.transcript());
+}

@@ -1,0 +1,275 @@
+//! A run of the original Autocomp as it lies in a folder, or a single trace.
+
+use crate::literal::{CANDIDATE, candidate};
+use crate::{ImportError, OldRun};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Longest file that is read, in bytes.
+const LONGEST: u64 = 64 << 20;
+/// Entries of a folder that are looked at at most.
+const MOST_ENTRIES: usize = 50_000;
+/// Longest text of a failure that is kept, in bytes.
+const LONGEST_FAILURE: usize = 4_000;
+
+/// The file that tells a run folder.
+pub const METADATA: &str = "run_metadata.json";
+
+/// Reads a file that is one itself, no link to one.
+fn read(path: &Path) -> Result<String, ImportError> {
+    let failed = |message: String| ImportError::new(path, message);
+    let metadata = fs::symlink_metadata(path).map_err(|error| failed(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(failed("it is no file".to_owned()));
+    }
+    if LONGEST < metadata.len() {
+        return Err(failed(format!(
+            "it has {} bytes, and {LONGEST} are read at most",
+            metadata.len()
+        )));
+    }
+    fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+}
+
+/// Returns the entries of a folder by name.
+fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>, ImportError> {
+    let failed = |error: std::io::Error| ImportError::new(folder, error.to_string());
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        found.insert(
+            entry.file_name().to_string_lossy().into_owned(),
+            entry.path(),
+        );
+        if MOST_ENTRIES < found.len() {
+            return Err(ImportError::new(
+                folder,
+                format!("it has more than {MOST_ENTRIES} entries"),
+            ));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the number in a name between a beginning and an end.
+fn number(name: &str, before: &str, behind: &str) -> Option<u32> {
+    name.strip_prefix(before)?
+        .strip_suffix(behind)?
+        .parse()
+        .ok()
+}
+
+/// Returns the files of a folder with a number in their names, in its order.
+fn numbered(folder: &Path, before: &str, behind: &str) -> Result<Vec<(u32, PathBuf)>, ImportError> {
+    let of_entry = |(name, path): (String, PathBuf)| Some((number(&name, before, behind)?, path));
+    let mut found: Vec<(u32, PathBuf)> =
+        entries(folder)?.into_iter().filter_map(of_entry).collect();
+    found.sort();
+    Ok(found)
+}
+
+/// Reads what is at `path`: a run folder, or a file with one candidate and all that it was made
+/// from.
+///
+/// # Errors
+/// There is no run, or a file of it is unusable.
+pub fn read_run(path: &Path) -> Result<OldRun, ImportError> {
+    if path.is_file() {
+        return read_trace(path);
+    }
+    let found = entries(path)?;
+    let iterations = |before: &str| -> BTreeMap<u32, &PathBuf> {
+        let numbers = found.iter();
+        let numbers = numbers.filter_map(|(name, path)| Some((number(name, before, "")?, path)));
+        numbers.collect()
+    };
+    let beams = iterations("candidates-iter-");
+    if beams.is_empty() {
+        let is_run = |(_, path): &(&String, &PathBuf)| path.join("candidates-iter-0").is_dir();
+        let below: Vec<&str> = found
+            .iter()
+            .filter(is_run)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        return Err(match below.as_slice() {
+            [] => ImportError::new(
+                path,
+                "it has no folder `candidates-iter-0`, so it is no run of Autocomp",
+            ),
+            names => ImportError::new(
+                path,
+                format!("it holds runs; name one of them: {}", names.join(", ")),
+            ),
+        });
+    }
+    let mut run = OldRun::default();
+    if let Some(file) = found.get(METADATA) {
+        let metadata = read(file)?;
+        run.metadata = serde_json::from_str(&metadata)
+            .map_err(|error| ImportError::new(file, error.to_string()))?;
+    } else {
+        run.unmapped.push(format!(
+            "there is no {METADATA}: settings and models are those of the candidates"
+        ));
+    }
+    let results = iterations("eval-results-iter-");
+    let last = beams
+        .keys()
+        .chain(results.keys())
+        .max()
+        .copied()
+        .unwrap_or(0);
+    for iteration in 0..=last {
+        if let Some(folder) = results.get(&iteration) {
+            read_results(folder, iteration, &mut run)?;
+        }
+        if let Some(folder) = beams.get(&iteration) {
+            let mut beam = Vec::new();
+            for (_, file) in numbered(folder, "candidate_", ".txt")? {
+                beam.extend(add(&file, &read(&file)?, iteration, &mut run)?);
+            }
+            beam.dedup();
+            run.beams.insert(iteration, beam);
+        }
+    }
+    run.note_unread(&found);
+    finish(path, run)
+}
+
+/// Reads a file with one candidate.
+fn read_trace(path: &Path) -> Result<OldRun, ImportError> {
+    let mut run = OldRun::default();
+    add(path, &read(path)?, 0, &mut run)?;
+    run.unmapped.push(
+        "a trace has neither settings nor what failed beside the way to its candidate".to_owned(),
+    );
+    finish(path, run)
+}
+
+fn finish(path: &Path, run: OldRun) -> Result<OldRun, ImportError> {
+    let roots = run
+        .tree
+        .nodes
+        .iter()
+        .filter(|it| it.parent.is_none())
+        .count();
+    match roots {
+        0 => Err(ImportError::new(path, "it has no candidate")),
+        1 => Ok(run),
+        _ => Err(ImportError::new(
+            path,
+            format!(
+                "it has {roots} kernels that were made from no other, and a run begins with one"
+            ),
+        )),
+    }
+}
+
+fn add(
+    file: &Path,
+    text: &str,
+    iteration: u32,
+    run: &mut OldRun,
+) -> Result<Option<usize>, ImportError> {
+    let value = candidate(text).map_err(|error| ImportError::new(file, error.to_string()))?;
+    let added = run.tree.add(value, iteration);
+    if added.is_none() {
+        run.unmapped
+            .push(format!("{}: a candidate without code", shown(file)));
+    }
+    Ok(added)
+}
+
+/// Returns the last two parts of a path.
+fn shown(path: &Path) -> String {
+    let parts: Vec<_> = path
+        .iter()
+        .rev()
+        .take(2)
+        .map(|it| it.to_string_lossy())
+        .collect();
+    let parts: Vec<_> = parts.into_iter().rev().collect();
+    parts.join("/")
+}
+
+/// Reads what became of all candidates of an iteration.
+fn read_results(folder: &Path, iteration: u32, run: &mut OldRun) -> Result<(), ImportError> {
+    for (_, file) in numbered(folder, "code_", "_result.txt")? {
+        let result: Value = serde_json::from_str(&read(&file)?)
+            .map_err(|error| ImportError::new(&file, error.to_string()))?;
+        let whole = file
+            .to_string_lossy()
+            .replace("_result.txt", "_result_full.txt");
+        let text = read(Path::new(&whole)).ok();
+        let begins = text
+            .as_ref()
+            .and_then(|it| it.find(&format!("\n{CANDIDATE}parent=")));
+        let (Some(text), Some(begins)) = (text, begins) else {
+            run.unmapped.push(format!(
+                "{}: nothing tells of which kernel it is the result",
+                shown(&file)
+            ));
+            continue;
+        };
+        let Some(added) = add(Path::new(&whole), &text[begins..], iteration, run)? else {
+            continue;
+        };
+        let field = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
+        let is_right = result.get("correct") == Some(&Value::Bool(true));
+        let latency = result.get("latency").and_then(Value::as_f64);
+        run.unit = run.unit.take().or_else(|| unit_in(field("stdout")));
+        let node = &mut run.tree.nodes[added];
+        if is_right && latency.is_some() {
+            node.score = node.score.or(latency);
+        } else if node.score.is_none() {
+            node.failure = Some(last_lines(field("stderr"), field("stdout")));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the unit of the first latency that a program has printed.
+fn unit_in(stdout: &str) -> Option<String> {
+    let (_, behind) = stdout.split_once("Latency: ")?;
+    let mut words = behind.split_whitespace();
+    words.next()?.parse::<f64>().ok()?;
+    words.next().map(str::to_owned)
+}
+
+fn last_lines(stderr: &str, stdout: &str) -> String {
+    let text = match stderr.trim() {
+        "" => stdout.trim(),
+        stderr => stderr,
+    };
+    let mut from = text.len().saturating_sub(LONGEST_FAILURE);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text[from..].to_owned()
+}
+
+impl OldRun {
+    /// Notes what lies in the folder and was not read.
+    fn note_unread(&mut self, found: &BTreeMap<String, PathBuf>) {
+        let is_read = |name: &str| {
+            name == METADATA
+                || ["candidates-iter-", "eval-results-iter-"]
+                    .iter()
+                    .any(|it| name.starts_with(it))
+        };
+        let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+        for name in found.keys().filter(|name| !is_read(name)) {
+            let kind = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            *kinds.entry(kind.to_owned()).or_default() += 1;
+        }
+        for (kind, count) in kinds {
+            let kind = match kind.ends_with('-') {
+                true => format!("{kind}*"),
+                false => kind,
+            };
+            self.unmapped.push(format!("{kind} ({count}): not read"));
+        }
+    }
+}

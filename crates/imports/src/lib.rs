@@ -1,0 +1,97 @@
+//! Runs of the original Autocomp as runs of this program: every kernel with its plan, its models
+//! and what was measured of it, in a run folder that reports, dashboards and `--from` take.
+//!
+//! What others wrote is parsed, never executed. What does not map is told.
+
+mod folder;
+mod journal;
+mod literal;
+mod tree;
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use folder::read_run;
+pub use journal::{Imported, Naming, WriteError, write_run};
+pub use tree::{Node, Tree};
+
+/// Why something cannot be imported.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct ImportError {
+    /// Where.
+    pub path: PathBuf,
+    /// Why.
+    pub message: String,
+}
+
+impl ImportError {
+    fn new(path: &Path, message: impl Into<String>) -> Self {
+        Self {
+            path: path.to_owned(),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for ImportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.message)
+    }
+}
+
+/// A run of the original Autocomp.
+#[derive(Debug, Default)]
+pub struct OldRun {
+    /// Its settings.
+    pub metadata: Value,
+    /// Its candidates.
+    pub tree: Tree,
+    /// Survivors of each iteration, as far as they are known.
+    pub beams: BTreeMap<u32, Vec<usize>>,
+    /// The unit of its latencies as its programs printed it.
+    pub unit: Option<String>,
+    /// What does not map, one line each.
+    pub unmapped: Vec<String>,
+}
+
+impl OldRun {
+    /// Returns the kind of problem and the number in it, if they are known (`Prob(KIND, N)`).
+    #[must_use]
+    pub fn problem(&self) -> Option<(&str, &str)> {
+        let text = self.metadata.get("problem")?.as_str()?;
+        let (kind, id) = text
+            .strip_prefix("Prob(")?
+            .strip_suffix(')')?
+            .split_once(", ")?;
+        Some((kind.trim_matches('\''), id))
+    }
+
+    /// Returns whether its kernels are written in Python.
+    #[must_use]
+    pub fn is_python(&self) -> bool {
+        let baseline = self.tree.nodes.first();
+        baseline.is_some_and(|it| it.code.lines().any(|line| line.starts_with("def ")))
+    }
+
+    /// Makes its kernels ones that begin with `prelude` and define `entry`: older ones in Python
+    /// define `test` instead.
+    pub fn adapt(&mut self, prelude: &str, entry: Option<&str>) {
+        for node in &mut self.tree.nodes {
+            if let Some(entry) = entry
+                && !node.code.contains(&format!("def {entry}("))
+            {
+                node.code = node.code.replace("def test(", &format!("def {entry}("));
+            }
+            node.code.insert_str(0, prelude);
+        }
+    }
+}
+
+/// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
+/// compiled a second time. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::literal::{Value, candidate, unescaped};
+}

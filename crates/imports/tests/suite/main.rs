@@ -1,0 +1,6 @@
+//! Runs of the original Autocomp, made up, and what becomes of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod literals;
+mod runs;

@@ -1,0 +1,255 @@
+//! Whole runs.
+
+use super::literals::written;
+use autocomp_core::{Outcome, Unit};
+use autocomp_imports::{Imported, Naming, read_run, write_run};
+use autocomp_runner::{RunState, RunView};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Writes a file below a folder.
+fn file(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Writes what became of a candidate.
+fn result(folder: &Path, name: &str, latency: Option<f64>, stderr: &str, candidate: &str) {
+    let stats = json!({ "correct": latency.is_some(), "latency": latency,
+        "stdout": latency.map_or(String::new(), |it| format!("Latency: {it} ms (P99)\n")), "stderr": stderr });
+    file(folder, &format!("{name}_result.txt"), &stats.to_string());
+    let whole = format!("{{}}\nPrev latency: 2\nNew latency: N/A\nPlan: p\n\n{candidate}");
+    file(folder, &format!("{name}_result_full.txt"), &whole);
+}
+
+/// A run of two iterations: two plans with two and one drafts, of which one fails; then one
+/// kernel more, whose parent was read back on a resume and so lost its backslashes.
+fn old_run(folder: &Path) {
+    let base_code = "def test(a):\n  return 'x\\n'\n";
+    let base = written("None", None, base_code, "2.0");
+    let one = written(&base, Some("tile"), "one = '\\t'\n", "1.5");
+    let unmeasured = |code: &str| written(&base, Some("tile"), code, "None");
+    let other = written(&base, Some("fuse it"), "other\n", "None");
+    file(folder, "candidates-iter-0/candidate_0.txt", &base);
+    result(
+        folder,
+        "eval-results-iter-1/code_0",
+        Some(1.5),
+        "",
+        &unmeasured("one = '\\t'\n"),
+    );
+    result(
+        folder,
+        "eval-results-iter-1/code_1",
+        None,
+        "Traceback\nValueError: no",
+        &unmeasured("two\n"),
+    );
+    result(
+        folder,
+        "eval-results-iter-1/code_10",
+        Some(1.75),
+        "",
+        &other,
+    );
+    file(folder, "candidates-iter-1/candidate_0.txt", &one);
+    let damaged_base = written("None", None, "def test(a):\n  return 'x\n'\n", "2.0");
+    let damaged = written(&damaged_base, Some("tile"), "one = '\t'\n", "1.5");
+    let last = written(&damaged, Some("again"), "last\n", "1.25");
+    file(folder, "candidates-iter-2/candidate_0.txt", &last);
+    file(folder, "candidates-iter-2/candidate_1.txt", &damaged);
+    file(
+        folder,
+        "run_metadata.json",
+        &json!({
+        "problem": "Prob(trn-made-up, 7)", "beam_size": 2, "num_plan_candidates": 2,
+        "num_code_candidates": 2, "plan_models": ["m::p"], "code_models": ["m::c"] })
+        .to_string(),
+    );
+    file(folder, "generated-plans-iter-1/prompt_0.txt", "p");
+    file(folder, "run.log", "l");
+}
+
+fn naming() -> Naming {
+    Naming {
+        problem: "made/up".to_owned(),
+        target: "made-up".to_owned(),
+        unit: Unit::Nanoseconds,
+        per_latency: 1e6,
+        meaningful_indentation: true,
+        program: "0.0.0".to_owned(),
+    }
+}
+
+fn imported(from: &Path, to: &Path) -> Imported {
+    write_run(read_run(from).unwrap(), &naming(), to).unwrap()
+}
+
+#[test]
+fn a_run_becomes_a_run() {
+    let place = TempDir::new().unwrap();
+    let (old, new) = (place.path().join("old"), place.path().join("new"));
+    old_run(&old);
+    let run = read_run(&old).unwrap();
+    assert_eq!(run.problem(), Some(("trn-made-up", "7")));
+    assert_eq!(run.unit.as_deref(), Some("ms"));
+    let imported = imported(&old, &new);
+    assert_eq!(
+        (imported.kernels, imported.right, imported.iterations),
+        (5, 4, 2)
+    );
+    assert_eq!(imported.baseline.unwrap().value, 2_000_000);
+    assert_eq!(imported.best.unwrap().value, 1_250_000);
+    let expected = [
+        "generated-plans-iter-* (1): not read",
+        "run.log (1): not read",
+        "texts had lost backslashes",
+    ];
+    for (line, expected) in imported.unmapped.iter().zip(expected) {
+        assert!(line.contains(expected), "{:?}", imported.unmapped);
+    }
+    assert_eq!(
+        imported.unmapped.len(),
+        expected.len(),
+        "{:?}",
+        imported.unmapped
+    );
+
+    let view = RunView::open(&new).unwrap();
+    let report = view.report();
+    assert!(
+        matches!(report.status, RunState::Finished { .. }),
+        "{:?}",
+        report.status
+    );
+    let plans: Vec<_> = report.lineage.iter().map(|it| it.plan.as_deref()).collect();
+    assert_eq!(plans, [None, Some("tile"), Some("again")]);
+    // Two drafts of one plan, and the backslashes as they were written.
+    let sources: Vec<String> = view
+        .search
+        .candidates()
+        .iter()
+        .map(|it| view.blobs().get_text(it.source).unwrap())
+        .collect();
+    assert_eq!(
+        sources,
+        [
+            "def test(a):\n  return 'x\\n'\n",
+            "one = '\\t'\n",
+            "other\n",
+            "last\n"
+        ]
+    );
+    let keys: Vec<String> = view
+        .search
+        .candidates()
+        .iter()
+        .map(|it| it.key.to_string())
+        .collect();
+    assert_eq!(
+        keys[1..],
+        ["i1.b0.p0.d0.eval", "i1.b0.p1.d0.eval", "i2.b0.p0.d0.eval"]
+    );
+    // The survivors of the original, not those that would survive here.
+    let beam: Vec<u32> = view.search.beam().iter().map(|it| it.0).collect();
+    assert_eq!(beam, [3, 1]);
+    let failed = view.events.iter().find_map(|it| match &it.event {
+        autocomp_core::Event::Evaluated(it) if it.evaluation.outcome == Outcome::Wrong => {
+            Some(it.evaluation.diagnostics[0].message.clone())
+        }
+        _ => None,
+    });
+    assert_eq!(failed.as_deref(), Some("Traceback\nValueError: no"));
+}
+
+#[test]
+fn a_trace_becomes_a_run_of_one_chain() {
+    let place = TempDir::new().unwrap();
+    let base = written("None", None, "base", "4.0");
+    let middle = written(&base, Some("first"), "middle", "3.0");
+    let last = written(&middle, Some("second"), "last", "2.0");
+    // As older ones are written.
+    let last = last
+        .replace("hw_feedback", "spad_acc_stats")
+        .replace("translation_score=None,\n", "");
+    file(place.path(), "x_trace.py", &last);
+    let imported = imported(&place.path().join("x_trace.py"), &place.path().join("new"));
+    assert_eq!(
+        (imported.kernels, imported.right, imported.iterations),
+        (3, 3, 2)
+    );
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let place = TempDir::new().unwrap();
+    let refused = |name: &str| read_run(&place.path().join(name)).unwrap_err().message;
+    file(
+        place.path(),
+        "output/a/candidates-iter-0/candidate_0.txt",
+        "no candidate",
+    );
+    file(place.path(), "empty/readme", "");
+    assert!(
+        refused("empty").contains("no run of Autocomp"),
+        "{}",
+        refused("empty")
+    );
+    assert!(
+        refused("output").ends_with("name one of them: a"),
+        "{}",
+        refused("output")
+    );
+    assert_eq!(
+        refused("output/a"),
+        "line 1: it does not begin with a candidate"
+    );
+    let two = place.path().join("two");
+    file(
+        &two,
+        "candidates-iter-0/candidate_0.txt",
+        &written("None", None, "a", "1.0"),
+    );
+    file(
+        &two,
+        "candidates-iter-0/candidate_1.txt",
+        &written("None", None, "b", "1.0"),
+    );
+    assert!(
+        refused("two").contains("2 kernels that were made from no other"),
+        "{}",
+        refused("two")
+    );
+    let wrong = place.path().join("wrong");
+    file(
+        &wrong,
+        "candidates-iter-0/candidate_0.txt",
+        &written("None", None, "a", "inf"),
+    );
+    let error = write_run(
+        read_run(&wrong).unwrap(),
+        &naming(),
+        &place.path().join("new"),
+    )
+    .unwrap_err();
+    assert!(
+        error.to_string().contains("was not evaluated right"),
+        "{error}"
+    );
+    // A link leads to no file of the run.
+    let linked = place.path().join("linked");
+    file(&linked, "candidates-iter-0/x", "");
+    std::os::unix::fs::symlink(
+        "/etc/passwd",
+        linked.join("candidates-iter-0/candidate_0.txt"),
+    )
+    .unwrap();
+    assert!(
+        refused("linked").contains("it is no file"),
+        "{}",
+        refused("linked")
+    );
+}

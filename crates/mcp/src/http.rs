@@ -1,0 +1,76 @@
+//! The protocol over HTTP, on this machine alone and with a token.
+
+use crate::server::Server;
+use crate::{McpSettings, Shared};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use std::io;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+/// Longest request, in bytes: a kernel, as JSON.
+const LONGEST_REQUEST: usize = 8 << 20;
+
+/// Serves clients at `/mcp` that show `token`, until `end`. Searches that go on then are
+/// stopped, resumable.
+///
+/// # Errors
+/// The listener fails.
+pub async fn serve_http(
+    listener: TcpListener,
+    token: String,
+    settings: McpSettings,
+    end: CancellationToken,
+) -> io::Result<()> {
+    let shared = Shared::new(settings);
+    let of_client = shared.clone();
+    // Names other than those of this machine are refused, so that no page of another site
+    // reaches the server through a name that it points here; so is every page of a browser.
+    let config = StreamableHttpServerConfig::default()
+        .with_max_request_body_bytes(LONGEST_REQUEST)
+        .enforce_origin_validation()
+        .with_cancellation_token(end.child_token());
+    let service = StreamableHttpService::new(
+        move || Ok(Server::new(of_client.clone())),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    );
+    let wanted: Arc<str> = format!("Bearer {token}").into();
+    let router = Router::new()
+        .nest_service("/mcp", service)
+        .layer(middleware::from_fn_with_state(wanted, guard));
+    let ended = end.clone().cancelled_owned();
+    let served = axum::serve(listener, router).with_graceful_shutdown(ended);
+    tokio::select! {
+        served = served => served?,
+        () = end.cancelled() => {}
+    }
+    shared.searches.stop_all().await;
+    Ok(())
+}
+
+async fn guard(State(wanted): State<Arc<str>>, request: Request, next: Next) -> Response {
+    let given = request.headers().get(header::AUTHORIZATION);
+    let given = given.and_then(|it| it.to_str().ok());
+    match given.is_some_and(|given| is_equal(given, &wanted)) {
+        true => next.run(request).await,
+        false => (
+            StatusCode::UNAUTHORIZED,
+            [(header::WWW_AUTHENTICATE, "Bearer")],
+            "send the token that `autocomp mcp` printed: Authorization: Bearer TOKEN\n",
+        )
+            .into_response(),
+    }
+}
+
+/// Compares in a time that does not tell how much is right.
+fn is_equal(given: &str, wanted: &str) -> bool {
+    let pairs = given.bytes().zip(wanted.bytes());
+    given.len() == wanted.len() && pairs.fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
+}
