@@ -36,6 +36,8 @@ pub struct Naming {
     pub meaningful_indentation: bool,
     /// Version of this program.
     pub program: String,
+    /// The settings of a run that goes on from it (a TOML file).
+    pub settings: String,
 }
 
 /// What came of it.
@@ -170,7 +172,7 @@ impl<'a> Course<'a> {
             forms: Vec::new(),
             confirmers: Vec::new(),
             lessons: Vec::new(),
-            spec: None,
+            spec: Some(writer.blobs().put(naming.settings.as_bytes())?),
         };
         let search = Search::new(started.clone())?;
         writer.append_later(Event::Started(started), 0)?;

@@ -6,6 +6,7 @@ use crate::given_file::{not_read, read_text};
 use crate::output::Output;
 use crate::registry;
 use crate::run_errors::store_error;
+use crate::settings::Settings;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{CostObject, Unit};
 use autocomp_imports::{ImportError, Imported, Naming, OldRun, WriteError, read_run, write_run};
@@ -114,7 +115,7 @@ fn unit_of(arguments: &Arguments, old: &OldRun) -> Result<OldUnit, CliError> {
             "nothing in {} tells what its latencies are counted in",
             arguments.run.display()
         ))
-        .hint("say it with `--unit`: `cycles` for runs on Gemmini, `ms` for Trainium, else mostly `us`")
+        .hint("say it with `--unit`: `cycles` where a simulator counted them, `ms` or `us` where a device was measured")
     })
 }
 
@@ -136,9 +137,14 @@ fn naming(arguments: &Arguments, old: &mut OldRun, unit: OldUnit) -> Result<Nami
         per_latency,
         meaningful_indentation: old.is_python(),
         program: env!("CARGO_PKG_VERSION").to_owned(),
+        settings: String::new(),
     };
     let prelude = arguments.prelude.as_deref().map(prelude).transpose()?;
     let mut entry = None;
+    let mut settings = Settings {
+        problem: Some(naming.problem.clone()),
+        ..Settings::default()
+    };
     if let Some(name) = &arguments.problem {
         let mut workplace = Workplace::open(&arguments.workplace)?;
         let problem = workplace.problem(name)?;
@@ -147,7 +153,16 @@ fn naming(arguments: &Arguments, old: &mut OldRun, unit: OldUnit) -> Result<Nami
         naming.target = target.name;
         naming.problem = problem.name;
         entry = Some(problem.entry);
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        if workplace.is_folder(name) {
+            settings.problem = Some(absolute(Path::new(name)).display().to_string());
+        } else {
+            settings.problem = Some(naming.problem.clone());
+        }
+        let data = arguments.workplace.data.iter();
+        settings.data = data.map(|it| absolute(it)).collect();
     }
+    naming.settings = settings.to_toml()?;
     old.adapt(prelude.as_deref().unwrap_or_default(), entry.as_deref());
     Ok(naming)
 }

@@ -81,6 +81,7 @@ fn naming() -> Naming {
         per_latency: 1e6,
         meaningful_indentation: true,
         program: "0.0.0".to_owned(),
+        settings: "seed = 0\n".to_owned(),
     }
 }
 

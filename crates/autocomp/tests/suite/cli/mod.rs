@@ -12,6 +12,7 @@ mod elsewhere;
 mod eval;
 mod foreign_folder;
 mod help;
+mod importing;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod memory;

@@ -147,6 +147,7 @@ fn the_documented_fields_are_those_printed() {
         ),
         ("eval", &["eval", &problem, "--kernel", &wrong]),
         ("profile", &["profile", &problem]),
+        ("propose", &["propose", &problem]),
         ("propose", &["propose", &problem, "--kernel", "mine.c"]),
         (
             "import autocomp",
