@@ -1,6 +1,7 @@
 //! Nests of loops around a sum of products.
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
+use super::vectors::is_narrow;
 use std::collections::BTreeMap;
 
 /// A loop from zero in steps of one.
@@ -38,6 +39,8 @@ pub(super) struct Nest {
     pub term: Expression,
     /// Where the result goes.
     pub output: Element,
+    /// Its type: that of the sum, or another that is known.
+    pub output_type: String,
     /// The result, made of the sum.
     pub result: Expression,
 }
@@ -92,6 +95,7 @@ impl Nest {
             initial: initial.clone(),
             term: term.clone(),
             output: output.clone(),
+            output_type: names.get(&output.name)?.kind.clone(),
             result: result.clone(),
         };
         let adds = *target == Element::variable(sum) && extents.is_empty();
@@ -124,7 +128,9 @@ impl Nest {
                 && element.affine().is_some()
         };
         ["float", "int32_t"].contains(&self.sum_type.as_str())
-            && kind(&self.output) == Some(self.sum_type.as_str())
+            && kind(&self.output) == Some(self.output_type.as_str())
+            && (["float", "int32_t"].contains(&self.output_type.as_str())
+                || is_narrow(&self.output_type))
             && self.parallel.iter().all(in_output)
             && !indices
                 .iter()
@@ -158,9 +164,10 @@ impl Nest {
             .map_or(1, |it| it.extent)
     }
 
-    /// Returns whether the result is the sum and nothing else.
+    /// Returns whether the result is the sum and nothing else, of its type.
     pub(super) fn is_plain(&self) -> bool {
-        self.result == Expression::Element(Element::variable(&self.sum))
+        self.output_type == self.sum_type
+            && self.result == Expression::Element(Element::variable(&self.sum))
     }
 
     /// Returns whether an operand can be copied into panels that run over one

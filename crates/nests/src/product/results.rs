@@ -2,7 +2,7 @@
 
 use super::super::code::Expression;
 use super::super::translation::{Translation, Value, shifted, shifted_expression};
-use super::super::vectors::gnu;
+use super::super::vectors::{gnu, is_narrow};
 use super::{Tile, Writer};
 use autocomp_c_loops::affine::Affine;
 use std::collections::BTreeMap;
@@ -15,7 +15,14 @@ impl Writer<'_> {
         let row = self
             .row
             .map_or_else(String::new, |row| row.variable.clone());
-        let vector = self.preamble.vector(lanes, &nest.sum_type);
+        // Narrow outputs are made of whole numbers.
+        let kind = match nest.output_type.as_str() {
+            "float" => "float",
+            _ => "int32_t",
+        };
+        let vector = self.preamble.vector(lanes, kind);
+        let narrow =
+            is_narrow(&nest.output_type).then(|| self.preamble.narrow(lanes, &nest.output_type));
         for r in 0..tile.rows {
             for c in 0..tile.columns {
                 let name = format!("s{r}_{c}");
@@ -58,7 +65,7 @@ impl Writer<'_> {
                         preamble: &mut *self.preamble,
                         names: self.names,
                         lanes,
-                        kind: &nest.sum_type,
+                        kind,
                         variable: &v,
                         shifts: &shifts,
                         locals: &locals,
@@ -68,7 +75,13 @@ impl Writer<'_> {
                         Value::Scalar(_) => return None,
                     }
                 };
-                let place = gnu::stored(&gnu::anywhere(&vector), &element);
+                let (place, value) = match &narrow {
+                    None => (gnu::stored(&gnu::anywhere(&vector), &element), value),
+                    Some(narrow) => (
+                        gnu::stored(narrow, &element),
+                        gnu::converted(&value, narrow),
+                    ),
+                };
                 self.text.line(&match adds {
                     None => format!("{place} = {value};"),
                     Some(k) => {

@@ -105,8 +105,14 @@ impl<'s> Reader<'s> {
                 // A pointer that moves is not followed.
                 let place = value.and_then(|it| self.place(it));
                 let moves = self.changed_itself(node, name);
+                // One that takes elements for what they are not is no other name of them.
+                let is_same = |place: &super::Place| {
+                    self.names
+                        .get(&place.name)
+                        .is_some_and(|it| it.kind == kind)
+                };
                 match place {
-                    Some(place) if !moves => {
+                    Some(place) if !moves && is_same(&place) => {
                         self.bindings
                             .insert(name.to_owned(), Binding::Pointer(place));
                         self.names.remove(name);

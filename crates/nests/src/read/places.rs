@@ -84,7 +84,9 @@ impl<'s> Reader<'s> {
             "cast_expression" => {
                 let mut place = self.place(field("value")?)?;
                 let text: String = self.text(field("type")?).split_whitespace().collect();
-                if !text.ends_with('*') {
+                let kind = field("type")?.child_by_field_name("type")?;
+                let own = &self.names.get(&place.name)?.kind;
+                if !text.ends_with('*') || self.type_name(self.text(kind)) != *own {
                     return None;
                 }
                 // Elements one after the other, whatever the dimensions.

@@ -60,6 +60,11 @@ fn what_is_not_read_is_named_with_its_line() {
             "",
         ),
         (
+            "void solution(uint16_t X[8], float S[1]) {\n  const _Float16 *x = (const _Float16 *)X;\n  float sum = 0;\n  for (int i = 0; i < 8; i++) sum += (float)x[i];\n  S[0] = sum;\n}\n",
+            2,
+            "",
+        ),
+        (
             "void solution(float X[8]) {",
             1,
             "the kernel does not parse",

@@ -234,6 +234,54 @@ fn products_of_bytes_stay_right() {
     }
 }
 
+/// Sums of whole numbers that become bytes, and numbers of another kind.
+#[test]
+fn results_of_another_type_than_the_sums_stay_right() {
+    for (kind, dtype, result) in [
+        (
+            "int8_t",
+            "int8",
+            "float scaled = (float)(sum + bias[j]) * 0.01f;
+      scaled = scaled > 127.0f ? 127.0f : scaled < -128.0f ? -128.0f : scaled;
+      C[i][j] = (int8_t)scaled;",
+        ),
+        (
+            "float",
+            "float32",
+            "C[i][j] = 0.5f * (float)(sum + bias[j]);",
+        ),
+    ] {
+        let signature =
+            format!("int8_t A[29][35], int8_t B[35][45], int32_t bias[45], {kind} C[29][45]");
+        let buffers = [
+            ("A", "int8", "29, 35", "input"),
+            ("B", "int8", "35, 45", "input"),
+            ("bias", "int32", "45", "input"),
+            ("C", dtype, "29, 45", "output"),
+        ];
+        let fill = "{ kind = \"uniform\", low = -128, high = 127 }";
+        let fills = format!("fill.A = {fill}\nfill.B = {fill}\nfill.bias = {fill}");
+        let text = problem(&signature, "kind = \"exact\"", &buffers, &fills);
+        let plain = format!(
+            "void solution({signature}) {{
+  for (int i = 0; i < 29; i++) {{
+    for (int j = 0; j < 45; j++) {{
+      int32_t sum = 0;
+      for (int k = 0; k < 35; k++) {{
+        sum += A[i][k] * B[k][j];
+      }}
+      {result}
+    }}
+  }}
+}}
+"
+        );
+        let parts = autocomp_nests::parts(&plain).expect("it is read");
+        assert_eq!(parts, ["product"], "{kind}");
+        walk(&text, &plain, 6);
+    }
+}
+
 #[test]
 fn schedules_that_bring_out_every_edge_stay_right() {
     let Some(bench) = support::bench_of(MATRICES, PLAIN_MATRICES) else {
