@@ -26,7 +26,6 @@
 mod bench;
 mod cases;
 mod core_lines;
-mod core_profile;
 mod evaluator;
 mod findings;
 mod image;
@@ -45,7 +44,6 @@ mod trial;
 
 pub use bench::check_parameters;
 pub use core_lines::{CoreLine, CoreTally, InstructionKind, Step, instructions};
-pub use core_profile::CoreProfile;
 pub use evaluator::{Explained, KernelEvaluator};
 pub use findings::{Kernel, UNBOUNDED_LOOPS, add_line, add_other, diagnostic};
 pub use image::{Image, ImageError};

@@ -1,5 +1,6 @@
 //! Tests of this crate from outside, in one program, which links once.
 
+mod core_profile;
 mod evaluation;
 mod pc_sums;
 mod plain;

@@ -1,9 +1,9 @@
 //! A family for a core alone, in one file: what a family of C kernels on a simulated core
 //! has to bring.
 
+use crate::core_profile::CoreProfile;
 use autocomp_bare_metal::{
-    CoreProfile, Kernel, KernelEvaluator, Platform, RankedCall, Recorded, SourceHashes,
-    check_parameters,
+    Kernel, KernelEvaluator, Platform, RankedCall, Recorded, SourceHashes, check_parameters,
 };
 use autocomp_c::C;
 use autocomp_catalog::Target;

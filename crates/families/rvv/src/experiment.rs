@@ -33,13 +33,10 @@ const REMOVALS: [Removal; 6] = [
         |machine| {
             let vector = machine.core.vector.as_mut();
             let Some(vector) = vector else { return };
-            for (plain, is_other) in [
-                (
-                    VectorClass::Load,
-                    is_load_of_elements as fn(VectorClass) -> bool,
-                ),
-                (VectorClass::Store, is_store_of_elements),
-            ] {
+            for plain in [VectorClass::Load, VectorClass::Store] {
+                let is_other = |class: VectorClass| {
+                    class.is_by_element() && class.is_store() == plain.is_store()
+                };
                 let row = vector.costs.iter().find(|it| it.classes.contains(&plain));
                 let Some(row) = row.cloned() else { return };
                 for other in &mut vector.costs {
@@ -85,14 +82,6 @@ fn each_vector_cost(
             change(row);
         }
     }
-}
-
-fn is_load_of_elements(class: VectorClass) -> bool {
-    class as u8 >= VectorClass::LoadStrided as u8 && !class.is_store()
-}
-
-fn is_store_of_elements(class: VectorClass) -> bool {
-    class as u8 >= VectorClass::LoadStrided as u8 && class.is_store()
 }
 
 /// Leaves out one cost after the other, and adds what that changes to a profile. `case` is that

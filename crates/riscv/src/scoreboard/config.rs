@@ -88,7 +88,8 @@ pub struct VectorCost {
     /// Cycles, see above.
     #[serde(default)]
     pub per_capacity: f64,
-    /// Cycles, see above: none, one number for all, or one for each LMUL as in `busy`.
+    /// Cycles, see above, also less than 0: none, one number for all, or one for each LMUL as in
+    /// `busy`.
     #[serde(default)]
     pub plus: Vec<f64>,
     /// Cycles, see above.

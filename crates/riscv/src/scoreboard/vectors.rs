@@ -16,7 +16,8 @@ struct Cost {
     per_group: u64,
     per_element: u64,
     per_capacity: u64,
-    plus: [u64; 5],
+    /// May be less than 0.
+    plus: [i64; 5],
     floor: u64,
     masked: [[u64; 5]; 4],
     masked_plus: u64,
@@ -44,7 +45,10 @@ impl Cost {
             per_group: parts(row.per_group),
             per_element: parts(row.per_element),
             per_capacity: parts(row.per_capacity),
-            plus: by_group(&row.plus),
+            plus: std::array::from_fn(|idx| {
+                let cycles = row.plus.get(idx).or(row.plus.first());
+                cycles.map_or(0, |it| (it * PARTS as f64).round() as i64)
+            }),
             floor: parts(row.floor),
             masked: of_width(if row.masked.is_empty() {
                 &row.busy
@@ -104,7 +108,6 @@ impl Work {
 struct Plan {
     /// The instruction and the configuration that this is for.
     key: (u32, u32),
-    class: u8,
     unit: u8,
     /// Groups that are read: their first and last registers, of which so many count.
     sources: [(u8, u8); 4],
@@ -113,6 +116,7 @@ struct Plan {
     first: u8,
     written: u8,
     is_access: bool,
+    is_by_element: bool,
     is_store: bool,
     chains: bool,
     busy: u64,
@@ -253,10 +257,10 @@ impl Vectors {
         };
         if free[unit] > start {
             start = free[unit];
-            cause = match plan.class {
-                _ if !plan.is_access => Cause::Unit,
-                class if class <= VectorClass::Store as u8 => Cause::MemoryPort,
-                _ => Cause::Elements,
+            cause = match (plan.is_access, plan.is_by_element) {
+                (false, _) => Cause::Unit,
+                (true, false) => Cause::MemoryPort,
+                (true, true) => Cause::Elements,
             };
         }
         let mut late = 0;
@@ -309,11 +313,11 @@ impl Vectors {
         };
         let mut plan = Plan {
             key,
-            class: class as u8,
             unit: cost.unit,
             first: work.vd() as u8,
             written,
             is_access: class.is_access(),
+            is_by_element: class.is_by_element(),
             is_store: class.is_store(),
             chains: cost.chains,
             busy: work.busy,
@@ -394,7 +398,7 @@ impl Vectors {
             + cost.per_group * groups
             + cost.per_element * work.vl
             + cost.per_capacity * capacity;
-        let mut busy = each * work.fields + cost.plus[lmul(work.group)];
+        let mut busy = (each * work.fields).saturating_add_signed(cost.plus[lmul(work.group)]);
         if work.is_masked() {
             busy += cost.masked_plus;
         }

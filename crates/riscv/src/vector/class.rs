@@ -105,6 +105,13 @@ impl VectorClass {
         self as u8 >= Self::Load as u8
     }
 
+    /// Returns whether it reaches for memory element by element: with a stride, by indices, or
+    /// for segments.
+    #[must_use]
+    pub fn is_by_element(self) -> bool {
+        self as u8 >= Self::LoadStrided as u8
+    }
+
     /// Returns whether it stores.
     #[must_use]
     pub fn is_store(self) -> bool {

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What attacks are for.
-const PROBLEM: &str = "rvv/sum-f32-5x333";
+pub const PROBLEM: &str = "rvv/sum-f32-5x333";
 
-fn bench() -> Arc<dyn Bench> {
-    let catalog = Catalog::built_in().expect("built-in data");
+/// Opens the problem on a target.
+pub fn bench_of(catalog: &Catalog, target: &str) -> Arc<dyn Bench> {
     let problem = catalog.problem(PROBLEM).expect("a problem");
-    let target = catalog.target("rvv-k230").expect("a target");
+    let target = catalog.target(target).expect("a target");
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache");
     let surroundings = Surroundings::installing(cache, std::env::var_os("PATH"));
     let opening = Opening {
@@ -48,8 +48,8 @@ fn head<'s>(source: &'s str, name: &str) -> Option<&'s str> {
 /// less than the honest kernel: it has found no way around the work.
 #[test]
 fn kernels_find_no_way_around_the_work() {
-    let bench = bench();
     let catalog = Catalog::built_in().expect("built-in data");
+    let bench = bench_of(&catalog, "rvv-k230");
     let problem = catalog.problem(PROBLEM).expect("a problem");
     let honest = bench.evaluate(problem.kernel("lanes").expect("a kernel"));
     let honest = honest.expect("an evaluation");

@@ -1,9 +1,6 @@
 //! What is told of calls on a core that stands alone.
 
-use crate::core_lines::CoreLine;
-use crate::findings::Kernel;
-use crate::platform::Platform;
-use crate::timed_calls::{RankedCall, Recorded};
+use autocomp_bare_metal::{CoreLine, Kernel, Platform, RankedCall, Recorded};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_eval::profile::Section;
 use serde::Serialize;
