@@ -35,8 +35,10 @@ mod write;
 
 pub use forms::Form;
 pub use propose::Resources;
+pub use read::macros::expanded;
 pub use refusal::Refusal;
 pub use schedule::Schedule;
+pub use text::Text;
 pub use vectors::Dots;
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
@@ -44,13 +46,14 @@ pub use vectors::Dots;
 #[doc(hidden)]
 pub mod inside {
     pub use crate::hints::{Hints, TRIED};
-    pub use crate::read::macros::expanded;
 }
 
 use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
-use autocomp_rewriting::{Drafts, Proposed, Ranking, menu_item, of_payload, payload as to_payload};
+use autocomp_rewriting::{
+    Drafts, Origin, Proposed, Ranking, menu_item, of_payload, payload as to_payload,
+};
 use code::Program;
 use hints::Hints;
 use propose::Change;
@@ -62,10 +65,6 @@ const RANKING: Ranking = Ranking {
     off_menu: 0.08,
     alike: 0.05,
 };
-
-const HEAD: &str = "// Made of a plain kernel and a schedule. Go on by hand, or change the\n// schedule and make it anew.\n";
-const PLAIN_MARK: &str = "//| ";
-const SCHEDULE_MARK: &str = "// schedule: ";
 
 /// Proposes schedules for loop nests.
 #[derive(Clone, Debug)]
@@ -102,15 +101,7 @@ impl NestRewriter {
 
     /// Reads a plain kernel, or one that was made here before.
     fn read(source: &str) -> Result<Source, Refusal> {
-        let schedule = source
-            .lines()
-            .find_map(|line| line.strip_prefix(SCHEDULE_MARK));
-        let plain: Vec<&str> = source
-            .lines()
-            .filter_map(|line| line.strip_prefix(PLAIN_MARK.trim_end()))
-            .map(|line| line.strip_prefix(' ').unwrap_or(line))
-            .collect();
-        let (Some(schedule), false) = (schedule, plain.is_empty()) else {
+        let Some(origin) = Origin::of(source) else {
             let program = read::read(source)?;
             return Ok(Source {
                 plain: source.to_owned(),
@@ -118,9 +109,9 @@ impl NestRewriter {
                 schedule: None,
             });
         };
-        let schedule: Schedule = serde_json::from_str(schedule)
+        let schedule: Schedule = serde_json::from_str(&origin.schedule)
             .map_err(|error| Refusal::from(error.to_string().as_str()))?;
-        let plain = plain.join("\n") + "\n";
+        let plain = origin.plain;
         let program = read::read(&plain)?;
         if Self::write(&plain, &program, &schedule).as_deref() != Some(source) {
             let message = "the kernel was changed since it was made of a plain one and a schedule";
@@ -135,12 +126,11 @@ impl NestRewriter {
 
     fn write(plain: &str, program: &Program, schedule: &Schedule) -> Option<String> {
         let code = write::write(program, schedule)?;
-        let schedule = serde_json::to_string(schedule).ok()?;
-        let kept: String = plain
-            .lines()
-            .map(|line| format!("{}\n", format!("{PLAIN_MARK}{line}").trim_end()))
-            .collect();
-        Some(format!("{HEAD}{kept}{SCHEDULE_MARK}{schedule}\n{code}"))
+        let origin = Origin {
+            plain: plain.to_owned(),
+            schedule: serde_json::to_string(schedule).ok()?,
+        };
+        Some(origin.before(&code))
     }
 }
 
@@ -155,7 +145,7 @@ fn told(
 ) -> Result<RewritePlan, RewriteError> {
     let found = Hints::of(source);
     // What was made of a schedule and changed since is somebody's work.
-    let is_made = source.lines().any(|it| it.starts_with(SCHEDULE_MARK));
+    let is_made = Origin::is_claimed(source);
     if found.is_empty() || is_made {
         return Err(reason.into());
     }

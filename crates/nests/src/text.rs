@@ -2,18 +2,21 @@
 
 /// Lines with their margins.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Text {
+pub struct Text {
+    /// The lines.
     pub lines: Vec<String>,
     depth: usize,
 }
 
 impl Text {
-    pub(super) fn line(&mut self, text: &str) {
+    /// Adds a line.
+    pub fn line(&mut self, text: &str) {
         self.lines
             .push(format!("{}{text}", "  ".repeat(self.depth)));
     }
 
-    pub(super) fn open(&mut self, head: &str) {
+    /// Begins a block, with what stands in front of its brace.
+    pub fn open(&mut self, head: &str) {
         match head {
             "" => self.line("{"),
             head => self.line(&format!("{head} {{")),
@@ -21,12 +24,14 @@ impl Text {
         self.depth += 1;
     }
 
-    pub(super) fn close(&mut self) {
+    /// Ends the block.
+    pub fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.line("}");
     }
 
-    pub(super) fn take(&mut self, lines: &[String]) {
+    /// Adds lines.
+    pub fn take(&mut self, lines: &[String]) {
         lines.iter().for_each(|line| self.line(line));
     }
 }

@@ -6,9 +6,11 @@
 //! the request alone.
 
 mod memory;
+mod origin;
 mod payload;
 mod ranking;
 
 pub use memory::Memory;
+pub use origin::Origin;
 pub use payload::{DRAFTS, Drafts, of_payload, payload};
 pub use ranking::{Chance, Proposed, Ranking, kernel_seed, menu_item};

@@ -1,6 +1,6 @@
 //! Macros of C are expanded.
 
-use autocomp_nests::inside::expanded;
+use autocomp_nests::expanded;
 
 #[test]
 fn macros_are_replaced_and_lines_kept() {

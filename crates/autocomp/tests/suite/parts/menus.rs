@@ -10,7 +10,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Pages with a table of a family's changes.
-const PAGES: [(&str, &str); 3] = [
+const PAGES: [(&str, &str); 4] = [
+    ("cuda", "cuda.md"),
     ("gemmini", "rewriter.md"),
     ("host", "host.md"),
     ("trainium", "trainium.md"),

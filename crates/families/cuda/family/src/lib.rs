@@ -15,12 +15,16 @@ mod requests;
 use device::DeviceBench;
 pub use language::CudaCpp;
 
-use autocomp_catalog::Target;
-use autocomp_core::{Language, Unit};
+use autocomp_catalog::{Problem, Target};
+use autocomp_core::{Language, Rewriter, Unit};
+use autocomp_cuda_rewriter::{CudaRewriter, GpuResources};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Shared memory that a block may have without asking for more, bytes.
+const STATIC_SHARED_BYTES: i64 = 48 << 10;
 
 /// The family of simulated NVIDIA GPUs.
 #[derive(Debug)]
@@ -52,6 +56,31 @@ impl Family for Cuda {
                 Ok(Arc::new(bench::CudaBench::open(opening, machine)?))
             }
         }
+    }
+
+    fn rewriter(
+        &self,
+        problem: &Problem,
+        target: &Target,
+        machine: &str,
+    ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
+        let machine = machine_of(target, machine)?;
+        let resources = GpuResources {
+            sms: f64::from(machine.sms),
+            clock_ghz: machine.clock_mhz * 1e-3,
+            dram_bytes_per_ns: machine.dram_bytes_per_ns,
+            l2_bytes_per_ns: machine.l2_bytes_per_ns,
+            launch_ns: machine.launch_ns,
+            tensor_macs: machine.tensor_macs,
+            most_shared_bytes: machine.block_shared_bytes as i64,
+            shared_bytes: STATIC_SHARED_BYTES.min(machine.block_shared_bytes as i64),
+            extents: problem
+                .buffers
+                .iter()
+                .map(|it| it.elements() as i64)
+                .collect(),
+        };
+        Ok(Some(Arc::new(CudaRewriter::new(&problem.entry, resources))))
     }
 
     fn figures(

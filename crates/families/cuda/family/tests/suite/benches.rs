@@ -75,3 +75,39 @@ pub fn verdict_of(bench: &dyn Bench, source: &str) -> (Outcome, String, String) 
 pub fn verdict(name: &str, source: &str) -> (Outcome, String, String) {
     verdict_of(&*open_on(&problem(name), "cuda-sm89"), source)
 }
+
+/// Returns a problem that comes along, in another shape: lines of its `family.toml`.
+pub fn small_problem(name: &str, shape: &str) -> Problem {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let from = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../../problems/cuda")
+        .join(name);
+    let to = folder.path().join("problems/small").join(name);
+    std::fs::create_dir_all(&to).unwrap_or_else(|error| panic!("{error}"));
+    for file in [
+        "problem.toml",
+        "baseline.cu",
+        "tuned.cu",
+        "reference.c",
+        "family.toml",
+    ] {
+        let mut text =
+            std::fs::read_to_string(from.join(file)).unwrap_or_else(|error| panic!("{error}"));
+        if file == "family.toml" {
+            let head = text.split("[[instance]]").next().unwrap_or_default();
+            text = format!("{head}[[instance]]\n{shape}\n");
+        }
+        std::fs::write(to.join(file), text).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let mut catalog = Catalog::built_in().unwrap_or_else(|error| panic!("{error}"));
+    catalog
+        .add_folder(folder.path())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let mut names = catalog
+        .problem_names()
+        .filter(|it| it.starts_with("small/"));
+    let found = names.next().map(|it| catalog.problem(it));
+    found
+        .and_then(Result::ok)
+        .unwrap_or_else(|| panic!("{name} has no shape {shape}"))
+}

@@ -5,4 +5,5 @@ mod cheats;
 mod defects;
 mod device;
 mod kernels;
+mod plans;
 mod targets;

@@ -1,0 +1,110 @@
+//! What the rewriter makes of kernels: all of it compiles and is right.
+
+use crate::benches::{open_on, small_problem};
+use autocomp_catalog::{Catalog, Problem};
+use autocomp_core::{Outcome, PlanChoice, Rewriter};
+use autocomp_cuda::Cuda;
+use autocomp_eval::Family;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Problems with small shapes of theirs, some of which no tile divides.
+const SHAPES: &[(&str, &str)] = &[
+    ("attention", "S = 64\nD = 64"),
+    ("conv2d", "C = 3\nH = 18\nW = 34\nF = 8"),
+    ("cross-entropy", "M = 40\nN = 256"),
+    ("gelu", "N = 5000"),
+    ("gemm", "M = 64\nN = 128\nK = 64"),
+    ("gemm", "M = 70\nN = 50\nK = 33"),
+    ("gemm-f16", "M = 128\nN = 128\nK = 64"),
+    ("histogram", "N = 40000"),
+    ("layernorm", "M = 40\nN = 256"),
+    ("reduce-sum", "N = 70003"),
+    ("rmsnorm", "M = 30\nN = 500"),
+    ("rope", "S = 64\nD = 64"),
+    ("scan", "N = 4096"),
+    ("softmax", "M = 50\nN = 333"),
+    ("softmax", "M = 40\nN = 256"),
+    ("spmv", "M = 512\nE = 16"),
+    ("stencil", "N = 34"),
+    ("transpose", "M = 100\nN = 77"),
+    ("vector-add", "N = 5003"),
+];
+
+fn rewriter(problem: &Problem) -> Arc<dyn Rewriter> {
+    let catalog = Catalog::built_in().unwrap_or_else(|error| panic!("{error}"));
+    let target = catalog
+        .target("cuda-sm89")
+        .unwrap_or_else(|error| panic!("{error}"));
+    let found = Cuda.rewriter(problem, &target, &target.default_machine);
+    found
+        .ok()
+        .flatten()
+        .unwrap_or_else(|| panic!("there is no rewriter"))
+}
+
+/// Returns what so many plans for a kernel make of it: texts of plans and kernels.
+fn drafts(rewriter: &dyn Rewriter, source: &str, plans: u32) -> Vec<(String, String)> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for plan in 0..plans {
+        let choice = PlanChoice {
+            menu: &[],
+            iteration: plan / 4,
+            place: 0,
+            plan,
+        };
+        let Ok(planned) = rewriter.plan(source, choice) else {
+            break;
+        };
+        for draft in 0..2 {
+            if let Ok(kernel) = rewriter.implement(source, &planned.payload, draft)
+                && seen.insert(kernel.clone())
+            {
+                found.push((planned.text.clone(), kernel));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn whatever_plans_make_compiles_and_is_right() {
+    let only = std::env::var("AUTOCOMP_CUDA_PLANS").unwrap_or_default();
+    let plans = if only.is_empty() { 6 } else { 400 };
+    for (name, shape) in SHAPES {
+        if !name.starts_with(&only) {
+            continue;
+        }
+        let problem = small_problem(name, shape);
+        let bench = open_on(&problem, "cuda-sm89");
+        let rewriter = rewriter(&problem);
+        let baseline = &problem.kernels["baseline"];
+        let found = drafts(&*rewriter, baseline, plans);
+        if !only.is_empty() {
+            println!(
+                "{name} {shape:?}: {} drafts; {:?}",
+                found.len(),
+                rewriter.not_understood(baseline)
+            );
+        }
+        for (text, kernel) in found {
+            let evaluation = bench
+                .evaluate(&kernel)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(
+                evaluation.outcome,
+                Outcome::Ok,
+                "{name}: {text}\n{kernel}\n{:#?}",
+                evaluation.diagnostics
+            );
+            if !only.is_empty() {
+                println!(
+                    "{:?} {}",
+                    evaluation.cost().map(|it| it.value),
+                    text.replace('\n', " ")
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,505 @@
+//! The file of a kernel: its functions, and what the host function asks for.
+//!
+//! Words of CUDA become words of C of the same length, so that a parser of C reads the text and
+//! every place in it stays where it was.
+
+use crate::expression::{Expression, folded};
+use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
+use autocomp_nests::{Refusal, expanded};
+use std::collections::{BTreeMap, BTreeSet};
+use tree_sitter::{Node, Tree};
+
+/// The longest source that is read, in bytes.
+const SOURCE_LIMIT: usize = 1 << 16;
+
+/// A file as it was parsed.
+pub(crate) struct File {
+    /// The text without macros and comments.
+    pub plain: String,
+    /// The same in words of C.
+    pub text: String,
+    pub tree: Tree,
+}
+
+/// A statement of the host function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HostStep {
+    /// Kept as it is.
+    Text(String),
+    /// A launch.
+    Launch(Launch),
+}
+
+/// A launch, with everything known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Launch {
+    /// Line of the host function, from 1.
+    pub line: usize,
+    pub kernel: String,
+    pub grid: [i64; 3],
+    pub block: [i64; 3],
+    pub arguments: Vec<Argument>,
+    /// As it was written.
+    pub text: String,
+}
+
+/// What a kernel is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Argument {
+    /// An array of the host function, by its name there, and the type of its elements.
+    Array(String, String),
+    /// A whole number.
+    Number(i64),
+}
+
+/// The host function.
+pub(crate) struct Host {
+    /// `void solution(…)`.
+    pub head: String,
+    pub steps: Vec<HostStep>,
+    /// What it is given, in its order.
+    pub arrays: Vec<String>,
+    /// Scratch arrays.
+    pub scratch: BTreeSet<String>,
+}
+
+pub(crate) fn refused<T>(node: Node<'_>, text: &str, why: &str) -> Result<T, Refusal> {
+    let first = text[node.byte_range()].lines().next().unwrap_or("");
+    let shown: String = first.chars().take(60).collect();
+    Err(Refusal {
+        line: Some(1 + node.start_position().row),
+        why: format!("{why}: {shown}"),
+    })
+}
+
+impl File {
+    /// Parses a source.
+    pub(crate) fn parse(source: &str) -> Result<Self, Refusal> {
+        if SOURCE_LIMIT < source.len() {
+            return Err("the kernel is too long".into());
+        }
+        let plain = expanded(source)?;
+        let text = in_words_of_c(&plain);
+        let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
+        let root = tree.root_node();
+        if too_deep(root) {
+            return Err("the kernel is nested too deep".into());
+        }
+        if let Some(at) = error_in(root) {
+            return Err(Refusal {
+                line: Some(1 + at),
+                why: "is not read: only what C has too, launches and the words of CUDA are; write templates, lambdas, references and casts by name as plain functions".into(),
+            });
+        }
+        Ok(Self { plain, text, tree })
+    }
+
+    pub(crate) fn of(&self, node: Node<'_>) -> &str {
+        &self.text[node.byte_range()]
+    }
+
+    /// Returns all functions by name, in their order.
+    pub(crate) fn functions(&self) -> Vec<(String, Node<'_>)> {
+        let nodes = children(self.tree.root_node());
+        let functions = nodes
+            .into_iter()
+            .filter(|it| it.kind() == "function_definition");
+        functions
+            .filter_map(|it| Some((self.of(name_of(it)?).to_owned(), it)))
+            .collect()
+    }
+
+    /// Returns whether a function runs as a kernel.
+    pub(crate) fn is_kernel(&self, function: Node<'_>) -> bool {
+        let body = function.child_by_field_name("body");
+        let head = &self.plain
+            [function.start_byte()..body.map_or(function.end_byte(), |it| it.start_byte())];
+        head.contains("__global__")
+    }
+
+    /// Returns whole numbers with names of the file.
+    pub(crate) fn constants(&self) -> BTreeMap<String, i64> {
+        let mut found = BTreeMap::new();
+        for node in children(self.tree.root_node()) {
+            if node.kind() == "declaration" && self.of(node).contains("const") {
+                self.numbers_of(node, &mut found);
+            }
+        }
+        found
+    }
+
+    /// Reads what a declaration makes known as whole numbers; tells whether that is all of it.
+    fn numbers_of(&self, node: Node<'_>, known: &mut BTreeMap<String, i64>) -> bool {
+        let kind = node
+            .child_by_field_name("type")
+            .map_or("", |it| self.of(it));
+        let is_whole = [
+            "int",
+            "unsigned",
+            "size_t",
+            "unsigned int",
+            "long",
+            "long long",
+        ]
+        .contains(&kind);
+        let mut all = is_whole;
+        for declared in children(node) {
+            if declared.kind() != "init_declarator" {
+                all &= !declared.kind().ends_with("declarator") && declared.kind() != "identifier";
+                continue;
+            }
+            let name = declared.child_by_field_name("declarator");
+            let value = declared.child_by_field_name("value");
+            let value = value.and_then(|it| self.number(it, known));
+            match (is_whole, name, value) {
+                (true, Some(name), Some(value)) if name.kind() == "identifier" => {
+                    known.insert(self.of(name).to_owned(), value);
+                }
+                _ => all = false,
+            }
+        }
+        all
+    }
+
+    /// Returns a whole number that is known.
+    fn number(&self, node: Node<'_>, known: &BTreeMap<String, i64>) -> Option<i64> {
+        match node.kind() {
+            "number_literal" => number(self.of(node)),
+            "identifier" => known.get(self.of(node)).copied(),
+            "parenthesized_expression" => self.number(node.named_child(0)?, known),
+            "binary_expression" => {
+                let left = self.number(node.child_by_field_name("left")?, known)?;
+                let right = self.number(node.child_by_field_name("right")?, known)?;
+                let operator = self.of(node.child_by_field_name("operator")?);
+                let made = folded(
+                    Expression::constant(left),
+                    operator,
+                    Expression::constant(right),
+                );
+                made.as_index()?.as_constant()
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the sizes of a grid or a block.
+    fn sizes(
+        &self,
+        node: Node<'_>,
+        numbers: &BTreeMap<String, i64>,
+        known: &BTreeMap<String, [i64; 3]>,
+    ) -> Option<[i64; 3]> {
+        if let Some(sizes) = known.get(self.of(node)) {
+            return Some(*sizes);
+        }
+        if node.kind() == "call_expression" {
+            let function = node.child_by_field_name("function")?;
+            let arguments = node.child_by_field_name("arguments")?;
+            if self.of(function) != "dim3" && self.plain[function.byte_range()] != *"dim3" {
+                return None;
+            }
+            return self.listed(arguments, numbers);
+        }
+        Some([self.number(node, numbers)?, 1, 1])
+    }
+
+    fn listed(&self, arguments: Node<'_>, numbers: &BTreeMap<String, i64>) -> Option<[i64; 3]> {
+        let mut sizes = [1; 3];
+        for (at, value) in children(arguments).into_iter().enumerate() {
+            *sizes.get_mut(at)? = self.number(value, numbers)?;
+        }
+        Some(sizes)
+    }
+
+    /// Reads the host function `entry`.
+    pub(crate) fn host(&self, entry: &str) -> Result<Host, Refusal> {
+        let functions = self.functions();
+        let (_, function) = functions
+            .iter()
+            .find(|(name, _)| name == entry)
+            .ok_or_else(|| Refusal {
+                line: None,
+                why: format!("there is no function `{entry}`"),
+            })?;
+        let body = function
+            .child_by_field_name("body")
+            .ok_or("the function has no body")?;
+        let mut arrays = BTreeMap::new();
+        let mut numbers = self.constants();
+        let mut given = Vec::new();
+        for (name, kind, is_pointer) in self.parameters(*function)? {
+            given.push(name.clone());
+            if !is_pointer {
+                return refused(*function, &self.text, "takes something that is no array");
+            }
+            arrays.insert(name, kind);
+        }
+        let mut host = Host {
+            head: self.plain[function.start_byte()..body.start_byte()]
+                .trim()
+                .to_owned(),
+            steps: Vec::new(),
+            arrays: given,
+            scratch: BTreeSet::new(),
+        };
+        let mut sizes: BTreeMap<String, [i64; 3]> = BTreeMap::new();
+        for node in children(body) {
+            let kept = HostStep::Text(self.plain[node.byte_range()].to_owned());
+            match node.kind() {
+                "comment" => continue,
+                "declaration" if self.numbers_of(node, &mut numbers) => {}
+                "declaration" if self.plain[node.byte_range()].starts_with("dim3") => {
+                    for declared in children(node) {
+                        let name = declared.child_by_field_name("declarator");
+                        let value = declared.child_by_field_name("value");
+                        let value = value.and_then(|it| self.sizes(it, &numbers, &sizes));
+                        if let (Some(name), Some(value)) = (name, value) {
+                            sizes.insert(self.of(name).to_owned(), value);
+                        }
+                    }
+                }
+                "declaration" => {
+                    let kind = node
+                        .child_by_field_name("type")
+                        .map_or("", |it| self.of(it));
+                    for declared in children(node) {
+                        if declared.kind() == "pointer_declarator" {
+                            let name = self.of(declared).trim_start_matches('*').trim().to_owned();
+                            host.scratch.insert(name.clone());
+                            arrays.insert(name, kind.to_owned());
+                        }
+                    }
+                }
+                "expression_statement" => {
+                    let Some(call) = node
+                        .named_child(0)
+                        .filter(|it| it.kind() == "call_expression")
+                    else {
+                        return refused(node, &self.text, "is not understood in the host function");
+                    };
+                    let function = call.child_by_field_name("function").unwrap_or(call);
+                    let arguments = call.child_by_field_name("arguments").unwrap_or(call);
+                    if function.kind() == "call_expression" {
+                        let launch =
+                            self.launch(node, function, arguments, &numbers, &sizes, &arrays)?;
+                        host.steps.push(HostStep::Launch(launch));
+                        continue;
+                    }
+                    let name = self.of(function);
+                    if self.plain[node.byte_range()].starts_with(name) {
+                        const KEPT: &[&str] = &[
+                            "cudaMalloc",
+                            "cudaMemset",
+                            "cudaMemsetAsync",
+                            "cudaMemcpyAsync",
+                            "cudaFuncSetAttribute",
+                        ];
+                        if !KEPT.contains(&name) {
+                            return refused(
+                                node,
+                                &self.text,
+                                "is not understood in the host function",
+                            );
+                        }
+                    } else if let Some(found) = self.listed(arguments, &numbers) {
+                        // `dim3 grid(4, 4);`
+                        sizes.insert(name.to_owned(), found);
+                    } else {
+                        return refused(node, &self.text, "has sizes that are no numbers");
+                    }
+                }
+                _ => {
+                    return refused(
+                        node,
+                        &self.text,
+                        "is not understood in the host function: write launches one after the other",
+                    );
+                }
+            }
+            host.steps.push(kept);
+        }
+        Ok(host)
+    }
+
+    fn launch(
+        &self,
+        statement: Node<'_>,
+        head: Node<'_>,
+        arguments: Node<'_>,
+        numbers: &BTreeMap<String, i64>,
+        sizes: &BTreeMap<String, [i64; 3]>,
+        arrays: &BTreeMap<String, String>,
+    ) -> Result<Launch, Refusal> {
+        let kernel = head
+            .child_by_field_name("function")
+            .map_or("", |it| self.of(it));
+        let shape = head
+            .child_by_field_name("arguments")
+            .map(children)
+            .unwrap_or_default();
+        let [grid, block] = shape.as_slice() else {
+            return refused(
+                statement,
+                &self.text,
+                "launches with shared memory of a size that is given at run time, or on a stream",
+            );
+        };
+        let of = |it: Node<'_>| self.sizes(it, numbers, sizes);
+        let (Some(grid), Some(block)) = (of(*grid), of(*block)) else {
+            return refused(
+                statement,
+                &self.text,
+                "launches a number of threads that is not known",
+            );
+        };
+        if grid.iter().chain(&block).any(|it| *it < 1) {
+            return refused(statement, &self.text, "launches nothing");
+        }
+        let mut given = Vec::new();
+        for node in children(arguments) {
+            let name = self.of(node);
+            given.push(match (arrays.get(name), self.number(node, numbers)) {
+                (Some(kind), _) => Argument::Array(name.to_owned(), kind.clone()),
+                (_, Some(number)) => Argument::Number(number),
+                _ => {
+                    return refused(
+                        node,
+                        &self.text,
+                        "is given to a kernel and is neither an array nor a whole number",
+                    );
+                }
+            });
+        }
+        Ok(Launch {
+            line: 1 + statement.start_position().row,
+            kernel: kernel.to_owned(),
+            grid,
+            block,
+            arguments: given,
+            text: self.plain[statement.byte_range()].to_owned(),
+        })
+    }
+
+    /// Returns the parameters of a function: names, types of the elements, whether it is an array.
+    pub(crate) fn parameters(
+        &self,
+        function: Node<'_>,
+    ) -> Result<Vec<(String, String, bool)>, Refusal> {
+        let declarator = function.child_by_field_name("declarator");
+        let list = declarator.and_then(|it| it.child_by_field_name("parameters"));
+        let mut found = Vec::new();
+        for node in list.map(children).unwrap_or_default() {
+            let kind = node
+                .child_by_field_name("type")
+                .map_or("", |it| self.of(it));
+            let Some(declared) = node.child_by_field_name("declarator") else {
+                return refused(node, &self.text, "is not understood");
+            };
+            let (name, is_pointer) = match declared.kind() {
+                "identifier" => (declared, false),
+                "pointer_declarator" | "array_declarator" => {
+                    match declared.child_by_field_name("declarator") {
+                        Some(inner) if inner.kind() == "identifier" => (inner, true),
+                        _ => return refused(node, &self.text, "is no array and no number"),
+                    }
+                }
+                _ => return refused(node, &self.text, "is no array and no number"),
+            };
+            found.push((self.of(name).to_owned(), kind.to_owned(), is_pointer));
+        }
+        Ok(found)
+    }
+}
+
+/// Returns the name of a function.
+fn name_of(function: Node<'_>) -> Option<Node<'_>> {
+    let declarator = function.child_by_field_name("declarator")?;
+    declarator
+        .child_by_field_name("declarator")
+        .filter(|it| it.kind() == "identifier")
+}
+
+/// Returns the number that is written.
+pub(crate) fn number(text: &str) -> Option<i64> {
+    let text = text.trim_end_matches(['u', 'U', 'l', 'L']);
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => i64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// Returns the row of the first thing that did not parse.
+fn error_in(node: Node<'_>) -> Option<usize> {
+    if node.is_error() || node.is_missing() {
+        return Some(node.start_position().row);
+    }
+    let mut cursor = node.walk();
+    node.children(&mut cursor)
+        .filter(|it| it.has_error())
+        .find_map(error_in)
+}
+
+/// Replaces words of CUDA by words of C of the same length.
+fn in_words_of_c(plain: &str) -> String {
+    const WORDS: &[(&str, &str)] = &[
+        ("__global__", "extern"),
+        ("__device__", "static"),
+        ("__shared__", "register"),
+        ("__host__", ""),
+        ("__restrict__", ""),
+        ("__restrict", ""),
+        ("__forceinline__", "inline"),
+        ("constexpr", "const"),
+    ];
+    let mut result = String::with_capacity(plain.len());
+    let mut rest = plain;
+    // Whether the last word was `dim3`, which another word follows.
+    let pad = |word: &str, length: usize| format!("{word:<length$}");
+    let mut in_launch = false;
+    while let Some(c) = rest.chars().next() {
+        if rest.starts_with("<<<") {
+            in_launch = true;
+            result += "(  ";
+            rest = &rest[3..];
+            continue;
+        }
+        if in_launch && rest.starts_with(">>>") {
+            in_launch = false;
+            result += ")  ";
+            rest = &rest[3..];
+            continue;
+        }
+        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
+        if !is_part(c) {
+            result.push(c);
+            rest = &rest[c.len_utf8()..];
+            continue;
+        }
+        let end = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        rest = behind;
+        if word == "__launch_bounds__" {
+            let length = behind.find(')').map_or(0, |it| it + 1);
+            let bounds: String = behind[..length]
+                .chars()
+                .map(|it| if it == '\n' { '\n' } else { ' ' })
+                .collect();
+            result += &pad("", word.len());
+            result += &bounds;
+            rest = &behind[length..];
+            continue;
+        }
+        // `dim3 grid(4, 4);` reads as a call.
+        let next = behind.trim_start();
+        let named = next.find(|it| !is_part(it)).unwrap_or(0);
+        if word == "dim3" && 0 < named && next[named..].trim_start().starts_with('(') {
+            result += "    ";
+            continue;
+        }
+        match WORDS.iter().find(|it| it.0 == word) {
+            Some((_, of_c)) => result += &pad(of_c, word.len()),
+            None => result += word,
+        }
+    }
+    result
+}

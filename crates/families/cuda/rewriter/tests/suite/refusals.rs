@@ -1,0 +1,102 @@
+//! What is not understood, with its line and what to do.
+
+use crate::kernels::{ADD, rewriter};
+use autocomp_core::Rewriter;
+
+/// Changes of [`ADD`], and what is said of each: the line and a part of the reason.
+const CASES: &[(&str, &str, usize, &str)] = &[
+    (
+        "  if (i >= N) return;",
+        "  while (i < N) { z[i] = 0.0f; i += 128; }",
+        4,
+        "write it as `for`",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "z[0] = x[i] + y[i];",
+        2,
+        "stores to `Z` in several threads at once",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "z[i] = unknown(x[i]);",
+        5,
+        "calls a function that is not known",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "float t[4]; z[i] = x[i];",
+        5,
+        "is an array of the thread",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "z[i] = static_cast<float>(x[i]);",
+        5,
+        "is not read",
+    ),
+    (
+        "  dim3 block(128);",
+        "  dim3 block(size());",
+        9,
+        "has sizes that are no numbers",
+    ),
+    (
+        "  dim3 block(128);",
+        "  for (int k = 0; k < 2; k++)",
+        9,
+        "write launches one after the other",
+    ),
+    (
+        "<<<(N + 127) / 128, block>>>",
+        "<<<(N + 127) / 128, block, 64>>>",
+        10,
+        "shared memory of a size",
+    ),
+    (
+        "(X, Y, Z);",
+        "(X, Y, Z + 1);",
+        10,
+        "is neither an array nor a whole number",
+    ),
+    (
+        "  add<<<",
+        "  other<<<",
+        10,
+        "which the file does not define",
+    ),
+];
+
+#[test]
+fn what_is_not_understood_is_named_with_its_line() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    assert_eq!(rewriter.not_understood(ADD), []);
+    for (from, to, line, why) in CASES {
+        let source = ADD.replace(from, to);
+        assert_ne!(source, ADD, "{from}");
+        let found = rewriter.not_understood(&source);
+        let is_said = found
+            .iter()
+            .any(|it| it.line == *line && it.reason.contains(why));
+        assert!(is_said, "{to}: {found:?}");
+    }
+}
+
+#[test]
+fn a_kernel_that_was_changed_by_hand_is_left_alone() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let made = rewriter.every(ADD).unwrap();
+    let (_, text) = &made[0];
+    assert_eq!(rewriter.not_understood(text), []);
+    let changed = text.replace(" / 128, block>>>", " / 64, block>>>");
+    assert_ne!(changed, *text);
+    let found = rewriter.not_understood(&changed);
+    assert!(found[0].reason.contains("was changed since"), "{found:?}");
+}
+
+#[test]
+fn threads_that_read_what_others_write_are_not_put_together() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let source = ADD.replace("z[i] = x[i] + y[i];", "z[i] = x[i] + z[(i + 1) % N];");
+    assert!(rewriter.every(&source).unwrap().is_empty());
+}

@@ -1,0 +1,75 @@
+//! What is made of kernels.
+
+use crate::kernels::{ADD, rewriter};
+use autocomp_core::{MenuItem, PlanChoice, Rewriter};
+use std::collections::BTreeSet;
+
+fn choice(menu: &[MenuItem], plan: u32) -> PlanChoice<'_> {
+    PlanChoice {
+        menu,
+        iteration: 1,
+        place: 0,
+        plan,
+    }
+}
+
+#[test]
+fn plans_depend_on_the_request_alone_and_differ() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let mut seen = BTreeSet::new();
+    for plan in 0..6 {
+        let planned = rewriter.plan(ADD, choice(&[], plan)).unwrap();
+        assert_eq!(rewriter.plan(ADD, choice(&[], plan)).unwrap(), planned);
+        assert!(!planned.text.is_empty());
+        assert!(seen.insert(rewriter.implement(ADD, &planned.payload, 0).unwrap()));
+    }
+}
+
+#[test]
+fn a_kernel_that_was_made_goes_on_from_its_schedule() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let planned = rewriter.plan(ADD, choice(&[], 0)).unwrap();
+    let made = rewriter.implement(ADD, &planned.payload, 0).unwrap();
+    assert!(made.contains("//| __global__ void add"));
+    let next = rewriter.plan(&made, choice(&[], 0)).unwrap();
+    let further = rewriter.implement(&made, &next.payload, 0).unwrap();
+    assert_ne!(further, made);
+    assert!(further.contains("//| __global__ void add"));
+}
+
+/// Other spellings of the same points are read alike.
+#[test]
+fn spellings_make_no_difference() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let all = |source: &str| {
+        let made = rewriter.every(source).unwrap();
+        let schedules = made
+            .into_iter()
+            .map(|it| serde_json::to_string(&it.0).unwrap());
+        schedules.collect::<BTreeSet<_>>()
+    };
+    let wanted = all(ADD);
+    assert!(10 < wanted.len());
+    for (from, to) in [
+        (
+            "  if (i >= N) return;\n  z[i] = x[i] + y[i];",
+            "  if (i < N) { const float* p = x + i; z[i] = *p + y[i]; }",
+        ),
+        (
+            "blockIdx.x * blockDim.x + threadIdx.x",
+            "threadIdx.x + 128 * blockIdx.x",
+        ),
+        (
+            "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= N) return;\n  z[i]",
+            "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += gridDim.x * blockDim.x) z[i]",
+        ),
+        (
+            "  dim3 block(128);",
+            "  const int threads = 128;\n  dim3 block = dim3(threads);",
+        ),
+    ] {
+        let source = ADD.replace(from, to);
+        assert_ne!(source, ADD, "{from}");
+        assert_eq!(all(&source), wanted, "{to}");
+    }
+}
