@@ -54,8 +54,21 @@ pub(crate) fn nest(kernel: &str, thread: Thread) -> Result<Nest, Refusal> {
         steps: thread.steps,
         split: thread.split,
     };
+    let blocks = match thread.is_spread {
+        true if step::any(
+            &nest.steps,
+            &|it| matches!(it, Expression::Index(index) if index.mentions("bx")),
+        ) =>
+        {
+            return Err(refused(
+                "shares a loop among all blocks and does something else in each",
+            ));
+        }
+        true => [1, grid[1], grid[2]],
+        false => grid,
+    };
     let block = if thread.is_joint { [1; 3] } else { block };
-    nest.share_out(grid, block);
+    nest.share_out(blocks, block);
     nest.bound();
     nest.order();
     nest.merge();

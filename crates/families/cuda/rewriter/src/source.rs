@@ -286,26 +286,25 @@ impl File {
                         continue;
                     }
                     let name = self.of(function);
-                    if self.plain[node.byte_range()].starts_with(name) {
-                        const KEPT: &[&str] = &[
-                            "cudaMalloc",
-                            "cudaMemset",
-                            "cudaMemsetAsync",
-                            "cudaMemcpyAsync",
-                            "cudaFuncSetAttribute",
-                        ];
-                        if !KEPT.contains(&name) {
-                            return refused(
-                                node,
-                                &self.text,
-                                "is not understood in the host function",
-                            );
-                        }
-                    } else if let Some(found) = self.listed(arguments, &numbers) {
-                        // `dim3 grid(4, 4);`
+                    // `dim3 grid(4, 4);`, whose first word became blank.
+                    if self.plain[..node.start_byte()].trim_end().ends_with("dim3") {
+                        let Some(found) = self.listed(arguments, &numbers) else {
+                            return refused(node, &self.text, "has sizes that are no numbers");
+                        };
                         sizes.insert(name.to_owned(), found);
-                    } else {
-                        return refused(node, &self.text, "has sizes that are no numbers");
+                        let text = format!("dim3 {}", &self.plain[node.byte_range()]);
+                        host.steps.push(HostStep::Text(text));
+                        continue;
+                    }
+                    const KEPT: &[&str] = &[
+                        "cudaMalloc",
+                        "cudaMemset",
+                        "cudaMemsetAsync",
+                        "cudaMemcpyAsync",
+                        "cudaFuncSetAttribute",
+                    ];
+                    if !KEPT.contains(&name) {
+                        return refused(node, &self.text, "is not understood in the host function");
                     }
                 }
                 _ => {

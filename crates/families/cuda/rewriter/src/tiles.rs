@@ -109,7 +109,7 @@ impl Tiles {
         let [rows, columns, depth] = self.tile;
         let staged = (rows + columns) * depth / self.threads();
         let [own_rows, own_columns] = self.each;
-        own_rows * own_columns + 2 * (own_rows + own_columns) + staged + 30
+        own_rows * own_columns + own_rows + own_columns + staged + 24
     }
 
     pub(crate) fn estimate(&self, nest: &Nest, machine: &GpuResources) -> f64 {

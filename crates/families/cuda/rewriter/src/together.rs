@@ -15,6 +15,8 @@ pub(crate) struct Separated {
     pub split: Option<String>,
     /// Whether threads of a block are no points of their own.
     pub is_joint: bool,
+    /// Whether blocks are none, either: all of them share loops that join nothing.
+    pub is_spread: bool,
 }
 
 /// What is known of a variable.
@@ -46,6 +48,7 @@ pub(crate) fn separated(thread: Thread) -> Result<Separated, String> {
         steps,
         split: None,
         is_joint: false,
+        is_spread: false,
     };
     let works_together = !shared.is_empty() || {
         let mut found = false;
@@ -71,6 +74,7 @@ pub(crate) fn separated(thread: Thread) -> Result<Separated, String> {
         totals: BTreeMap::new(),
         aliases: BTreeMap::new(),
         split: None,
+        is_spread: false,
     };
     let steps = joint.steps(&result.steps)?;
     if any(
@@ -84,6 +88,7 @@ pub(crate) fn separated(thread: Thread) -> Result<Separated, String> {
     result.steps = steps;
     result.split = joint.split;
     result.is_joint = true;
+    result.is_spread = joint.is_spread && result.split.is_none();
     Ok(result)
 }
 
@@ -99,6 +104,7 @@ struct Joint {
     /// Copies of parts, with whose they are.
     aliases: BTreeMap<String, String>,
     split: Option<String>,
+    is_spread: bool,
 }
 
 impl Joint {
@@ -237,10 +243,11 @@ impl Joint {
                 let of_blocks = Affine::variable("bx").times(self.threads);
                 let rest = start.minus(&own).unwrap_or_default();
                 let of_grid = of_blocks.and_then(|it| rest.minus(&it));
+                let mut is_of_grid = false;
                 let start = match (rest.as_constant(), of_grid.and_then(|it| it.as_constant())) {
                     (Some(first), _) if *step == self.threads => first,
                     (_, Some(first)) if *step == self.threads * self.blocks => {
-                        self.split = Some("bx".to_owned());
+                        is_of_grid = true;
                         first
                     }
                     _ if start.mentions("tx") => {
@@ -261,7 +268,12 @@ impl Joint {
                         return Ok(());
                     }
                 };
-                let body = self.shared_body(body)?;
+                let (body, joins) = self.shared_body(body)?;
+                match (is_of_grid, joins) {
+                    (true, true) => self.split = Some("bx".to_owned()),
+                    (true, false) => self.is_spread = true,
+                    (false, _) => {}
+                }
                 to.push(Step::Loop {
                     variable: variable.clone(),
                     start: Affine::constant(start),
@@ -294,8 +306,8 @@ impl Joint {
         Ok(())
     }
 
-    /// Reads the body of a loop that the threads share.
-    fn shared_body(&mut self, body: &[Step]) -> Result<Vec<Step>, String> {
+    /// Reads the body of a loop that the threads share; tells whether it joins anything.
+    fn shared_body(&mut self, body: &[Step]) -> Result<(Vec<Step>, bool), String> {
         let mut result = Vec::new();
         let mut joined = Vec::new();
         for step in body {
@@ -326,10 +338,11 @@ impl Joint {
             }
             self.step(step, &mut result)?;
         }
+        let joins = !joined.is_empty();
         for (name, joining) in joined {
             self.totals.retain(|_, total| *total != name);
             self.states.insert(name, State::Part(joining));
         }
-        Ok(result)
+        Ok((result, joins))
     }
 }
