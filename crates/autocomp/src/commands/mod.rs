@@ -25,6 +25,7 @@ mod serve;
 mod show;
 mod sim;
 pub(crate) mod study;
+mod target;
 mod targets;
 #[cfg(feature = "watch")]
 pub(crate) mod watch;
@@ -57,6 +58,8 @@ pub enum Command {
     #[cfg(feature = "mcp")]
     Mcp(mcp::Arguments),
     Study(study::Arguments),
+    #[command(subcommand)]
+    Target(target::Command),
     Targets(targets::Arguments),
     Problems(problems::Arguments),
     Doctor(doctor::Arguments),
@@ -96,6 +99,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         #[cfg(feature = "mcp")]
         Command::Mcp(arguments) => mcp::run(&arguments, output),
         Command::Study(arguments) => study::run(&arguments, output),
+        Command::Target(command) => target::run(&command, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),
         Command::Cache(arguments) => cache::run(&arguments, output),

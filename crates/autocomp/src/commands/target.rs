@@ -1,0 +1,158 @@
+//! `autocomp target`: what is known of a target, for others and from others.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::output::Output;
+use crate::registry;
+use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
+use autocomp_catalog::Catalog;
+use autocomp_knowledge::{
+    Knowledge, KnowledgeError, Standing, read_knowledge, write_skill, write_target,
+};
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Write what is known of a target for agents, or make a target of what others know
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Export(ExportArguments),
+    Import(ImportArguments),
+}
+
+/// Write a target as an agent skill: SKILL.md with references
+#[derive(Debug, Args)]
+pub struct ExportArguments {
+    /// Name of the target
+    target: String,
+    /// Folder of the skill, in which none of its files may be
+    #[arg(long, value_name = "FOLDER")]
+    skill: PathBuf,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// Make a target of an agent skill, or of an agent that the original Autocomp has built
+///
+/// The new target stands on one that there is, which says how kernels are evaluated: architecture,
+/// instructions, menu, rules and examples are those of the folder, as far as it has them.
+#[derive(Debug, Args)]
+pub struct ImportArguments {
+    /// Folder with SKILL.md, or with agent_config.yaml
+    folder: PathBuf,
+    /// Name of the new target
+    #[arg(long)]
+    name: String,
+    /// Target that it stands on
+    #[arg(long, value_name = "TARGET")]
+    like: String,
+    /// Folder for the target, to be named with `--data`
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// The result; field names are stable.
+#[derive(Serialize)]
+struct TargetReport {
+    files: Vec<PathBuf>,
+    /// What was not taken over, one line each.
+    unmapped: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
+    let (report, next) = match command {
+        Command::Export(arguments) => export(arguments)?,
+        Command::Import(arguments) => import(arguments)?,
+    };
+    output.result(&report, || {
+        let files = report.files.iter().map(|it| format!("{}\n", it.display()));
+        let mut out: String = files.collect();
+        if !report.unmapped.is_empty() {
+            out += "not taken over:\n";
+            for line in &report.unmapped {
+                out += &format!("  - {line}\n");
+            }
+        }
+        out + &next
+    })?;
+    Ok(exit_code::SUCCESS)
+}
+
+fn knowledge_error(error: KnowledgeError) -> CliError {
+    let error_of = match error.path.exists() {
+        true => CliError::input,
+        false => CliError::usage,
+    };
+    error_of(error.to_string())
+}
+
+fn export(arguments: &ExportArguments) -> Result<(TargetReport, String), CliError> {
+    let workplace = Workplace::open(&arguments.workplace)?;
+    let knowledge = Knowledge::of(&workplace.target(&arguments.target)?);
+    let files = write_skill(&knowledge, &arguments.skill).map_err(|error| {
+        knowledge_error(error)
+            .hint("name a folder that has none of the skill's files with `--skill FOLDER`")
+    })?;
+    let report = TargetReport {
+        files,
+        unmapped: knowledge.unmapped,
+    };
+    Ok((report, String::new()))
+}
+
+fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliError> {
+    let workplace = Workplace::open(&arguments.workplace)?;
+    let like = workplace.target(&arguments.like)?;
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if arguments.name.is_empty()
+        || !arguments.name.chars().all(is_plain)
+        || arguments.name.starts_with('-')
+    {
+        return Err(
+            CliError::usage(format!("`{}` is not the name of a target", arguments.name))
+                .hint("use small letters, digits and dashes, as in `my-target`"),
+        );
+    }
+    if workplace.target(&arguments.name).is_ok() {
+        return Err(
+            CliError::usage(format!("there is a target `{}` already", arguments.name))
+                .hint("give it another name with `--name`"),
+        );
+    }
+    let mut knowledge = read_knowledge(&arguments.folder).map_err(|error| {
+        knowledge_error(error).hint("name a folder with SKILL.md, or with agent_config.yaml")
+    })?;
+    let parent = workplace
+        .catalog
+        .inherited(&like.name)
+        .map_err(catalog_error)?;
+    let standing = Standing {
+        like: &like,
+        parent: parent.as_deref(),
+        name: &arguments.name,
+        extension: registry::language(&like)?.extension(),
+    };
+    let files = write_target(&knowledge, standing, &arguments.out).map_err(|error| {
+        knowledge_error(error).hint("name a folder that has no such target with `--out FOLDER`")
+    })?;
+    // What nobody can use is told of now.
+    let mut catalog = Catalog::built_in().map_err(catalog_error)?;
+    for data in &arguments.workplace.data {
+        catalog.add_folder(data).map_err(catalog_error)?;
+    }
+    catalog.add_folder(&arguments.out).map_err(catalog_error)?;
+    catalog.target(&arguments.name).map_err(catalog_error)?;
+    let report = TargetReport {
+        files,
+        unmapped: std::mem::take(&mut knowledge.unmapped),
+    };
+    let next = format!(
+        "use it      autocomp optimize PROBLEM --target {} --data {}\n",
+        arguments.name,
+        arguments.out.display()
+    );
+    Ok((report, next))
+}
