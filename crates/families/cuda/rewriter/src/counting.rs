@@ -69,7 +69,7 @@ impl Counting {
         };
         let Some(places) = nest
             .extents
-            .get(found.array)
+            .get(nest.given(found.array))
             .copied()
             .filter(|it| *it <= 4096)
         else {
@@ -129,6 +129,9 @@ impl Counting {
             return None;
         };
         if self.vector != 1 && !fits(nest, index, self.vector) {
+            return None;
+        }
+        if nest.extents.get(nest.given(array)) != Some(&self.places) {
             return None;
         }
         let Self {

@@ -109,6 +109,7 @@ impl Matrix {
             count % threads == 0 && 0 < count / threads
         };
         divides
+            && depth % 16 == 0
             && rows % (16 * self.warps[0]) == 0
             && columns % (16 * self.warps[1]) == 0
             && (1..=8).contains(&own_rows)

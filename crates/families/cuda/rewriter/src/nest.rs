@@ -336,37 +336,44 @@ impl Nest {
         self.points.iter().map(|it| it.extent).product()
     }
 
+    /// Returns the arrays that are read or written.
+    fn used(&self) -> Vec<&Parameter> {
+        let written = self.written();
+        let is_read = |name: &str| {
+            step::any(
+                &self.steps,
+                &|it| matches!(it, Expression::Load(array, _) if array == name),
+            )
+        };
+        let used = self.parameters.iter();
+        used.filter(|it| written.contains(&it.name) || is_read(&it.name))
+            .collect()
+    }
+
     /// Returns the parameters of a kernel for it.
     pub(crate) fn parameters_to_c(&self) -> String {
         let written = self.written();
-        let each = self.parameters.iter().filter(|it| {
-            written.contains(&it.name)
-                || step::any(
-                    &self.steps,
-                    &|found| matches!(found, Expression::Load(array, _) if *array == it.name),
-                )
+        let each = self.used().into_iter().map(|it| {
+            let constant = if written.contains(&it.name) {
+                ""
+            } else {
+                "const "
+            };
+            format!("{constant}{}* __restrict__ {}", it.kind, it.name)
         });
-        let each: Vec<String> = each
-            .map(|it| {
-                let constant = if written.contains(&it.name) {
-                    ""
-                } else {
-                    "const "
-                };
-                format!("{constant}{}* __restrict__ {}", it.kind, it.name)
-            })
-            .collect();
-        each.join(", ")
+        each.collect::<Vec<_>>().join(", ")
     }
 
     /// Returns what a launch of it is given.
     pub(crate) fn arguments_to_c(&self) -> String {
-        let parameters = self.parameters_to_c();
-        let names: Vec<&str> = parameters
-            .split(", ")
-            .filter_map(|it| it.rsplit(' ').next())
-            .collect();
-        names.join(", ")
+        let each = self.used().into_iter().map(|it| it.given.as_str());
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the name that the host function has for an array.
+    pub(crate) fn given<'n>(&'n self, array: &'n str) -> &'n str {
+        let found = self.parameters.iter().find(|it| it.name == array);
+        found.map_or(array, |it| it.given.as_str())
     }
 }
 

@@ -238,22 +238,20 @@ impl Points {
         descend(&nest.steps, 1.0, &mut count);
         let stores = points * 4.0;
         let warps = threads / 32.0;
+        let own = flops / per_thread;
         let issue =
             warps * (requests * 2.0 + flops / 1.5) / (machine.sms * 4.0 * machine.clock_ghz);
         let l1 = warps * requests * 2.0 / (machine.sms * machine.clock_ghz);
         let dram = (threads * traffic + stores) / machine.dram_bytes_per_ns;
-        let wanted = machine.sms * 16.0;
-        let idle = (wanted / warps).max(1.0).sqrt();
-        let narrow = if last.extent
-            % (self.across * self.vector * self.each.last().copied().unwrap_or(1))
-            == 0
-        {
-            1.0
-        } else {
-            1.05
-        };
+        // What one thread needs by itself.
+        let trips = own / 4.0;
+        let alone = (requests * 1.5 + flops * 1.2 + trips * 10.0 + 900.0) / machine.clock_ghz;
+        let whole =
+            last.extent % (self.across * self.vector * self.each.last().copied().unwrap_or(1)) == 0;
+        let narrow = if whole { 1.0 } else { 1.05 };
         let narrow = narrow * [1.06, 1.02, 1.0][(self.vector.trailing_zeros() as usize).min(2)];
-        (issue.max(l1).max(dram) + 0.2 * (issue + l1 + dram)) * idle * narrow + machine.launch_ns
+        (issue.max(l1).max(dram).max(alone) + 0.2 * (issue + l1 + dram)) * narrow
+            + machine.launch_ns
     }
 
     /// Writes a kernel and its launch.

@@ -130,12 +130,12 @@ impl Program {
             .iter()
             .find(|it| it.name == *coordinate)?
             .extent;
-        let only = first.points.len() == 1 && *index == own && scratch.contains(array);
+        let only = first.points.len() == 1 && *index == own && scratch.contains(first.given(array));
         // Nobody else may look at the parts.
         let others = self.items.iter().enumerate().any(|(idx, item)| match item {
-            Item::Launch(launches, _) if idx != at && idx != at + 1 => {
-                launches.iter().any(|it| it.text.contains(array.as_str()))
-            }
+            Item::Launch(launches, _) if idx != at && idx != at + 1 => launches
+                .iter()
+                .any(|it| it.text.contains(first.given(array))),
             _ => false,
         });
         if !only || others || !second.points.is_empty() || second.split.is_some() {

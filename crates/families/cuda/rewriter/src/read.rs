@@ -40,8 +40,10 @@ pub(crate) struct Thread {
 /// An array that a kernel is given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parameter {
-    /// Name in the host function, which it goes by in what is written, too.
+    /// Name in what is written.
     pub name: String,
+    /// Name in the host function.
+    pub given: String,
     /// Type of the elements.
     pub kind: String,
 }
@@ -129,21 +131,21 @@ pub(crate) fn thread(
     for ((name, kind, is_array), argument) in declared.into_iter().zip(&launch.arguments) {
         let binding = match (is_array, argument) {
             (true, Argument::Array(given, _)) => {
-                if is_reserved(given) {
-                    return Err(Refusal {
-                        line: Some(launch.line),
-                        why: format!("uses the name `{given}`, which is wanted"),
-                    });
-                }
-                reader.taken.insert(given.clone());
+                // Writers give some names themselves.
+                let own = match is_reserved(given) {
+                    true => format!("{given}_given"),
+                    false => given.clone(),
+                };
+                reader.taken.insert(own.clone());
                 let parameter = Parameter {
-                    name: given.clone(),
+                    name: own.clone(),
+                    given: given.clone(),
                     kind,
                 };
                 if !parameters.contains(&parameter) {
                     parameters.push(parameter);
                 }
-                Binding::Array(given.clone(), Expression::Index(Affine::default()))
+                Binding::Array(own, Expression::Index(Affine::default()))
             }
             (false, Argument::Number(number)) => {
                 if reader.assigned.contains(&name) {

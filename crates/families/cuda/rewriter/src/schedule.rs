@@ -67,14 +67,65 @@ impl Part {
 
     /// Writes it; nothing if it does not fit the nest.
     pub(crate) fn write(&self, nest: &Nest, name: &str, machine: &GpuResources) -> Option<Written> {
+        // Whoever wrote a schedule into a kernel may have written anything.
+        if !self.is_sound() {
+            return None;
+        }
         match self {
             Self::AsWritten => None,
             Self::Points(points) => points.write(nest, name),
             Self::Rows(found) => rows::write(nest, found, name),
             Self::Turn(turn) => turn.write(nest, name),
             Self::Counting(counting) => counting.write(nest, name),
-            Self::Tiles(tiles) => tiles.write(nest, name),
+            Self::Tiles(tiles) => tiles.write(nest, name, machine),
             Self::Matrix(matrix) => matrix.write(nest, name, machine),
+        }
+    }
+
+    /// Returns whether all numbers are such as schedules have.
+    fn is_sound(&self) -> bool {
+        let is_size = |it: &i64| (1..=1024).contains(it);
+        let all = |sizes: &[i64]| sizes.iter().all(is_size);
+        match self {
+            Self::AsWritten => true,
+            Self::Points(points) => {
+                all(&[points.across, points.down, points.vector])
+                    && points.across * points.down <= 1024
+                    && points.vector <= 4
+                    && all(&points.each)
+                    && points.each.iter().product::<i64>() <= 64
+            }
+            // Only what is proposed is written.
+            Self::Rows(_) => true,
+            Self::Turn(turn) => {
+                matches!(turn.rows, 1 | 2 | 4 | 8 | 16 | 32)
+                    && (0..=32).contains(&turn.pad)
+                    && (1..=4).contains(&turn.tiles)
+            }
+            Self::Counting(counting) => {
+                let shared = counting.places.saturating_mul(counting.copies);
+                all(&[counting.copies, counting.vector, counting.threads])
+                    && (1..=4096).contains(&counting.places)
+                    && (1..=65_535).contains(&counting.blocks)
+                    && shared <= 12_000
+            }
+            Self::Tiles(tiles) => {
+                all(&tiles.tile)
+                    && all(&tiles.each)
+                    && all(&[tiles.split])
+                    && (1..=2).contains(&tiles.stages)
+                    && (0..=32).contains(&tiles.pad)
+                    && tiles.pad % 4 == 0
+                    && tiles.each.iter().all(|it| it % 4 == 0)
+            }
+            Self::Matrix(matrix) => {
+                all(&matrix.tile)
+                    && all(&matrix.warps)
+                    && matrix.warps.iter().product::<i64>() <= 32
+                    && (2..=8).contains(&matrix.stages)
+                    && (0..=64).contains(&matrix.pad)
+                    && matrix.pad % 8 == 0
+            }
         }
     }
 

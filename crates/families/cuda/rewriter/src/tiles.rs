@@ -84,7 +84,8 @@ impl Tiles {
         let [rows, columns, depth] = self.tile;
         let threads = self.threads();
         // A warp has 8 threads along columns and 4 along rows.
-        if rows % (4 * self.each[0]) != 0
+        if depth % 4 != 0
+            || rows % (4 * self.each[0]) != 0
             || columns % (8 * self.each[1]) != 0
             || !(64..=512).contains(&threads)
         {
@@ -158,8 +159,12 @@ impl Tiles {
         cycles / machine.clock_ghz + joins + machine.launch_ns
     }
 
-    pub(crate) fn write(&self, nest: &Nest, name: &str) -> Option<Written> {
+    pub(crate) fn write(&self, nest: &Nest, name: &str, machine: &GpuResources) -> Option<Written> {
         let found = of_floats(nest)?;
+        let is_whole = self.split == 1 || found.depths % (self.split * self.tile[2]) == 0;
+        if !is_whole || !self.fits(nest, &found, machine) {
+            return None;
+        }
         let [rows, columns, depth] = self.tile;
         let threads = self.threads();
         let mut text = Text::default();

@@ -68,14 +68,22 @@ fn drafts(rewriter: &dyn Rewriter, source: &str, plans: u32) -> Vec<(String, Str
     found
 }
 
+/// With `AUTOCOMP_CUDA_PLANS=NAME` all plans for one problem are made and printed with their
+/// costs; with `AUTOCOMP_CUDA_SHAPE`, lines of `family.toml`, a few of them for that shape.
 #[test]
 fn whatever_plans_make_compiles_and_is_right() {
     let only = std::env::var("AUTOCOMP_CUDA_PLANS").unwrap_or_default();
-    let plans = if only.is_empty() { 6 } else { 400 };
+    let shape_of = std::env::var("AUTOCOMP_CUDA_SHAPE").ok();
+    let plans = match (only.is_empty(), &shape_of) {
+        (true, _) => 4,
+        (_, Some(_)) => 2,
+        _ => 400,
+    };
     for (name, shape) in SHAPES {
-        if !name.starts_with(&only) {
+        if !only.is_empty() && *name != only {
             continue;
         }
+        let shape = shape_of.as_deref().unwrap_or(shape);
         let problem = small_problem(name, shape);
         let bench = open_on(&problem, "cuda-sm89");
         let rewriter = rewriter(&problem);
@@ -99,8 +107,9 @@ fn whatever_plans_make_compiles_and_is_right() {
                 evaluation.diagnostics
             );
             if !only.is_empty() {
+                let share = evaluation.measurement.as_ref().map(|it| it.percent_of_peak);
                 println!(
-                    "{:?} {}",
+                    "{:?} ns, {share:?} % of peak: {}",
                     evaluation.cost().map(|it| it.value),
                     text.replace('\n', " ")
                 );

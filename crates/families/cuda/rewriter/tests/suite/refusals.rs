@@ -100,3 +100,30 @@ fn threads_that_read_what_others_write_are_not_put_together() {
     let source = ADD.replace("z[i] = x[i] + y[i];", "z[i] = x[i] + z[(i + 1) % N];");
     assert!(rewriter.every(&source).unwrap().is_empty());
 }
+
+/// A schedule in a kernel's comments may say anything.
+#[test]
+fn schedules_of_strangers_are_not_carried_out() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let (schedule, text) = rewriter.every(ADD).unwrap().remove(0);
+    let own = serde_json::to_string(&schedule).unwrap();
+    for part in [
+        r#"{"points":{"across":0,"down":1,"vector":1,"each":[1]}}"#,
+        r#"{"points":{"across":128,"down":1,"vector":0,"each":[1]}}"#,
+        r#"{"points":{"across":128,"down":1,"vector":1,"each":[0]}}"#,
+        r#"{"points":{"across":128,"down":9223372036854775807,"vector":1,"each":[]}}"#,
+        r#"{"rows":{"team":0,"vector":0,"threads":0,"keep":true,"fast":true,"split":0}}"#,
+        r#"{"turn":{"rows":0,"pad":-1,"tiles":0}}"#,
+        r#"{"counting":{"places":0,"copies":0,"vector":0,"threads":0,"blocks":0}}"#,
+        r#"{"tiles":{"tile":[0,0,0],"each":[0,0],"stages":0,"pad":0,"split":0}}"#,
+        r#"{"matrix":{"tile":[0,0,0],"warps":[0,0],"stages":0,"pad":0}}"#,
+    ] {
+        let other = text.replace(&own, &format!("{{\"launches\":[{part}]}}"));
+        assert_ne!(other, text);
+        let found = rewriter.not_understood(&other);
+        assert!(
+            found[0].reason.contains("was changed since"),
+            "{part}: {found:?}"
+        );
+    }
+}
