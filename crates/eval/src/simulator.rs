@@ -1,6 +1,7 @@
 //! What a family's simulator does by itself, without a problem: it runs whole programs, and
 //! is compared with suites of what was measured.
 
+use crate::Surroundings;
 use crate::evaluator::EvalError;
 use autocomp_catalog::Target;
 use autocomp_core::Cost;
@@ -134,6 +135,8 @@ pub struct CalibrationRequest<'a> {
     pub folder: Option<&'a Path>,
     /// The target that [`Calibrated::target`] names.
     pub target: Option<&'a Target>,
+    /// What may be used of this computer, if [`Calibrated::target`] names a target.
+    pub surroundings: Option<&'a Surroundings>,
     /// The values of the options by name; of switches those that are set, without a value.
     pub options: &'a BTreeMap<&'static str, String>,
     /// Takes what there is to say before the result.

@@ -106,15 +106,19 @@ pub fn run(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliErro
             CliError::usage("this program knows no simulator that suites are compared with")
                 .hint("build it with the feature of a family that has one")
         })?;
-    let target = simulator.target().map(|name| {
-        let workplace = Workplace::open(&arguments.workplace)?;
-        workplace.target(name)
-    });
+    let workplace = simulator
+        .target()
+        .map(|_| Workplace::open(&arguments.workplace))
+        .transpose()?;
+    let named = workplace.as_ref().zip(simulator.target());
+    let target = named.map(|(workplace, name)| workplace.target(name));
     let target = target.transpose()?;
+    let surroundings = workplace.as_ref().map(Workplace::surroundings);
     let calibration = simulator
         .calibrate(CalibrationRequest {
             folder,
             target: target.as_ref(),
+            surroundings: surroundings.as_ref(),
             options: &arguments.options.0,
             tell: &mut |line| output.message(line),
         })

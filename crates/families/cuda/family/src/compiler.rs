@@ -1,6 +1,9 @@
 //! From the text of a kernel to PTX, and to the program that writes down what its host part
 //! asks for.
 
+use crate::dialect::{
+    BOTH, DEVICE, Dialect, HEADER, compiler, device_compiler, folder_in, unusable, write,
+};
 use crate::requests::Recording;
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Severity, Stage};
@@ -15,68 +18,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// What kernels see before their own text.
-const HEADER: &str = include_str!("../runtime/cuda.h");
 /// What defines the functions that the host part calls.
 const RECORDER: &str = include_str!("../runtime/recorder.c");
-/// Headers that kernels name and that hold nothing beside [`HEADER`].
-const EMPTY_HEADERS: [&str; 16] = [
-    "cuda.h",
-    "cuda_runtime.h",
-    "cuda_runtime_api.h",
-    "device_launch_parameters.h",
-    "cuda_fp16.h",
-    "cuda_bf16.h",
-    "mma.h",
-    "cooperative_groups.h",
-    "cooperative_groups/reduce.h",
-    "cuda_pipeline.h",
-    "stdint.h",
-    "stddef.h",
-    "math.h",
-    "float.h",
-    "limits.h",
-    "assert.h",
-];
 /// Name of kernels in diagnostics.
 pub(crate) const KERNEL_FILE: &str = "kernel.cu";
 /// Name of the text that calls the host part.
 const CALL_FILE: &str = "call-of-the-host-function";
 
-/// Flags of both halves: C++ without exceptions, libraries and files of the vendor.
-const BOTH: &[&str] = &[
-    "-std=c++17",
-    "-nocudainc",
-    "-nocudalib",
-    "-fno-exceptions",
-    "-fno-rtti",
-    "-fno-threadsafe-statics",
-    "-Wno-everything",
-];
-/// Flags of the half that runs on a GPU.
-const DEVICE: &[&str] = &[
-    "-O3",
-    "-ffp-contract=fast",
-    // Calls are dissolved: the simulator has none.
-    "-mllvm",
-    "-inline-threshold=1000000",
-    // Loops of a few hundred instructions are unrolled, as by the vendor's compiler: arrays in
-    // them would be memory otherwise.
-    "-mllvm",
-    "-unroll-threshold=20000",
-    "-mllvm",
-    "-unroll-max-percent-threshold-boost=100",
-];
-
-/// Processor time of one run of the compiler, seconds.
-const CPU_SECONDS: u64 = 30;
 /// Processor time of the host part, seconds.
 const HOST_SECONDS: u64 = 5;
 /// How much more time may pass, since others have the processor, too.
 const WALL_PER_PROCESSOR_TIME: u64 = 20;
-/// What is told to whoever wants more of the host's library than there is.
-const LIBRARY: &str = "the host part has no library: it launches kernels with `<<<…>>>`, and calls cudaMalloc, cudaMemsetAsync, cudaMemcpyAsync on the device and cudaFuncSetAttribute; kernels have what CUDA C++ has without `printf`, `malloc`, textures and thrust";
-
 /// A compiled kernel: the code for the device, and what its host part asks for.
 pub(crate) struct Compiled {
     pub(crate) ptx: String,
@@ -91,7 +43,7 @@ pub(crate) struct KernelCompiler {
     /// For the recorder, which is C.
     plain: Compiler,
     /// Folder with the headers.
-    runtime: tempfile::TempDir,
+    runtime: Dialect,
     is_recorder_made: Mutex<bool>,
     scratch: PathBuf,
     macros: Vec<String>,
@@ -111,16 +63,7 @@ impl KernelCompiler {
         cache_folder: &Path,
     ) -> Result<Self, EvalError> {
         let scratch = cache_folder.join("cuda-builds");
-        fs::create_dir_all(&scratch).map_err(|error| unusable(&scratch, &error))?;
-        let runtime = folder_in(&scratch)?;
-        write(&runtime.path().join("autocomp-cuda.h"), HEADER)?;
-        let headers = runtime.path().join("headers");
-        for name in EMPTY_HEADERS {
-            let path = headers.join(name);
-            let folder = path.parent().unwrap_or(&headers);
-            fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
-            write(&path, "")?;
-        }
+        let runtime = Dialect::new(&scratch)?;
         let buffers = problem.buffers.len() as u32;
         let recorder = RECORDER
             .replace(
@@ -138,24 +81,11 @@ impl KernelCompiler {
         );
         let macros = problem.macros.iter();
         let architecture_here = std::env::consts::ARCH;
-        let compiler = |target| -> Result<Compiler, EvalError> {
-            let compiler = Compiler::new(toolchain.clone(), target)?;
-            Ok(compiler.with_cpu_seconds(CPU_SECONDS).with_library(LIBRARY))
-        };
-        let gpu = format!("--cuda-gpu-arch={architecture}");
-        let device = [
-            "-x",
-            "cuda",
-            "--cuda-device-only",
-            &gpu,
-            "--cuda-feature=+ptx80",
-        ];
-        let host = ["-x", "cuda", "--cuda-host-only"];
-        let (device, host) = (device.map(str::to_owned), host.map(str::to_owned));
+        let host = ["-x", "cuda", "--cuda-host-only"].map(str::to_owned);
         Ok(Self {
-            device: compiler(CompileTarget::linux("x86_64", &device))?,
-            host: compiler(CompileTarget::linux(architecture_here, &host))?,
-            plain: compiler(CompileTarget::linux(architecture_here, &[]))?,
+            device: device_compiler(&toolchain, architecture)?,
+            host: compiler(&toolchain, CompileTarget::linux(architecture_here, &host))?,
+            plain: compiler(&toolchain, CompileTarget::linux(architecture_here, &[]))?,
             runtime,
             is_recorder_made: Mutex::new(false),
             scratch,
@@ -187,16 +117,10 @@ impl KernelCompiler {
         flags: &[&str],
         source: &str,
     ) -> Result<Result<(), Vec<Diagnostic>>, EvalError> {
-        let header = self.runtime.path().join("autocomp-cuda.h");
-        let mut extra = vec!["-include".to_owned(), header.to_string_lossy().into_owned()];
-        extra.extend(BOTH.iter().map(|it| (*it).to_owned()));
-        extra.extend(self.macros.iter().cloned());
-        extra.extend(flags.iter().map(|it| (*it).to_owned()));
-        let headers = self.runtime.path().join("headers");
-        let policy = compiler.policy(folder, &[self.runtime.path()]);
-        let (action, from, to) = made;
-        let made = (action, Path::new(from), Path::new(to));
-        let report = compiler.compile(&policy, made, &headers, &extra, None)?;
+        let flags: Vec<String> = flags.iter().map(|it| (*it).to_owned()).collect();
+        let report = self
+            .runtime
+            .compile(compiler, folder, made, &[&self.macros, &flags])?;
         if report.succeeded() {
             return Ok(Ok(()));
         }
@@ -415,20 +339,5 @@ fn not_here(error: autocomp_sandbox::SandboxError) -> EvalError {
     EvalError::Environment {
         message: error.to_string(),
         remedies: vec!["run `autocomp doctor` to see what this machine allows".into()],
-    }
-}
-
-fn folder_in(scratch: &Path) -> Result<tempfile::TempDir, EvalError> {
-    tempfile::tempdir_in(scratch).map_err(|error| unusable(scratch, &error))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), EvalError> {
-    fs::write(path, text).map_err(|error| unusable(path, &error))
-}
-
-fn unusable(path: &Path, error: &std::io::Error) -> EvalError {
-    EvalError::Environment {
-        message: format!("cannot write {}: {error}", path.display()),
-        remedies: vec!["make room, or set AUTOCOMP_CACHE_DIR to another folder".into()],
     }
 }

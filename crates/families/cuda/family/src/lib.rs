@@ -5,9 +5,11 @@
 //! a simulated GPU, which needs no file of the vendor.
 
 mod bench;
+mod calibration;
 mod compiler;
 mod device;
 mod diagnosis;
+mod dialect;
 mod feedback;
 mod language;
 mod requests;
@@ -19,6 +21,7 @@ use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_cuda_rewriter::{CudaRewriter, GpuResources};
 use autocomp_cuda_sim::timing::Machine;
+use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -134,6 +137,10 @@ impl Family for Cuda {
             remedies: Vec::new(),
         };
         vec![simulated, device]
+    }
+
+    fn calibrated(&self) -> Option<&'static dyn Calibrated> {
+        Some(&calibration::Measured)
     }
 
     fn probe(&self) -> &'static str {

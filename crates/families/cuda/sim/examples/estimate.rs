@@ -10,7 +10,7 @@
 
 use autocomp_cuda_sim::decode::buffer_address;
 use autocomp_cuda_sim::machine::{DeviceMemory, Launch};
-use autocomp_cuda_sim::timing::{Machine, Surroundings, estimate};
+use autocomp_cuda_sim::timing::{Machine, Sampling, Surroundings, estimate};
 
 fn main() {
     let given: Vec<String> = std::env::args().collect();
@@ -72,7 +72,12 @@ fn main() {
         kernel,
         &mut memory,
         &machine,
-        (4, 0, u64::MAX),
+        Sampling {
+            blocks: 4,
+            seed: 0,
+            most_steps: u64::MAX,
+            alone: false,
+        },
         surroundings,
     );
     match found {

@@ -4,6 +4,7 @@
 //! Kernels are hostile: every text gives an error or a kernel, every run is bounded in steps
 //! and memory, reads nothing but its buffers, and ends the same each time.
 
+pub mod calibration;
 pub mod decode;
 mod half_floats;
 pub mod machine;

@@ -48,13 +48,18 @@ impl CudaBench {
             match request {
                 Request::Launch(launch) => {
                     let kernel = &ready.kernels[&launch.kernel];
-                    let sample = (TIMED_BLOCKS, of_source, MOST_STEPS);
+                    let sampling = timing::Sampling {
+                        blocks: TIMED_BLOCKS,
+                        seed: of_source,
+                        most_steps: MOST_STEPS,
+                        alone: false,
+                    };
                     let estimate = timing::estimate(
                         launch,
                         kernel,
                         &mut memory,
                         &self.machine,
-                        sample,
+                        sampling,
                         surroundings,
                     );
                     match estimate {

@@ -13,6 +13,9 @@ use crate::ptx::Line;
 
 /// Steps that a warp takes before the next one has its turn.
 const TURN: u32 = 4096;
+/// The same where somebody watches: warps of a device go on side by side, and find in the L1
+/// what others have just read.
+const WATCHED_TURN: u32 = 32;
 
 /// A block that runs.
 #[derive(Debug)]
@@ -164,7 +167,8 @@ impl<O: Witness> Block<'_, O> {
     /// Lets a warp go on until it waits, has ended, or its turn is over.
     #[inline(always)]
     fn turn(&mut self, warp: &mut Warp) -> Result<Pause, Box<Finding>> {
-        for _ in 0..TURN {
+        let turn = if O::IS_WATCHING { WATCHED_TURN } else { TURN };
+        for _ in 0..turn {
             let Some(idx) = warp.next_group() else {
                 return Ok(Pause::Waits);
             };

@@ -174,7 +174,7 @@ impl Launch {
         memory: &mut DeviceMemory,
         run: Run,
     ) -> Result<u64, Box<Finding>> {
-        self.run_before(kernel, memory, &mut Nobody, run)
+        self.run_before(kernel, memory, &mut Nobody, run, None)
     }
 
     /// Does the same and tells `observer` of each step.
@@ -188,7 +188,22 @@ impl Launch {
         observer: &mut dyn Observer,
         run: Run,
     ) -> Result<u64, Box<Finding>> {
-        self.run_before(kernel, memory, &mut Somebody(observer), run)
+        self.run_before(kernel, memory, &mut Somebody(observer), run, None)
+    }
+
+    /// Does the same with the blocks of these numbers only, in this order.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub(crate) fn run_blocks(
+        &self,
+        kernel: &Kernel,
+        memory: &mut DeviceMemory,
+        observer: &mut dyn Observer,
+        run: Run,
+        numbers: &[u32],
+    ) -> Result<u64, Box<Finding>> {
+        self.run_before(kernel, memory, &mut Somebody(observer), run, Some(numbers))
     }
 
     fn run_before<O: Witness>(
@@ -197,6 +212,7 @@ impl Launch {
         memory: &mut DeviceMemory,
         observer: &mut O,
         run: Run,
+        numbers: Option<&[u32]>,
     ) -> Result<u64, Box<Finding>> {
         if let Some(reason) = self.refusal(kernel, run.limits) {
             return Err(Box::new(Finding {
@@ -210,9 +226,9 @@ impl Launch {
         if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma")
         {
             // SAFETY: the processor has what the function needs.
-            return unsafe { self.run_with_avx2(kernel, memory, observer, run) };
+            return unsafe { self.run_with_avx2(kernel, memory, observer, run, numbers) };
         }
-        self.run_anywhere(kernel, memory, observer, run)
+        self.run_anywhere(kernel, memory, observer, run, numbers)
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -223,8 +239,9 @@ impl Launch {
         memory: &mut DeviceMemory,
         observer: &mut O,
         run: Run,
+        numbers: Option<&[u32]>,
     ) -> Result<u64, Box<Finding>> {
-        self.run_anywhere(kernel, memory, observer, run)
+        self.run_anywhere(kernel, memory, observer, run, numbers)
     }
 
     #[inline(always)]
@@ -234,6 +251,7 @@ impl Launch {
         memory: &mut DeviceMemory,
         observer: &mut O,
         run: Run,
+        numbers: Option<&[u32]>,
     ) -> Result<u64, Box<Finding>> {
         memory.begin_launch(run.is_watched, kernel.granules[1]);
         let blocks = self.blocks() as u32;
@@ -261,8 +279,10 @@ impl Launch {
             time: 0,
             most_steps: run.most_steps,
         };
-        for place in 0..blocks {
+        let places = numbers.map_or(blocks, |it| it.len() as u32);
+        for place in 0..places {
             let number = match run.order {
+                _ if let Some(numbers) = numbers => numbers[place as usize],
                 Order::Forward => place,
                 Order::Backward => blocks - 1 - place,
                 Order::Mixed(seed) => mixed(place, blocks, seed),

@@ -330,10 +330,8 @@ impl<O: Witness> Block<'_, O> {
             let mut places = [0; 32];
             for (lane, place) in places.iter_mut().enumerate() {
                 let piece = (first + lane as u32).min(pieces - 1);
-                let (line, within) = (
-                    piece / inner.div_ceil(in_piece),
-                    piece % inner.div_ceil(in_piece),
-                );
+                // Eight rows at once, as `ldmatrix` does.
+                let (line, within) = (piece % outer, piece / outer);
                 *place = base
                     .wrapping_add(u64::from(line).wrapping_mul(stride).wrapping_mul(width))
                     .wrapping_add(u64::from(within) * 16);

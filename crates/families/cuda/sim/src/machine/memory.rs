@@ -197,12 +197,18 @@ impl DeviceMemory {
         }
     }
 
-    /// Returns how many bytes all blocks touch, if some of them touch the sectors that begin at
-    /// `addresses` and all of them `scale` times as many: no more of a buffer than there is.
-    pub(crate) fn footprint(&self, addresses: impl Iterator<Item = u64>, scale: f64) -> f64 {
+    /// Returns, by range of addresses, the bytes of the pieces of `each` bytes that begin at
+    /// `addresses`, and how many all blocks touch if they touch `scale` times as many: no more
+    /// of a buffer than there is.
+    pub(crate) fn footprints(
+        &self,
+        addresses: impl Iterator<Item = u64>,
+        each: u64,
+        scale: f64,
+    ) -> std::collections::BTreeMap<u64, (f64, f64)> {
         let mut touched = std::collections::BTreeMap::new();
         for address in addresses {
-            *touched.entry(address / RANGE).or_insert(0_u64) += 32;
+            *touched.entry(address / RANGE).or_insert(0_u64) += each;
         }
         let of_area = |number: u64| {
             let number = number.wrapping_sub(VARIABLE_WINDOW / RANGE);
@@ -210,10 +216,11 @@ impl DeviceMemory {
                 .get(number as usize)
                 .map_or(0, |area| area.bytes.len())
         };
-        touched
-            .into_iter()
-            .map(|(number, bytes)| (bytes as f64 * scale).min(of_area(number) as f64))
-            .sum()
+        let with_all = |(number, bytes): (u64, u64)| {
+            let all = (bytes as f64 * scale).min(of_area(number) as f64);
+            (number, (bytes as f64, all))
+        };
+        touched.into_iter().map(with_all).collect()
     }
 
     pub(crate) fn bytes(&self, area: usize) -> &[u8] {

@@ -27,7 +27,8 @@ pub(crate) struct Cost {
 fn plain(issue: f64) -> Cost {
     Cost {
         issue,
-        latency: 4.0 * issue.max(1.0),
+        // H100, `op ffma`, `fadd` and `imad` of micro.tsv.
+        latency: 4.4 * issue.max(1.0),
         ..Cost::default()
     }
 }
@@ -59,7 +60,8 @@ fn special(count: f64, beside: f64) -> Cost {
 fn double(count: f64) -> Cost {
     Cost {
         double: count,
-        latency: 16.0,
+        // H100, `op dfma` of micro.tsv.
+        latency: 8.2,
         ..plain(count)
     }
 }
@@ -114,7 +116,8 @@ pub(crate) fn cost(op: &Op) -> Cost {
             let width = f64::from(types[0].bits()) / 16.0;
             Cost {
                 tensor: m * n * k * width,
-                latency: 18.0 * (m * n * k * width / 2048.0).max(1.0),
+                // 24.5 cycles for 16 x 8 x 16 (H100, `op hmma_16816_f32` of micro.tsv).
+                latency: 24.5 * (m * n * k * width / 2048.0).max(1.0),
                 ..plain(1.0)
             }
         }
@@ -137,7 +140,11 @@ pub(crate) fn cost(op: &Op) -> Cost {
 
 fn binary(op: Bin, num: Num) -> Cost {
     match (op, num) {
-        (Bin::Div, Num::F32) => special(1.0, 9.0),
+        // 4.3 cycles of an SM, 58 until it is there (H100, `op fdiv` of micro.tsv).
+        (Bin::Div, Num::F32) => Cost {
+            latency: 58.0,
+            ..special(1.0, 16.0)
+        },
         (Bin::Div, Num::F64) => double(12.0),
         (Bin::Div | Bin::Rem, num) if num.bytes() == 8 => Cost {
             special: 2.0,
@@ -163,7 +170,12 @@ fn unary(op: Un, num: Num) -> Cost {
     match (op, num) {
         (_, Num::F64) => double(8.0),
         (Un::Neg | Un::Abs, num) if num.is_float() => Cost::default(),
-        (Un::Sqrt | Un::Rcp, _) => special(1.0, 6.0),
+        // 3 cycles of an SM, 56 until it is there (H100, `op sqrtf` of micro.tsv).
+        (Un::Sqrt, _) => Cost {
+            latency: 56.0,
+            ..special(1.0, 11.0)
+        },
+        (Un::Rcp, _) => special(1.0, 6.0),
         (Un::Ex2 | Un::Lg2 | Un::Rsqrt, Num::F32) => special(1.0, 2.0),
         (Un::Sin | Un::Cos, _) => special(1.0, 1.0),
         (Un::Tanh | Un::Ex2 | Un::Lg2, _) => special(1.0, 0.0),
@@ -172,15 +184,20 @@ fn unary(op: Un, num: Num) -> Cost {
     }
 }
 
-/// Registers that a step reads and writes, as numbers: words, then doubles, then predicates.
+/// Returns the number of a register: words come first, then doubles, then predicates.
+pub(crate) fn number(kernel: &Kernel, register: Reg) -> u32 {
+    match register {
+        Reg::Word(it) => it,
+        Reg::Double(it) => kernel.words + it,
+        Reg::Predicate(it) => kernel.words + kernel.doubles + it,
+    }
+}
+
+/// Registers that a step reads and writes, as numbers.
 pub(crate) fn registers(kernel: &Kernel, at: usize) -> (Vec<u32>, Vec<u32>) {
     let doubles = kernel.words;
     let predicates = doubles + kernel.doubles;
-    let number = |register: Reg| match register {
-        Reg::Word(it) => it,
-        Reg::Double(it) => doubles + it,
-        Reg::Predicate(it) => predicates + it,
-    };
+    let number = |register| number(kernel, register);
     let step = &kernel.steps[at];
     let mut reads = Vec::new();
     let mut writes = Vec::new();

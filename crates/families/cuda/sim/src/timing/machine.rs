@@ -19,6 +19,9 @@ pub struct Machine {
     pub sms: u32,
     /// Clock under load, MHz.
     pub clock_mhz: f64,
+    /// Clock while matrix units are used, MHz, if it is another.
+    #[serde(default)]
+    pub matrix_clock_mhz: Option<f64>,
     /// Threads of single-precision multiply-adds.
     pub fp32_lanes: f64,
     /// Threads of integer multiplications and shifts.
@@ -45,9 +48,19 @@ pub struct Machine {
     pub l1_bytes_per_cycle: f64,
     /// Bytes of the L2 of the device.
     pub l2_bytes: u64,
+    /// How many copies the L2 holds of what all SMs read: one in each of its parts.
+    #[serde(default = "one")]
+    pub l2_copies: f64,
     /// Bytes of the L2 of the device in a nanosecond.
     pub l2_bytes_per_ns: f64,
-    /// Bytes of the memory of the device in a nanosecond, as copies reach it.
+    /// Bytes that the L2 of the device takes in a nanosecond, if they were measured.
+    #[serde(default)]
+    pub l2_write_bytes_per_ns: Option<f64>,
+    /// Bytes that are written to the memory of the device in a nanosecond while others are
+    /// read, if they were measured.
+    #[serde(default)]
+    pub dram_write_bytes_per_ns: Option<f64>,
+    /// Bytes of the memory of the device in a nanosecond, as reads reach it, or copies.
     pub dram_bytes_per_ns: f64,
     /// Bytes of the memory of the device in a nanosecond, as the data sheet says.
     pub dram_peak_bytes_per_ns: f64,
@@ -66,6 +79,10 @@ pub struct Machine {
     pub spread_percent: f64,
 }
 
+fn one() -> f64 {
+    1.0
+}
+
 impl Machine {
     /// Reads a machine.
     ///
@@ -81,6 +98,7 @@ impl Machine {
             ("special_lanes", machine.special_lanes),
             ("tensor_macs", machine.tensor_macs),
             ("l1_bytes_per_cycle", machine.l1_bytes_per_cycle),
+            ("l2_copies", machine.l2_copies),
             ("l2_bytes_per_ns", machine.l2_bytes_per_ns),
             ("dram_bytes_per_ns", machine.dram_bytes_per_ns),
             ("dram_peak_bytes_per_ns", machine.dram_peak_bytes_per_ns),
@@ -91,7 +109,14 @@ impl Machine {
             ("launch_ns", machine.launch_ns),
             ("spread_percent", machine.spread_percent),
         ];
-        for (name, value) in positive {
+        let optional = [
+            ("matrix_clock_mhz", machine.matrix_clock_mhz),
+            ("l2_write_bytes_per_ns", machine.l2_write_bytes_per_ns),
+            ("dram_write_bytes_per_ns", machine.dram_write_bytes_per_ns),
+        ];
+        let optional = optional.into_iter();
+        let given = optional.filter_map(|(name, value)| Some((name, value?)));
+        for (name, value) in positive.into_iter().chain(given) {
             if !(value.is_finite() && 0.0 < value) {
                 return Err(format!("`{name}` must be more than 0"));
             }
@@ -110,6 +135,21 @@ impl Machine {
             }
         }
         Ok(machine)
+    }
+
+    /// Returns the bytes that the L2 takes in a nanosecond: as measured, or the part of what
+    /// it gives that it is on an H100.
+    #[must_use]
+    pub fn l2_write_bytes_per_ns(&self) -> f64 {
+        let measured = self.l2_write_bytes_per_ns;
+        measured.unwrap_or(self.l2_bytes_per_ns * 0.53)
+    }
+
+    /// Returns the bytes that are written to memory in a nanosecond.
+    #[must_use]
+    pub fn dram_write_bytes_per_ns(&self) -> f64 {
+        self.dram_write_bytes_per_ns
+            .unwrap_or(self.dram_bytes_per_ns)
     }
 
     /// Returns what it accepts.

@@ -1,16 +1,20 @@
 //! What blocks did: counted while they run.
 
+use super::banks::SharedLoads;
 use super::classes::{self, Cost};
+use super::clocks::Clock;
 use super::machine::Machine;
+use super::pairs::{self, Half};
+use super::traffic::Traffic;
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// Bytes that caches move at once.
-const SECTOR: u64 = 32;
-/// Bytes of a line of the L1.
-const LINE: u64 = 128;
+/// Cycles of a barrier of a block without warps, and those that each warp adds: 15.25 for one
+/// and 77.25 for 32 (H100, `barrier` of micro.tsv).
+const BARRIER_CYCLES: f64 = 13.25;
+const BARRIER_CYCLES_OF_WARP: f64 = 2.0;
 
 /// What blocks did, together.
 #[derive(Clone, Debug, Default)]
@@ -35,19 +39,40 @@ pub struct Counts {
     pub l1_cycles: f64,
     /// Sectors that the L1 asks the L2 for.
     pub l2_read_sectors: u64,
+    /// The places of sectors that these requests take: one for a single sector takes two.
+    pub(crate) l2_read_places: f64,
     /// Sectors that are written to the L2.
     pub l2_write_sectors: u64,
-    /// Sectors of atomic operations at the L2.
-    pub atomic_sectors: u64,
-    /// Cycles of the warp that took longest if it were alone and nothing else were busy.
-    pub(crate) latency: f64,
-    /// Sum over all blocks of the mean of the same over their warps.
-    pub(crate) latency_sum: f64,
+    /// The places that these take: a sector that is written in part takes two.
+    pub(crate) l2_write_places: f64,
+    /// Nanoseconds of the L2 for atomic operations.
+    pub(crate) atomic_ns: f64,
+    /// Of each word that atomic operations change, nanoseconds in which they follow each
+    /// other, and the last block that did so.
+    pub(crate) hot: HashMap<u64, Hot>,
+    /// Cycles of the warp that took longest if it were alone and nothing else were busy: with
+    /// an L2 that holds nothing, and with one that holds all.
+    pub(crate) latency: [f64; 2],
+    /// Sums over all blocks of the mean of the same over their warps.
+    pub(crate) latency_sum: [f64; 2],
+    /// Sectors that the L1 asks the L2 for, of each range of addresses.
+    pub(crate) asked: HashMap<u64, u64>,
+    /// Sum over all blocks of the sectors that each reads, once each.
+    pub(crate) new_sectors: u64,
     /// What lines of the source had to do with: instructions, shared wavefronts, sectors.
     pub lines: BTreeMap<u32, LineCounts>,
     /// Sectors of each range of addresses that were read and written, once each.
     pub(crate) read: HashSet<u64>,
     pub(crate) written: HashSet<u64>,
+}
+
+/// A word that atomic operations change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hot {
+    pub(crate) ns: f64,
+    pub(crate) block: u32,
+    /// Whether several blocks change it.
+    pub(crate) is_common: bool,
 }
 
 /// What a line of the source had to do with.
@@ -73,14 +98,12 @@ pub(crate) struct Tracer<'k> {
     machine: &'k Machine,
     costs: Vec<Cost>,
     uses: Vec<(Vec<u32>, Vec<u32>)>,
+    halves: Vec<Option<Half>>,
     pub(crate) counts: Counts,
-    warps: Vec<WarpClock>,
-    /// When all warps are through the barrier of this number.
-    phases: Vec<f64>,
-    /// Lines that the L1 holds, with the time of their last use.
-    l1: HashMap<u64, u64>,
-    l1_lines: usize,
-    uses_of_l1: u64,
+    warps: Vec<Warp>,
+    /// When all warps are through the barrier of this number, by both clocks.
+    phases: Vec<[f64; 2]>,
+    traffic: Traffic,
     at: usize,
     /// Blocks that are looked at.
     chosen: BTreeSet<u32>,
@@ -88,50 +111,14 @@ pub(crate) struct Tracer<'k> {
     is_chosen: bool,
 }
 
-/// Instructions ahead of those that a warp waits for: compilers unroll loops and move loads to
-/// the front, so that those of a few iterations are under way at once.
-const AHEAD: usize = 48;
-
-/// When a warp does what.
+/// A warp of the block that runs.
 #[derive(Clone, Debug)]
-struct WarpClock {
-    /// When it issues the next instruction.
-    now: f64,
-    ready: Vec<f64>,
-    /// When the last instructions have their operands, in a ring.
-    starts: [f64; AHEAD],
-    at: usize,
-    /// When the last result is there.
-    end: f64,
+struct Warp {
+    /// With an L2 that holds nothing of what the block is the first to read, and with one that
+    /// holds all.
+    clocks: [Clock; 2],
     barriers: usize,
-    copies: f64,
-    /// The last load from shared memory.
-    load: Option<SharedLoad>,
-}
-
-/// A load from shared memory, to which others may be joined that begin where it ends: the
-/// compiler of the device makes one vector of them.
-#[derive(Clone, Copy, Debug)]
-struct SharedLoad {
-    addresses: [u64; 32],
-    lanes: u32,
-    bytes: u32,
-    cycles: u64,
-    ideal: u64,
-}
-
-impl SharedLoad {
-    /// Returns the load that this one and a later one become, if they become one.
-    fn joined(&self, later: &Access<'_>) -> Option<Self> {
-        let bytes = self.bytes + later.bytes;
-        let follows = |lane: usize| {
-            self.lanes >> lane & 1 == 0
-                || later.addresses[lane] == self.addresses[lane] + u64::from(self.bytes)
-                    && self.addresses[lane].is_multiple_of(u64::from(bytes.next_power_of_two()))
-        };
-        let fits = self.lanes == later.lanes && bytes <= 16 && (0..32).all(follows);
-        fits.then_some(Self { bytes, ..*self })
-    }
+    shared: SharedLoads,
 }
 
 impl<'k> Tracer<'k> {
@@ -141,23 +128,24 @@ impl<'k> Tracer<'k> {
         l1_bytes: u64,
         chosen: BTreeSet<u32>,
     ) -> Self {
+        let halves = pairs::halves(kernel);
         Self {
             kernel,
             machine,
-            costs: kernel
-                .steps
-                .iter()
-                .map(|step| classes::cost(&step.op))
+            costs: (kernel.steps.iter().zip(&halves))
+                .map(|(step, half)| match half {
+                    Some(Half::Second) => Cost::default(),
+                    _ => classes::cost(&step.op),
+                })
                 .collect(),
             uses: (0..kernel.steps.len())
                 .map(|at| classes::registers(kernel, at))
                 .collect(),
+            halves,
             counts: Counts::default(),
             warps: Vec::new(),
             phases: Vec::new(),
-            l1: HashMap::new(),
-            l1_lines: (l1_bytes / LINE).max(1) as usize,
-            uses_of_l1: 0,
+            traffic: Traffic::new(l1_bytes),
             at: 0,
             chosen,
             is_chosen: false,
@@ -170,25 +158,14 @@ impl<'k> Tracer<'k> {
             return;
         }
         // Warps that come first wait for what the others then find in the L1.
-        let ends = || self.warps.iter().map(|it| it.now.max(it.end));
-        let latency = ends().sum::<f64>() / self.warps.len().max(1) as f64;
-        self.counts.latency = ends().fold(self.counts.latency, f64::max);
-        self.counts.latency_sum += latency;
-        self.warps.clear();
-    }
-
-    /// Returns whether the L1 held the line, which it holds now.
-    fn touch_l1(&mut self, sector: u64) -> bool {
-        self.uses_of_l1 += 1;
-        let now = self.uses_of_l1;
-        let key = sector;
-        if let Some(last) = self.l1.get_mut(&key) {
-            let is_there = (now - *last) as usize <= 4 * self.l1_lines;
-            *last = now;
-            return is_there;
+        let warps = self.warps.len() as f64;
+        for number in 0..2 {
+            let ends = self.warps.iter().map(|it| it.clocks[number].ended());
+            self.counts.latency_sum[number] += ends.clone().sum::<f64>() / warps;
+            let latency = &mut self.counts.latency[number];
+            *latency = ends.fold(*latency, f64::max);
         }
-        self.l1.insert(key, now);
-        false
+        self.warps.clear();
     }
 
     fn line(&mut self) -> &mut LineCounts {
@@ -196,137 +173,47 @@ impl<'k> Tracer<'k> {
         self.counts.lines.entry(line).or_default()
     }
 
+    /// Counts an access to shared memory and returns its cycles.
     fn shared(&mut self, warp: u32, access: &Access<'_>) -> f64 {
-        let is_load = !access.write && !access.atomic && access.bytes < 16;
-        let before = self.warps[warp as usize].load.take().filter(|_| is_load);
-        let joined = before.and_then(|it| it.joined(access));
-        let all = Access {
-            bytes: joined.map_or(access.bytes, |it| it.bytes),
-            addresses: joined.as_ref().map_or(access.addresses, |it| &it.addresses),
-            ..*access
-        };
-        let (mut cycles, mut ideal) = wavefronts(&all);
-        if is_load {
-            self.warps[warp as usize].load = Some(SharedLoad {
-                addresses: *all.addresses,
-                lanes: all.lanes,
-                bytes: all.bytes,
-                cycles,
-                ideal,
-            });
-        }
-        if let (Some(before), Some(_)) = (before, joined) {
-            // What the first part cost is counted already.
-            cycles = cycles.saturating_sub(before.cycles);
-            ideal = ideal.saturating_sub(before.ideal);
+        let cost = self.warps[warp as usize].shared.cost(access);
+        if cost.is_joined {
             self.counts.issue -= 1.0;
         }
+        // The copies that nobody waits for do not meet in banks on their way in.
+        let cycles = if access.is_async {
+            cost.ideal
+        } else {
+            cost.cycles
+        };
         self.counts.shared_wavefronts += cycles;
-        self.counts.shared_ideal += ideal;
+        self.counts.shared_ideal += cost.ideal;
         let line = self.line();
         line.shared += cycles;
-        line.shared_ideal += ideal;
+        line.shared_ideal += cost.ideal;
         cycles as f64
     }
 
-    /// Returns the cycles until what is read is there.
-    fn global(&mut self, access: &Access<'_>) -> f64 {
-        let mut sectors: Vec<u64> = Vec::with_capacity(32);
-        for lane in 0..32 {
-            if access.lanes >> lane & 1 == 0 {
-                continue;
+    /// Counts an access to memory of the device, or of a thread, and returns the cycles until
+    /// what is read is there.
+    fn device(&mut self, warp: u32, access: &Access<'_>, is_local: bool) -> [f64; 2] {
+        let op = &self.kernel.steps[self.at].op;
+        let traffic = &mut self.traffic;
+        let counts = &mut self.counts;
+        let machine = self.machine;
+        let (latency, sectors) = match op {
+            Op::Atomic { num, .. } => traffic.atomic(counts, machine, access, num.is_float()),
+            _ if is_local => traffic.local(counts, machine, access, warp),
+            _ => {
+                let clocks = &self.warps[warp as usize].clocks;
+                let now = [clocks[0].issued(), clocks[1].issued()];
+                traffic.global(counts, machine, access, now)
             }
-            let address = access.addresses[lane];
-            let last = (address + u64::from(access.bytes) - 1) / SECTOR;
-            for sector in address / SECTOR..=last {
-                sectors.push(sector);
-            }
-        }
-        let lanes = sectors.len();
-        sectors.sort_unstable();
-        sectors.dedup();
-        self.counts.requests += 1;
-        self.counts.sectors += sectors.len() as u64;
+        };
         let line = self.line();
         line.requests += 1;
-        line.sectors += sectors.len() as u64;
-        if access.atomic {
-            // Threads that meet in one place wait for each other.
-            self.counts.atomic_sectors += lanes as u64;
-            self.counts.l1_cycles += sectors.len() as f64;
-            return self.machine.l2_latency;
-        }
-        let mut lines: Vec<u64> = sectors.iter().map(|it| it * SECTOR / LINE).collect();
-        lines.dedup();
-        // So many bytes in a cycle, tags of about four lines.
-        let bytes = sectors.len() as f64 * SECTOR as f64;
-        let cycles = (bytes / self.machine.l1_bytes_per_cycle)
-            .max(lines.len() as f64 / 3.6)
-            .max(1.0);
-        self.counts.l1_cycles += cycles;
-        if access.write {
-            self.counts.l2_write_sectors += sectors.len() as u64;
-            self.counts.written.extend(&sectors);
-            return 0.0;
-        }
-        let mut misses = 0;
-        let mut is_new = false;
-        for sector in sectors {
-            let hits = !access.no_l1 && self.touch_l1(sector);
-            if !hits {
-                misses += 1;
-                is_new |= self.counts.read.insert(sector);
-            }
-        }
-        self.counts.l2_read_sectors += misses;
-        match (misses, is_new) {
-            (0, _) => self.machine.l1_latency + cycles,
-            (_, false) => self.machine.l2_latency + cycles,
-            (_, true) => self.machine.dram_latency + cycles,
-        }
+        line.sectors += sectors;
+        latency
     }
-}
-
-/// Returns the cycles that the banks of shared memory need for an access, and the least that
-/// one of its width needs.
-fn wavefronts(access: &Access<'_>) -> (u64, u64) {
-    // Accesses of 8 and 16 bytes are done for half and a quarter of the warp at once.
-    let at_once = (128 / access.bytes.max(4).next_power_of_two()).clamp(8, 32) as usize;
-    let mut cycles = 0;
-    let mut ideal = 0;
-    for group in (0..32).step_by(at_once) {
-        let mut words = [0_u64; 128];
-        let mut count = 0;
-        for lane in group..group + at_once {
-            if access.lanes >> lane & 1 == 0 {
-                continue;
-            }
-            let first = access.addresses[lane] / 4;
-            let last = (access.addresses[lane] + u64::from(access.bytes) - 1) / 4;
-            for word in first..=last {
-                if count < words.len() {
-                    words[count] = word;
-                    count += 1;
-                }
-            }
-        }
-        if count == 0 {
-            continue;
-        }
-        let used = &mut words[..count];
-        used.sort_unstable();
-        let mut banks = [0_u64; 32];
-        let mut last = None;
-        for word in used.iter() {
-            if access.atomic || last != Some(*word) {
-                banks[(word % 32) as usize] += 1;
-            }
-            last = Some(*word);
-        }
-        ideal += 1;
-        cycles += banks.iter().max().copied().unwrap_or(1).max(1);
-    }
-    (cycles, ideal)
 }
 
 impl Observer for Tracer<'_> {
@@ -338,20 +225,15 @@ impl Observer for Tracer<'_> {
         }
         self.counts.blocks += 1;
         // Another SM, another L1.
-        self.l1.clear();
+        self.traffic.begin_block();
         self.phases.clear();
         let registers = (self.kernel.words + self.kernel.doubles + self.kernel.predicates) as usize;
-        let clock = WarpClock {
-            now: 0.0,
-            ready: vec![0.0; registers],
-            starts: [0.0; AHEAD],
-            at: 0,
-            end: 0.0,
+        let warp = Warp {
+            clocks: [Clock::new(registers), Clock::new(registers)],
             barriers: 0,
-            copies: 0.0,
-            load: None,
+            shared: SharedLoads::default(),
         };
-        self.warps = vec![clock; warps as usize];
+        self.warps = vec![warp; warps as usize];
     }
 
     fn step(&mut self, warp: u32, at: u32, _lanes: u32) {
@@ -367,37 +249,42 @@ impl Observer for Tracer<'_> {
         counts.special += cost.special;
         counts.double += cost.double;
         counts.tensor += cost.tensor;
-        let clock = &mut self.warps[warp as usize];
-        if let Some(phase) = clock
-            .barriers
-            .checked_sub(1)
-            .and_then(|it| self.phases.get(it))
-        {
-            clock.now = clock.now.max(*phase);
+        let op = &self.kernel.steps[self.at].op;
+        if let Op::Shuffle { .. } = op {
+            // What threads tell each other goes through the banks.
+            counts.shared_wavefronts += 1;
+            counts.shared_ideal += 1;
         }
-        let (reads, writes) = &self.uses[self.at];
-        clock.now = clock.now.max(clock.starts[clock.at]);
-        let ready = reads.iter().map(|it| clock.ready[*it as usize]);
-        let start = ready.fold(clock.now, f64::max);
-        let waited = start - clock.now;
-        clock.starts[clock.at] = start;
-        clock.at = (clock.at + 1) % AHEAD;
-        clock.now += cost.issue;
-        clock.end = clock.end.max(start + cost.latency);
-        for register in writes {
-            clock.ready[*register as usize] = start + cost.latency;
-        }
-        match self.kernel.steps[self.at].op {
-            Op::Barrier { .. } => {
-                clock.barriers += 1;
-                let now = clock.starts.iter().fold(clock.now, |a, b| a.max(*b)) + cost.latency;
-                match self.phases.get_mut(clock.barriers - 1) {
-                    Some(phase) => *phase = phase.max(now),
-                    None => self.phases.push(now),
-                }
+        let uses = &self.uses[self.at];
+        let all = self.warps.len() as f64;
+        let warp = &mut self.warps[warp as usize];
+        let phase = warp.barriers.checked_sub(1);
+        let phase = phase.and_then(|it| self.phases.get(it));
+        let latency = match op {
+            Op::Barrier { .. } => BARRIER_CYCLES + BARRIER_CYCLES_OF_WARP * all,
+            _ => cost.latency,
+        };
+        let mut waited = 0.0;
+        let mut begun = [0.0; 2];
+        for (number, clock) in warp.clocks.iter_mut().enumerate() {
+            if let Some(phase) = phase {
+                clock.wait(phase[number]);
             }
-            Op::CopyWait { .. } => clock.now = clock.now.max(clock.copies),
-            _ => {}
+            waited = clock.issue(uses, cost.issue, latency);
+            match op {
+                Op::Barrier { .. } => begun[number] = clock.begun() + latency,
+                Op::CopyCommit => clock.commit(),
+                Op::CopyWait { groups } => clock.wait_for_copies(*groups),
+                _ => {}
+            }
+        }
+        if let Op::Barrier { .. } = op {
+            warp.barriers += 1;
+            warp.shared.clear();
+            match self.phases.get_mut(warp.barriers - 1) {
+                Some(phase) => *phase = [phase[0].max(begun[0]), phase[1].max(begun[1])],
+                None => self.phases.push(begun),
+            }
         }
         let line = self.line();
         line.instructions += cost.issue;
@@ -408,6 +295,19 @@ impl Observer for Tracer<'_> {
         if !self.is_chosen {
             return;
         }
+        let mut both = *access.addresses;
+        let access = match self.halves[self.at] {
+            None => access,
+            Some(Half::Second) => return,
+            Some(Half::First(before)) => {
+                both.iter_mut().for_each(|it| *it = it.wrapping_sub(before));
+                Access {
+                    addresses: &both,
+                    bytes: 16,
+                    ..access
+                }
+            }
+        };
         let space = match access.space {
             Space::Generic => {
                 let lane = access.lanes.trailing_zeros().min(31) as usize;
@@ -421,28 +321,21 @@ impl Observer for Tracer<'_> {
             space => space,
         };
         let latency = match space {
-            Space::Shared => self.machine.shared_latency + self.shared(warp, &access),
-            Space::Global | Space::Const => self.global(&access),
-            // Arrays of a thread that stay in registers would have vanished; these are in the L1.
-            Space::Local => {
-                self.counts.l1_cycles += f64::from(access.bytes) / 4.0;
-                self.machine.l1_latency
-            }
-            _ => 0.0,
+            Space::Shared => [self.machine.shared_latency + self.shared(warp, &access); 2],
+            Space::Global | Space::Const => self.device(warp, &access, false),
+            Space::Local => self.device(warp, &access, true),
+            _ => [0.0; 2],
         };
         if access.write && !access.atomic {
             return;
         }
-        let clock = &mut self.warps[warp as usize];
-        if access.is_async {
-            clock.copies = clock.copies.max(clock.now + latency);
-            return;
-        }
-        let issued = clock.starts[(clock.at + AHEAD - 1) % AHEAD];
-        clock.end = clock.end.max(issued + latency);
-        for register in &self.uses[self.at].1 {
-            let ready = &mut clock.ready[*register as usize];
-            *ready = ready.max(issued + latency);
+        let writes = &self.uses[self.at].1;
+        let clocks = &mut self.warps[warp as usize].clocks;
+        for (clock, latency) in clocks.iter_mut().zip(latency) {
+            match access.is_async {
+                true => clock.copy(latency),
+                false => clock.result(writes, latency),
+            }
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Tests of the simulated GPU.
 
 mod arithmetic;
+mod calibration;
 mod defects;
 mod fuzz;
 mod hostile;
 mod kernels;
 mod second;
+mod timing;

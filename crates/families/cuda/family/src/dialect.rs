@@ -1,0 +1,160 @@
+//! The dialect that kernels are written in: its header, its flags, and the compiler for it.
+
+use autocomp_eval::EvalError;
+use autocomp_sandbox::SandboxReport;
+use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
+use std::fs;
+use std::path::Path;
+
+/// What kernels see before their own text.
+pub(crate) const HEADER: &str = include_str!("../runtime/cuda.h");
+/// Headers that kernels name and that hold nothing beside [`HEADER`].
+const EMPTY_HEADERS: [&str; 16] = [
+    "cuda.h",
+    "cuda_runtime.h",
+    "cuda_runtime_api.h",
+    "device_launch_parameters.h",
+    "cuda_fp16.h",
+    "cuda_bf16.h",
+    "mma.h",
+    "cooperative_groups.h",
+    "cooperative_groups/reduce.h",
+    "cuda_pipeline.h",
+    "stdint.h",
+    "stddef.h",
+    "math.h",
+    "float.h",
+    "limits.h",
+    "assert.h",
+];
+/// Flags of both halves: C++ without exceptions, libraries and files of the vendor.
+pub(crate) const BOTH: &[&str] = &[
+    "-std=c++17",
+    "-nocudainc",
+    "-nocudalib",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-Wno-everything",
+];
+/// Flags of the half that runs on a GPU.
+pub(crate) const DEVICE: &[&str] = &[
+    "-O3",
+    "-ffp-contract=fast",
+    // Calls are dissolved: the simulator has none.
+    "-mllvm",
+    "-inline-threshold=1000000",
+    // Loops of a few hundred instructions are unrolled, as by the vendor's compiler: arrays in
+    // them would be memory otherwise.
+    "-mllvm",
+    "-unroll-threshold=20000",
+    "-mllvm",
+    "-unroll-max-percent-threshold-boost=100",
+];
+
+/// Processor time of one run of the compiler, seconds.
+const CPU_SECONDS: u64 = 30;
+/// What is told to whoever wants more of the host's library than there is.
+const LIBRARY: &str = "the host part has no library: it launches kernels with `<<<…>>>`, and calls cudaMalloc, cudaMemsetAsync, cudaMemcpyAsync on the device and cudaFuncSetAttribute; kernels have what CUDA C++ has without `printf`, `malloc`, textures and thrust";
+
+/// The folder with the headers that kernels see.
+#[derive(Debug)]
+pub(crate) struct Dialect {
+    folder: tempfile::TempDir,
+}
+
+impl Dialect {
+    /// Writes the headers into a new folder in `scratch`.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if there is no room.
+    pub(crate) fn new(scratch: &Path) -> Result<Self, EvalError> {
+        fs::create_dir_all(scratch).map_err(|error| unusable(scratch, &error))?;
+        let folder = folder_in(scratch)?;
+        write(&folder.path().join("autocomp-cuda.h"), HEADER)?;
+        let headers = folder.path().join("headers");
+        for name in EMPTY_HEADERS {
+            let path = headers.join(name);
+            let folder = path.parent().unwrap_or(&headers);
+            fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
+            write(&path, "")?;
+        }
+        Ok(Self { folder })
+    }
+
+    /// Returns the folder.
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Compiles a file of `folder`; `made` is what is done, from what, to what.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if the machine does not allow it.
+    pub(crate) fn compile(
+        &self,
+        compiler: &Compiler,
+        folder: &Path,
+        made: (&str, &str, &str),
+        flags: &[&[String]],
+    ) -> Result<SandboxReport, EvalError> {
+        let header = self.path().join("autocomp-cuda.h");
+        let mut extra = vec!["-include".to_owned(), header.to_string_lossy().into_owned()];
+        extra.extend(BOTH.iter().map(|it| (*it).to_owned()));
+        extra.extend(flags.iter().flat_map(|it| it.iter().cloned()));
+        let headers = self.path().join("headers");
+        let policy = compiler.policy(folder, &[self.path()]);
+        let (action, from, to) = made;
+        let made = (action, Path::new(from), Path::new(to));
+        compiler.compile(&policy, made, &headers, &extra, None)
+    }
+}
+
+/// Returns a compiler for `target`.
+///
+/// # Errors
+/// [`EvalError::Environment`] if there is none.
+pub(crate) fn compiler(
+    toolchain: &Toolchain,
+    target: CompileTarget,
+) -> Result<Compiler, EvalError> {
+    let compiler = Compiler::new(toolchain.clone(), target)?;
+    Ok(compiler.with_cpu_seconds(CPU_SECONDS).with_library(LIBRARY))
+}
+
+/// Returns what makes PTX for `architecture` (`sm_89`).
+///
+/// # Errors
+/// [`EvalError::Environment`] if there is none.
+pub(crate) fn device_compiler(
+    toolchain: &Toolchain,
+    architecture: &str,
+) -> Result<Compiler, EvalError> {
+    let gpu = format!("--cuda-gpu-arch={architecture}");
+    let flags = [
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        &gpu,
+        "--cuda-feature=+ptx80",
+    ];
+    compiler(
+        toolchain,
+        CompileTarget::linux("x86_64", &flags.map(str::to_owned)),
+    )
+}
+
+pub(crate) fn folder_in(scratch: &Path) -> Result<tempfile::TempDir, EvalError> {
+    tempfile::tempdir_in(scratch).map_err(|error| unusable(scratch, &error))
+}
+
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), EvalError> {
+    fs::write(path, text).map_err(|error| unusable(path, &error))
+}
+
+pub(crate) fn unusable(path: &Path, error: &std::io::Error) -> EvalError {
+    EvalError::Environment {
+        message: format!("cannot write {}: {error}", path.display()),
+        remedies: vec!["make room, or set AUTOCOMP_CACHE_DIR to another folder".into()],
+    }
+}

@@ -1,0 +1,206 @@
+//! How long a launch takes, from what some of its blocks did.
+
+use super::machine::Machine;
+use super::trace::Counts;
+use super::{Surroundings, Watched};
+use serde::Serialize;
+
+/// How far several limits add up: the sum of their powers. With loads under way from 8, 16
+/// and 32 warps of an SM, an H100 is within 6 % of it (`dram_in_flight` of micro.tsv).
+const POWER: f64 = 3.0;
+/// Nanoseconds from the start of one block to that of the next, on all SMs together: 262,144
+/// blocks that do nothing take 157 us longer than one (H100, `empty_grid` of micro.tsv).
+const BLOCK_NS: f64 = 0.6;
+/// Part of the L2 that may stay full of what was not yet written to memory: 20 of 50 MiB
+/// (H100, `dram_write_bytes` of the copies in counters.tsv).
+const DIRTY: f64 = 0.38;
+/// How full the L2 is when the first bytes are missed, and when all are (H100, `bandwidth` of
+/// micro.tsv: 40 MiB come from it, 48 in part, 64 not).
+const FIRST_MISS: f64 = 0.8;
+const ALL_MISS: f64 = 1.2;
+/// Part of the reads of what was read before that find the L2 full of other things, where
+/// blocks near each other read the same (H100, `dram_read_bytes` of the products of 4096 in
+/// counters.tsv: between 0.1 and 0.8 of what a random order would miss, half of them below
+/// 0.25); of scattered reads, all do.
+const AGAIN: f64 = 0.25;
+/// By how much the power is less where the SM has one block whose warps wait for each other:
+/// then all of them load, or all of them compute.
+const TOGETHER: f64 = 1.3;
+/// How many blocks one counts for whose copies go on while it computes.
+const STAGES: f64 = 4.0;
+
+/// What limits a launch.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Part {
+    /// What it is.
+    pub name: &'static str,
+    /// Nanoseconds that it alone would take.
+    pub ns: f64,
+}
+
+/// How long a launch takes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Estimate {
+    /// Nanoseconds, the launch itself included.
+    pub ns: f64,
+    /// What limits it, the longest first.
+    pub parts: Vec<Part>,
+    /// Blocks that an SM holds at once.
+    pub resident_blocks: u32,
+    /// Registers of a thread, guessed.
+    pub registers: u32,
+    /// Waves of blocks.
+    pub waves: f64,
+    /// Bytes between L1 and L2.
+    pub l2_bytes: f64,
+    /// Bytes between L2 and memory.
+    pub dram_bytes: f64,
+    /// What the blocks that were watched did.
+    #[serde(skip)]
+    pub counts: Counts,
+}
+
+impl Watched {
+    /// Estimates how long the launch takes.
+    #[must_use]
+    pub fn estimate(&self, machine: &Machine, surroundings: Surroundings) -> Estimate {
+        let counts = &self.counts;
+        let clock = match 0.0 < counts.tensor {
+            true => machine.matrix_clock_mhz.unwrap_or(machine.clock_mhz),
+            false => machine.clock_mhz,
+        };
+        let cycle_ns = 1000.0 / clock;
+        let busiest = self.share.busiest * cycle_ns;
+        let pipe = |warps: f64, lanes: f64| warps * 32.0 / lanes * busiest;
+        let all = self.share.all;
+        let l2_bytes = (counts.l2_read_sectors + counts.l2_write_sectors) as f64 * 32.0 * all;
+        let (read, written) = self.dram_bytes(machine, surroundings);
+        let write_rate = machine.l2_write_bytes_per_ns();
+        let mut parts: Vec<Part> = [
+            ("issue", counts.issue / 4.0 * busiest),
+            ("fma", pipe(counts.fma, machine.fp32_lanes)),
+            ("int", pipe(counts.int, machine.int_lanes)),
+            ("special", pipe(counts.special, machine.special_lanes)),
+            ("double", pipe(counts.double, machine.fp64_lanes)),
+            ("tensor", counts.tensor / machine.tensor_macs * busiest),
+            ("shared", counts.shared_wavefronts as f64 * busiest),
+            ("l1", counts.l1_cycles * busiest),
+            ("latency", self.latency(machine, surroundings) * cycle_ns),
+            (
+                "l2",
+                counts.l2_read_places * 32.0 * all / machine.l2_bytes_per_ns,
+            ),
+            (
+                "l2 writes",
+                counts.l2_write_places * 32.0 * all / write_rate,
+            ),
+            ("atomics", self.atomics_ns()),
+            (
+                "dram",
+                read / machine.dram_bytes_per_ns + written / machine.dram_write_bytes_per_ns(),
+            ),
+            ("blocks", self.blocks as f64 * BLOCK_NS),
+        ]
+        .map(|(name, ns)| Part { name, ns })
+        .into();
+        let power = POWER - TOGETHER / self.independent(machine);
+        // Shared memory and the L1 are the same banks.
+        let is_banks = |part: &&Part| matches!(part.name, "shared" | "l1");
+        let banks: f64 = parts.iter().filter(is_banks).map(|part| part.ns).sum();
+        let others = parts.iter().filter(|part| !is_banks(part));
+        let sum: f64 = others
+            .map(|part| part.ns)
+            .chain([banks])
+            .map(|ns| ns.max(0.0).powf(power))
+            .sum();
+        parts.sort_by(|a, b| b.ns.total_cmp(&a.ns));
+        Estimate {
+            ns: sum.powf(1.0 / power) + machine.launch_ns,
+            parts,
+            resident_blocks: self.resident,
+            registers: self.registers,
+            waves: self.blocks as f64 / f64::from(machine.sms * self.resident),
+            l2_bytes,
+            dram_bytes: read + written,
+            counts: counts.clone(),
+        }
+    }
+
+    /// Returns how many parts of an SM's work go on without each other.
+    fn independent(&self, machine: &Machine) -> f64 {
+        let blocks = self.blocks.div_ceil(u64::from(machine.sms));
+        let blocks = blocks.min(u64::from(self.resident)) as f64;
+        match self.has_barriers {
+            // Copies that nobody waits for at once go on while all compute.
+            true if self.has_copies => STAGES * blocks,
+            true => blocks,
+            false => blocks * f64::from(self.warps),
+        }
+    }
+
+    /// Returns the part of what is read and written that the L2 does not hold from before.
+    fn missing(machine: &Machine, surroundings: Surroundings) -> f64 {
+        let filled = surroundings.footprint as f64 / machine.l2_bytes as f64;
+        match surroundings.is_warm {
+            true => ((filled - FIRST_MISS) / (ALL_MISS - FIRST_MISS)).clamp(0.0, 1.0),
+            false => 1.0,
+        }
+    }
+
+    /// Returns the bytes that are read from memory and written to it.
+    fn dram_bytes(&self, machine: &Machine, surroundings: Surroundings) -> (f64, f64) {
+        let missing = Self::missing(machine, surroundings);
+        let capacity = machine.l2_bytes as f64;
+        let writes = self.counts.l2_write_sectors as f64 * 32.0 * self.share.all;
+        let all = writes
+            + self
+                .read
+                .iter()
+                .map(|it| it.asked * it.scatter)
+                .sum::<f64>();
+        let read = self.read.iter().map(|it| {
+            let moved = it.asked * it.scatter;
+            let unique = it.unique.min(moved);
+            // What passes through the L2 until a part of the buffer is read again.
+            let between = all * unique / moved.max(1.0);
+            let scattered = it.scatter - 1.0;
+            let pushed_out = (1.0 - scattered) * AGAIN * (1.0 - capacity / between).max(0.0)
+                + scattered * (-capacity / machine.l2_copies / between).exp();
+            unique * missing + (moved - unique) * pushed_out
+        });
+        let stays = match surroundings.is_warm {
+            true => 0.0,
+            false => DIRTY * capacity,
+        };
+        let written = self.unique_written.min(writes) * missing - stays;
+        (read.sum(), written.max(0.0))
+    }
+
+    /// Returns the cycles that the blocks in one place take if nothing else is busy.
+    fn latency(&self, machine: &Machine, surroundings: Surroundings) -> f64 {
+        let counts = &self.counts;
+        let missing = Self::missing(machine, surroundings);
+        let blocks = f64::from(counts.blocks.max(1));
+        let with = |missing: f64, [cold, warm]: [f64; 2]| missing * cold + (1.0 - missing) * warm;
+        let first = with(missing, counts.latency_sum) / blocks;
+        // Later blocks find in the L2 what those of before have read.
+        let asked = counts.new_sectors as f64 * 32.0 * self.share.all;
+        let unique: f64 = self.read.iter().map(|it| it.unique / it.scatter).sum();
+        let new = (unique / asked.max(1.0)).min(1.0);
+        let later = with(missing * new, counts.latency_sum) / blocks;
+        let all = first.min(first * self.share.rounds) + later * (self.share.rounds - 1.0).max(0.0);
+        // A launch ends with its last warp, however many have nothing to do.
+        all.max(with(missing, counts.latency))
+    }
+
+    /// Returns the nanoseconds of atomic operations: on all words, and on the one that most
+    /// of them change.
+    fn atomics_ns(&self) -> f64 {
+        let of_word = |hot: &super::trace::Hot| match hot.is_common {
+            true => hot.ns * self.share.all,
+            false => hot.ns,
+        };
+        let hottest = self.counts.hot.values().map(of_word).fold(0.0, f64::max);
+        hottest.max(self.counts.atomic_ns * self.share.all)
+    }
+}

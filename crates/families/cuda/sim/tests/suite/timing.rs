@@ -1,0 +1,249 @@
+//! What kernels are estimated to take, and why.
+
+use crate::kernels::{kernel_of, read};
+use autocomp_cuda_sim::decode::buffer_address;
+use autocomp_cuda_sim::machine::{DeviceMemory, Launch};
+use autocomp_cuda_sim::timing::{Estimate, Machine, Sampling, Surroundings, estimate};
+
+const H100: &str = include_str!("../../../../../../targets/cuda-sm90/machines/h100-sxm.toml");
+
+/// Estimates a body on two buffers of 4 MiB, with an L2 that holds nothing.
+fn time(body: &str, (blocks, threads): (u32, u32)) -> Estimate {
+    let machine = Machine::parse(H100).unwrap_or_else(|error| panic!("{error}"));
+    let (module, kernel) = read(&kernel_of(body)).unwrap_or_else(|error| panic!("{error}"));
+    let mut memory = DeviceMemory::new(&module);
+    let buffers = [(); 2].map(|()| memory.add_buffer(vec![0; 4 << 20], true));
+    let launch = Launch {
+        kernel: kernel.name.clone(),
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
+        dynamic_shared: 0,
+        allowed_shared: 0,
+        arguments: buffers
+            .iter()
+            .flat_map(|it| buffer_address(*it).to_le_bytes())
+            .collect(),
+    };
+    let sampling = Sampling {
+        blocks: 4,
+        seed: 1,
+        most_steps: 10_000_000,
+        alone: false,
+    };
+    let surroundings = Surroundings {
+        footprint: 8 << 20,
+        is_warm: false,
+    };
+    estimate(
+        &launch,
+        &kernel,
+        &mut memory,
+        &machine,
+        sampling,
+        surroundings,
+    )
+    .unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// Returns the nanoseconds of a part.
+fn part(estimate: &Estimate, name: &str) -> f64 {
+    let part = estimate.parts.iter().find(|it| it.name == name);
+    part.unwrap_or_else(|| panic!("there is no part {name}")).ns
+}
+
+/// Puts into `%d5` the address in `y` of the word of the thread among all of the launch.
+const OWN_WORD: &str = "
+ mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
+ mad.lo.u32 %r3, %r1, %r2, %t;
+ mul.wide.u32 %d4, %r3, 4; add.u64 %d5, %y, %d4;
+";
+
+/// Runs `body` as often as `%r4` says.
+fn repeated(body: &str) -> String {
+    format!(
+        " mov.u32 %r5, 0;
+again: {body}
+ add.u32 %r5, %r5, 1; setp.lt.u32 %p5, %r5, %r4; @%p5 bra again;"
+    )
+}
+
+#[test]
+fn atomic_operations_on_one_word_follow_each_other() {
+    let add = |address: &str, kind: &str, value: &str| {
+        time(
+            &format!(
+                "{OWN_WORD} mov.f32 %f1, 0f3f800000; mov.u32 %r6, 1; red.global.add.{kind} [{address}], {value};"
+            ),
+            (1024, 256),
+        )
+    };
+    let operations = 1024.0 * 256.0;
+    // H100, `global_atomic` of micro.tsv: 0.562 and 1.339 in a nanosecond.
+    let floats = part(&add("%y", "f32", "%f1"), "atomics");
+    assert!(
+        (floats * 0.562 / operations - 1.0).abs() < 0.01,
+        "{floats} ns"
+    );
+    let words = part(&add("%y", "u32", "%r6"), "atomics");
+    assert!(
+        (words * 1.339 / operations - 1.0).abs() < 0.01,
+        "{words} ns"
+    );
+    // 324 in a nanosecond.
+    let own = part(&add("%d5", "u32", "%r6"), "atomics");
+    assert!((own * 324.0 / operations - 1.0).abs() < 0.05, "{own} ns");
+}
+
+#[test]
+fn a_word_that_one_block_changes_is_not_as_hot_as_all_blocks_together() {
+    let body = format!(
+        "{OWN_WORD} mul.wide.u32 %d6, %r1, 4; add.u64 %d7, %y, %d6; mov.u32 %r6, 1;
+ red.global.add.u32 [%d7], %r6;"
+    );
+    let found = time(&body, (1024, 256));
+    // 256 of them, one after the other; all of them take longer than that at the L2.
+    assert!(
+        part(&found, "atomics") < 4096.0,
+        "{} ns",
+        part(&found, "atomics")
+    );
+}
+
+/// A loop over an array of `bytes` bytes of each thread, twice.
+fn over_an_array(bytes: u32) -> String {
+    format!(
+        " .local .align 16 .b8 array[{bytes}];
+ mov.u64 %d8, array; mov.u32 %r4, {}; mov.u32 %r7, 0;
+{}",
+        bytes / 2,
+        repeated(&format!(
+            " shl.b32 %r6, %r5, 2; rem.u32 %r6, %r6, {bytes}; cvt.u64.u32 %d9, %r6;
+ add.u64 %d9, %d8, %d9; st.local.u32 [%d9], %r5; ld.local.u32 %r8, [%d9]; add.u32 %r7, %r7, %r8;"
+        ))
+    )
+}
+
+#[test]
+fn arrays_of_threads_that_do_not_fit_the_l1_go_to_the_l2() {
+    let small = time(&over_an_array(64), (132, 256));
+    assert_eq!(small.counts.l2_write_sectors, 0);
+    // 256 threads with 2 KiB each are more than the L1 has.
+    let large = time(&over_an_array(2048), (132, 256));
+    assert!(
+        256 * 2048 / 32 <= large.counts.l2_write_sectors,
+        "{} sectors",
+        large.counts.l2_write_sectors
+    );
+}
+
+/// Loads as often as `turns` says in block 7, once in all others.
+fn heavy_block(turns: u32) -> String {
+    format!(
+        "{OWN_WORD} setp.eq.u32 %p1, %r1, 7; selp.u32 %r4, {turns}, 1, %p1;
+{}",
+        repeated(
+            " mad.lo.u32 %r6, %r5, 4096, %r3; and.b32 %r6, %r6, 1048575;
+ mul.wide.u32 %d8, %r6, 4; add.u64 %d9, %x, %d8; ld.global.u32 %r7, [%d9];"
+        )
+    )
+}
+
+#[test]
+fn a_block_with_most_of_the_work_stands_for_itself_only() {
+    let blocks = 2000;
+    let found = time(&heavy_block(200), (blocks, 256));
+    // Each turn of a block reads 1 KiB.
+    let read = f64::from(blocks - 1 + 200) * 1024.0;
+    let ratio = found.l2_bytes / read;
+    // By the steps that blocks take, of which the loads are a part only; by their number it
+    // would be 37 times as much.
+    assert!((0.8..3.0).contains(&ratio), "{ratio} of what is read");
+    // But the launch ends with it.
+    let latency = part(&found, "latency");
+    let even = part(&time(&heavy_block(1), (blocks, 256)), "latency");
+    assert!(5.0 * even < latency, "{latency} and {even} ns");
+}
+
+#[test]
+fn an_sm_with_more_blocks_that_work_decides() {
+    // Of 264 blocks, two on each SM, those of every second SM have work for the multipliers.
+    let body = |mask: u32| {
+        format!(
+            "{OWN_WORD} and.b32 %r6, %r1, {mask}; setp.eq.u32 %p1, %r6, 0; selp.u32 %r4, 100, 1, %p1;
+{}",
+            repeated(" mad.lo.u32 %r7, %r7, %r7, %r3;")
+        )
+    };
+    let half = part(&time(&body(1), (264, 1024)), "int");
+    let all = part(&time(&body(0), (264, 1024)), "int");
+    assert!((half / all - 1.0).abs() < 0.15, "{half} and {all} ns");
+}
+
+#[test]
+fn banks_take_as_long_as_they_were_measured() {
+    // Body, cycles of shared memory and of the L1 for one warp: `shared_bank` and `l1_lines` of
+    // micro.tsv, `shared_wavefronts` of the sgemm rows of counters.tsv.
+    let address = |words: u32, kind: &str| {
+        format!(" mul.lo.u32 %r1, %t, {words}; shl.b32 %r1, %r1, 2; {kind}")
+    };
+    let shared = |words, load: &str| address(words, &format!("and.b32 %r1, %r1, 1008; {load}"));
+    let global = |words, load: &str| {
+        address(
+            words,
+            &format!("cvt.u64.u32 %d1, %r1; add.u64 %d2, %x, %d1; {load}"),
+        )
+    };
+    let four = "ld.shared.v4.u32 {%r2, %r3, %r4, %r5}, [%r1];";
+    let cases = [
+        (shared(4, four), 4, 0.0),
+        (shared(0, four), 2, 0.0),
+        (address(8, "ld.shared.u32 %r2, [%r1];"), 8, 0.0),
+        (address(7, "ld.shared.u32 %r2, [%r1];"), 1, 0.0),
+        (" shfl.sync.bfly.b32 %r2, %r3, 1, 31, -1;".into(), 1, 0.0),
+        (global(1, "ld.global.u32 %r2, [%d2];"), 0, 1.0),
+        (global(2, "ld.global.u32 %r2, [%d2];"), 0, 2.0),
+        (global(32, "ld.global.u32 %r2, [%d2];"), 0, 32.0),
+        (
+            global(32, "ld.global.v4.u32 {%r2, %r3, %r4, %r5}, [%d2];"),
+            0,
+            32.0,
+        ),
+    ];
+    for (body, wavefronts, l1) in cases {
+        let counts = time(&body, (1, 32)).counts;
+        assert_eq!(counts.shared_wavefronts, wavefronts, "{body}");
+        assert!(
+            (counts.l1_cycles - l1).abs() < 1e-9,
+            "{body}: {}",
+            counts.l1_cycles
+        );
+    }
+}
+
+#[test]
+fn what_the_compiler_of_the_device_joins_is_one() {
+    // Four words one behind the other, with other loads between: one load of 16 bytes.
+    let words = " mov.u32 %r1, 0;
+ ld.shared.u32 %r2, [%r1]; ld.shared.u32 %r6, [%r1+512]; ld.shared.u32 %r3, [%r1+4];
+ ld.shared.u32 %r4, [%r1+8]; ld.shared.u32 %r5, [%r1+12];";
+    assert_eq!(time(words, (1, 32)).counts.shared_wavefronts, 3);
+    // Two halves of a copy of 16 bytes: one store of whole sectors.
+    let copy = " shl.b64 %d1, %t4, 2; add.u64 %d2, %y, %d1; mov.u64 %d3, 1;
+ st.global.u64 [%d2+8], %d3; st.global.u64 [%d2], %d3;";
+    let counts = time(copy, (1, 32)).counts;
+    assert_eq!((counts.requests, counts.l2_write_sectors), (1, 16));
+}
+
+#[test]
+fn sectors_that_are_written_in_part_take_the_l2_twice() {
+    let store = |shift: u32| {
+        let body = format!(
+            "{OWN_WORD} shl.b32 %r3, %r3, {shift}; and.b32 %r3, %r3, 1048575;
+ mul.wide.u32 %d4, %r3, 4; add.u64 %d5, %y, %d4; st.global.u32 [%d5], %r3;"
+        );
+        part(&time(&body, (1024, 256)), "l2 writes")
+    };
+    // Eight times as many sectors, each of them for one word.
+    let ratio = store(3) / store(0);
+    assert!((ratio - 16.0).abs() < 0.1, "{ratio}");
+}
