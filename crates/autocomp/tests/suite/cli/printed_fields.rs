@@ -104,6 +104,20 @@ fn the_documented_fields_are_those_printed() {
     );
     place.file("confirm.toml", "[search]\nconfirm = 1\n");
     place.file("k.py", DOUBLE);
+    std::fs::create_dir_all(place.path().join("measured/kernels")).unwrap();
+    place.file(
+        "measured/launches.tsv",
+        "id\tfile\tkernel\tgrid\tblock\tshared\tblocks\targuments\n\
+         a.one.64\ta\tone\t2\t32\t0\tsome\tx=float:64\n",
+    );
+    place.file(
+        "measured/results.tsv",
+        "id\tcold_med_us\twarm_med_us\na.one.64\t30\t20\n",
+    );
+    place.file(
+        "measured/kernels/a.cu",
+        "__global__ void one(float *x) { x[blockIdx.x * 32 + threadIdx.x] += 1.0f; }\n",
+    );
     place.file(
         "trace.py",
         "CodeCandidate(parent=CodeCandidate(parent=None, plan=None, code='''a''', score=2.0),\n\
@@ -204,6 +218,10 @@ fn the_documented_fields_are_those_printed() {
         (
             "sim calibrate` of a folder with `latencies.tsv",
             &["sim", "calibrate", "--suite", ".", "--leave-one-out"],
+        ),
+        (
+            "sim calibrate` of a folder with `launches.tsv",
+            &["sim", "calibrate", "--suite", "measured"],
         ),
         (
             "ask",

@@ -11,7 +11,7 @@ use autocomp_eval::given_file::read_text;
 use autocomp_eval::simulator::{
     Calibrated, Calibration, CalibrationRequest, SuiteOption, SuiteOptionValue,
 };
-use autocomp_eval::{EvalError, Surroundings, read_machine};
+use autocomp_eval::{EvalError, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
@@ -22,8 +22,8 @@ const LAUNCHES: &str = "launches.tsv";
 /// Name of the machine's file, if it lies with the suite.
 const OWN_MACHINE: &str = "machine.toml";
 
-const MACHINE: SuiteOption = SuiteOption {
-    name: "machine",
+const GPU: SuiteOption = SuiteOption {
+    name: "gpu",
     help: "For `launches.tsv`: machine of target cuda-sm90 whose times are estimated, unless \
            `machine.toml` lies in the folder",
     value: Some(SuiteOptionValue {
@@ -55,7 +55,7 @@ impl Calibrated for Measured {
     }
 
     fn options(&self) -> &'static [SuiteOption] {
-        &[MACHINE, HALF]
+        &[GPU, HALF]
     }
 
     fn target(&self) -> Option<&'static str> {
@@ -87,7 +87,7 @@ impl Calibrated for Measured {
                 });
             }
         };
-        let machine = machine(folder, target, option(MACHINE.name))?;
+        let machine = machine(folder, target, option(GPU.name))?;
         let suite = suite(folder)?;
         let toolchain = autocomp_toolchain::find_toolchain(surroundings, request.tell)?;
         let compilation = Compilation::new(folder, surroundings, toolchain, &machine)?;
@@ -121,7 +121,7 @@ impl Calibrated for Measured {
 fn machine(folder: &Path, target: &Target, name: &str) -> Result<Machine, EvalError> {
     let path = folder.join(OWN_MACHINE);
     if !path.exists() {
-        return read_machine(target, name, Machine::parse);
+        return crate::machine_of(target, name);
     }
     let text = read_text(&path).map_err(|error| error.to_string());
     text.and_then(|text| Machine::parse(&text))

@@ -76,7 +76,9 @@ fn words(name: &str) -> &'static str {
             "waiting: too few warps, or too few independent loads and operations, for the latencies"
         }
         "l2" => "traffic between the SMs and the L2",
-        "atomics" => "atomic operations",
+        "l2_writes" => "writes to the L2: a sector that is written in part takes the place of two",
+        "atomics" => "atomic operations: those on one word follow each other",
+        "blocks" => "starting blocks",
         _ => "the memory of the device",
     }
 }

@@ -155,7 +155,7 @@ fn device_of(target: &Target, name: &str) -> Result<Option<device::Settings>, Ev
 
 /// Reads the description of a machine of `target`; of a GPU that is there, that of the simulated
 /// machine that stands for it.
-fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
+pub(crate) fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
     let simulated = device_of(target, name)?.map(|device| device.simulated);
     autocomp_eval::read_machine(target, simulated.as_deref().unwrap_or(name), Machine::parse)
 }

@@ -91,7 +91,7 @@ impl Watched {
                 counts.l2_read_places * 32.0 * all / machine.l2_bytes_per_ns,
             ),
             (
-                "l2 writes",
+                "l2_writes",
                 counts.l2_write_places * 32.0 * all / write_rate,
             ),
             ("atomics", self.atomics_ns()),

@@ -137,12 +137,10 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Returns the bytes that the L2 takes in a nanosecond: as measured, or the part of what
-    /// it gives that it is on an H100.
+    /// Returns the bytes that the L2 takes in a nanosecond: as measured, or as many as it gives.
     #[must_use]
     pub fn l2_write_bytes_per_ns(&self) -> f64 {
-        let measured = self.l2_write_bytes_per_ns;
-        measured.unwrap_or(self.l2_bytes_per_ns * 0.53)
+        self.l2_write_bytes_per_ns.unwrap_or(self.l2_bytes_per_ns)
     }
 
     /// Returns the bytes that are written to memory in a nanosecond.

@@ -125,10 +125,10 @@ fn over_an_array(bytes: u32) -> String {
 
 #[test]
 fn arrays_of_threads_that_do_not_fit_the_l1_go_to_the_l2() {
-    let small = time(&over_an_array(64), (132, 256));
+    let small = time(&over_an_array(64), (4, 256));
     assert_eq!(small.counts.l2_write_sectors, 0);
     // 256 threads with 2 KiB each are more than the L1 has.
-    let large = time(&over_an_array(2048), (132, 256));
+    let large = time(&over_an_array(2048), (4, 256));
     assert!(
         256 * 2048 / 32 <= large.counts.l2_write_sectors,
         "{} sectors",
@@ -161,7 +161,7 @@ fn a_block_with_most_of_the_work_stands_for_itself_only() {
     // But the launch ends with it.
     let latency = part(&found, "latency");
     let even = part(&time(&heavy_block(1), (blocks, 256)), "latency");
-    assert!(5.0 * even < latency, "{latency} and {even} ns");
+    assert!(2.5 * even < latency, "{latency} and {even} ns");
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn sectors_that_are_written_in_part_take_the_l2_twice() {
             "{OWN_WORD} shl.b32 %r3, %r3, {shift}; and.b32 %r3, %r3, 1048575;
  mul.wide.u32 %d4, %r3, 4; add.u64 %d5, %y, %d4; st.global.u32 [%d5], %r3;"
         );
-        part(&time(&body, (1024, 256)), "l2 writes")
+        part(&time(&body, (1024, 256)), "l2_writes")
     };
     // Eight times as many sectors, each of them for one word.
     let ratio = store(3) / store(0);
