@@ -178,7 +178,7 @@ impl Traffic {
         }
         places
             .iter_mut()
-            .for_each(|it| *it = (LOCAL | u64::from(warp) << 44 | *it * 4) / SECTOR);
+            .for_each(|it| *it = (LOCAL | (u64::from(warp) << 44) | (*it * 4)) / SECTOR);
         places.sort_unstable();
         places.dedup();
         counts.requests += 1;
