@@ -3,6 +3,7 @@
 //! a target that stands on one that there is, since neither tells how kernels are evaluated.
 
 mod agent;
+mod difference;
 mod files;
 mod markdown;
 mod skill;
@@ -14,6 +15,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use agent::read_agent;
+pub use difference::{Difference, differences};
 pub use skill::{read_skill, write_skill};
 pub use target_folder::{Standing, write_target};
 

@@ -73,7 +73,7 @@ pub fn menu_of(text: &str) -> Vec<MenuItem> {
 }
 
 /// Returns the parts below headings of the second level, with these.
-fn sections(text: &str) -> Vec<(&str, &str)> {
+pub fn sections(text: &str) -> Vec<(&str, &str)> {
     // What stands before the first heading is none of a section.
     let behind_first = || text.split_once("\n## ").map_or("", |it| it.1);
     let text = text.strip_prefix("## ").unwrap_or_else(behind_first);

@@ -7,7 +7,8 @@ use crate::registry;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::Catalog;
 use autocomp_knowledge::{
-    Knowledge, KnowledgeError, Standing, read_knowledge, write_skill, write_target,
+    Difference, Knowledge, KnowledgeError, Standing, differences, read_knowledge, write_skill,
+    write_target,
 };
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 pub enum Command {
     Export(ExportArguments),
     Import(ImportArguments),
+    Diff(DiffArguments),
 }
 
 /// Write a target as an agent skill: SKILL.md with references
@@ -53,6 +55,23 @@ pub struct ImportArguments {
     workplace: WorkplaceOptions,
 }
 
+/// Tell what is known of one target and not of another one
+#[derive(Debug, Args)]
+pub struct DiffArguments {
+    /// Name of the first target
+    first: String,
+    /// Name of the second
+    second: String,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// The result of `diff`; field names are stable.
+#[derive(Serialize)]
+struct DiffReport {
+    differences: Vec<Difference>,
+}
+
 /// The result; field names are stable.
 #[derive(Serialize)]
 struct TargetReport {
@@ -66,6 +85,7 @@ pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
     let (report, next) = match command {
         Command::Export(arguments) => export(arguments)?,
         Command::Import(arguments) => import(arguments)?,
+        Command::Diff(arguments) => return diff(arguments, output),
     };
     output.result(&report, || {
         let files = report.files.iter().map(|it| format!("{}\n", it.display()));
@@ -155,4 +175,36 @@ fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliErro
         arguments.out.display()
     );
     Ok((report, next))
+}
+
+fn diff(arguments: &DiffArguments, output: Output) -> Result<u8, CliError> {
+    let workplace = Workplace::open(&arguments.workplace)?;
+    let first = Knowledge::of(&workplace.target(&arguments.first)?);
+    let second = Knowledge::of(&workplace.target(&arguments.second)?);
+    let report = DiffReport {
+        differences: differences(&first, &second),
+    };
+    output.result(&report, || {
+        if report.differences.is_empty() {
+            return "the same is known of both\n".to_owned();
+        }
+        let mut out = String::new();
+        for part in &report.differences {
+            out += &format!("{}\n", part.part);
+            let lists = [
+                (&part.only_first, &arguments.first),
+                (&part.only_second, &arguments.second),
+            ];
+            for (names, target) in lists {
+                for name in names {
+                    out += &format!("  only {target}: {name}\n");
+                }
+            }
+            for name in &part.changed {
+                out += &format!("  other: {name}\n");
+            }
+        }
+        out
+    })?;
+    Ok(exit_code::SUCCESS)
 }

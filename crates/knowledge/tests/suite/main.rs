@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use autocomp_catalog::Catalog;
-use autocomp_knowledge::{Knowledge, Standing, read_knowledge, write_skill, write_target};
+use autocomp_knowledge::{
+    Knowledge, Standing, differences, read_knowledge, write_skill, write_target,
+};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -245,4 +247,29 @@ fn what_is_neither_is_refused() {
             .message
             .contains("it is no file")
     );
+}
+
+#[test]
+fn what_differs_is_told_part_by_part() {
+    let catalog = Catalog::built_in().unwrap();
+    let first = Knowledge::of(
+        &catalog
+            .target(catalog.target_names().next().unwrap())
+            .unwrap(),
+    );
+    assert!(differences(&first, &first).is_empty());
+    let mut second = first.clone();
+    let gone = second.menu.remove(0).id;
+    second.menu[0].text += " Twice.";
+    second.rules.code.push("Write it short.".to_owned());
+    second.architecture += "\n## More\n\nthere is\n";
+    let told = differences(&first, &second);
+    let parts: Vec<&str> = told.iter().map(|it| it.part).collect();
+    assert_eq!(parts, ["architecture", "menu", "rules"]);
+    assert_eq!(told[0].only_second, ["More"]);
+    assert_eq!(
+        (&told[1].only_first, &told[1].changed),
+        (&vec![gone], &vec![second.menu[0].id.clone()])
+    );
+    assert_eq!(told[2].only_second, ["Write it short."]);
 }

@@ -23,6 +23,7 @@ const COMMANDS: &[&[&str]] = &[
     &["target"],
     &["target", "export"],
     &["target", "import"],
+    &["target", "diff"],
     &["targets"],
     &["problems"],
     &["doctor"],

@@ -211,6 +211,25 @@ fn a_search_is_started_watched_and_shown() {
     client.end();
 }
 
+/// Returns the environments of all processes that a process has started, directly or not.
+fn environments_below(process: u32) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let read = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+        let Ok(id) = entry.file_name().to_string_lossy().parse::<u32>() else {
+            continue;
+        };
+        let stat = String::from_utf8_lossy(&read("stat")).into_owned();
+        // Behind the name, which may hold anything: state, then the parent.
+        let parent = stat.rsplit(") ").next().and_then(|it| it.split(' ').nth(1));
+        if parent == Some(process.to_string().as_str()) {
+            found.push(String::from_utf8_lossy(&read("environ")).into_owned());
+            found.extend(environments_below(id));
+        }
+    }
+    found
+}
+
 #[test]
 fn a_search_is_cancelled_and_gone_on_with() {
     let place = Place::new();
@@ -226,6 +245,9 @@ fn a_search_is_cancelled_and_gone_on_with() {
     );
     let status = json!({ "run": "long", "wait_s": 0.2, "form": "json" });
     while client.call("search_status", status.clone()).object["evaluations"].is_null() {}
+    let seen = environments_below(client.server.id());
+    assert!(!seen.is_empty());
+    assert!(seen.iter().all(|it| !it.contains("sk-of-nobody")), "a key");
     let cancelled = client.call("search_cancel", json!({ "run": "long", "form": "json" }));
     assert_eq!(cancelled.object["process"], "stopped", "{cancelled:?}");
     assert_eq!(

@@ -201,6 +201,10 @@ fn the_documented_fields_are_those_printed() {
                 "own",
             ],
         ),
+        (
+            "target diff",
+            &["target", "diff", "gemmini-int8-16", "gemmini-fp32-4"],
+        ),
         ("targets", &["targets"]),
         ("targets NAME", &["targets", "gemmini-int8-16"]),
         ("problems", &["problems"]),
