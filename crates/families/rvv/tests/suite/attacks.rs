@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// What attacks are for.
 pub const PROBLEM: &str = "rvv/sum-f32-5x333";
 
-/// Opens the problem on a target.
-pub fn bench_of(catalog: &Catalog, target: &str) -> Arc<dyn Bench> {
-    let problem = catalog.problem(PROBLEM).expect("a problem");
+/// Opens a problem on a target.
+pub fn bench_of(catalog: &Catalog, problem: &str, target: &str) -> Arc<dyn Bench> {
+    let problem = catalog.problem(problem).expect("a problem");
     let target = catalog.target(target).expect("a target");
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache");
     let surroundings = Surroundings::installing(cache, std::env::var_os("PATH"));
@@ -49,7 +49,7 @@ fn head<'s>(source: &'s str, name: &str) -> Option<&'s str> {
 #[test]
 fn kernels_find_no_way_around_the_work() {
     let catalog = Catalog::built_in().expect("built-in data");
-    let bench = bench_of(&catalog, "rvv-k230");
+    let bench = bench_of(&catalog, PROBLEM, "rvv-k230");
     let problem = catalog.problem(PROBLEM).expect("a problem");
     let honest = bench.evaluate(problem.kernel("lanes").expect("a kernel"));
     let honest = honest.expect("an evaluation");

@@ -3,6 +3,7 @@
 mod attacks;
 mod calibration;
 mod programs;
+mod rewriting;
 mod targets;
 #[allow(dead_code, reason = "the fuzzer uses the rest")]
 #[path = "../../../../riscv/tests/vectors/mod.rs"]
