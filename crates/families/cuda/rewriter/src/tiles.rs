@@ -60,8 +60,12 @@ impl Tiles {
                                         pad,
                                         split,
                                     };
+                                    // Where there are blocks for all, sharing the depth only costs.
+                                    let blocks = nest.count() / (rows * columns);
                                     let is_whole = split == 1
-                                        || is_zero && found.depths % (split * depth) == 0;
+                                        || is_zero
+                                            && found.depths % (split * depth) == 0
+                                            && (blocks as f64) < 2.0 * machine.sms;
                                     if is_whole && made.fits(nest, &found, machine) {
                                         all.push(made);
                                     }
@@ -143,10 +147,10 @@ impl Tiles {
         let fills = (rows + columns) as f64 * depths / 32.0 * met;
         let l2 = (rows + columns) as f64 * depths * 4.0
             / (machine.l2_bytes_per_ns / machine.sms / machine.clock_ghz);
-        let busy = macs.max(reads + fills).max(l2) + 0.15 * (reads + fills + l2);
+        let busy = macs.max(reads + fills).max(l2) + 0.15 * (reads + l2) + 0.4 * fills;
         // Warps that hide what others wait for.
         let around = (busiest.min(held) * warps).max(1.0);
-        let hidden = (around / 8.0).min(1.0).powf(0.5) * if self.stages == 1 { 0.85 } else { 1.0 };
+        let hidden = (around / 12.0).min(1.0).sqrt() * if self.stages == 1 { 0.85 } else { 1.0 };
         let waits = depths / depth as f64 * 60.0 + 1500.0;
         let cycles = busiest * busy / hidden + waits;
         let joins = match self.split {
