@@ -158,7 +158,13 @@ fn shown(report: &Report) -> String {
             ),
         };
     }
+    if 1 < report.groups.len() {
+        out.push_str(&groups_table(report));
+    }
     let figure = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |it| format!("{it:.3}"));
+    if report.busy_within_ten.is_some() {
+        out.push_str(&busy_table(report));
+    }
     let _ = writeln!(
         out,
         "\n{} of {} kernels ran; error: geometric mean {}, largest {}; pairs in the right order: {}",
@@ -168,6 +174,57 @@ fn shown(report: &Report) -> String {
         figure(report.max_error),
         figure(report.pair_order)
     );
+    out
+}
+
+/// Errors of each group, and what its fastest kernel by the simulation costs.
+fn groups_table(report: &Report) -> String {
+    let width = report.groups.iter().map(|it| it.group.len()).max();
+    let width = width.unwrap_or(0).max(5);
+    let mut out = format!(
+        "\n{:width$}  {:>7}  {:>6}  {:>6}  {:>12}  {:>6}\n",
+        "group", "kernels", "mean", "worst", "pairs", "regret"
+    );
+    for it in &report.groups {
+        let (pairs, alike) = it.pairs;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:width$}  {:>7}  {:>6.3}  {:>6.3}  {:>12}  {:>6.3}",
+            it.group,
+            it.cases,
+            it.geomean_error,
+            it.max_error,
+            format!("{alike} of {pairs}"),
+            it.regret,
+        );
+    }
+    out
+}
+
+/// Busy shares of engines and transfers, measured and simulated.
+fn busy_table(report: &Report) -> String {
+    let width = report.rows.iter().map(|row| row.id.len()).max();
+    let width = width.unwrap_or(0).max(6);
+    let mut out = format!(
+        "\n{:width$}  busy share in %, measured/simulated\n",
+        "kernel"
+    );
+    for row in report.rows.iter().filter(|row| !row.busy.is_empty()) {
+        let _ = write!(out, "{:width$}", row.id);
+        for it in &row.busy {
+            let _ = write!(
+                out,
+                "  {} {:.0}/{:.0}",
+                it.engine.name(),
+                it.measured,
+                it.simulated
+            );
+        }
+        out.push('\n');
+    }
+    let near = report.busy_within_ten.unwrap_or(0.0);
+    let _ = writeln!(out, "{:.1} % of them within 10 points", 100.0 * near);
     out
 }
 

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::evaluate::{Evaluation, Options, evaluate, parse_inputs};
-use crate::timing::{Machine, Passes, time};
+use crate::timing::{Machine, Passes, Timeline, time};
+use crate::trace::Engine;
 
 /// One kernel with a measured latency.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +24,8 @@ pub struct Case {
     pub latency_us: f64,
     /// Kernels of one group are ordered against each other.
     pub group: String,
+    /// Measured busy shares of engines and transfers in percent, where the table tells them.
+    pub busy: Vec<(Engine, f64)>,
     /// What is wrong with its line of the table; such a case is not run.
     pub flaw: Option<String>,
 }
@@ -42,8 +45,38 @@ pub struct Row {
     pub plain_us: Option<f64>,
     /// Simulated over measured.
     pub ratio: Option<f64>,
+    /// Busy shares of the engines whose measured ones are known.
+    pub busy: Vec<Busy>,
     /// Why it did not run.
     pub failure: Option<String>,
+}
+
+/// How busy an engine, or any of the queues, is during a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Busy {
+    /// The engine.
+    pub engine: Engine,
+    /// Measured share of the latency in percent.
+    pub measured: f64,
+    /// Simulated share of the latency in percent.
+    pub simulated: f64,
+}
+
+/// How well the kernels of one group agree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Group {
+    /// Its name.
+    pub group: String,
+    /// Number of kernels that ran.
+    pub cases: usize,
+    /// Geometric mean of `max(ratio, 1/ratio)`.
+    pub geomean_error: f64,
+    /// Largest `max(ratio, 1/ratio)`.
+    pub max_error: f64,
+    /// Pairs more than 5 % apart, and those of them that are ordered alike.
+    pub pairs: (usize, usize),
+    /// Measured latency of the kernel that is fastest in the simulation, over that of the fastest.
+    pub regret: f64,
 }
 
 /// How well simulated and measured latencies agree.
@@ -58,9 +91,21 @@ pub struct Report {
     /// Share of pairs within a group, more than 5 % apart, that are ordered alike; none where
     /// there are no such pairs.
     pub pair_order: Option<f64>,
+    /// Share of the measured busy shares that the simulated ones are within 10 points of.
+    pub busy_within_ten: Option<f64>,
+    /// One row for each group of which a kernel ran.
+    pub groups: Vec<Group>,
     /// One row for each case.
     pub rows: Vec<Row>,
 }
+
+/// Columns with measured busy shares, which a table may have.
+const BUSY: [(&str, Engine); 4] = [
+    ("dma_percent", Engine::Dma),
+    ("vector_percent", Engine::Vector),
+    ("scalar_percent", Engine::Scalar),
+    ("tensor_percent", Engine::Tensor),
+];
 
 /// Reads `latencies.tsv`: a header with the names of the columns, then one case on each line.
 ///
@@ -94,6 +139,7 @@ pub fn parse_cases(text: &str) -> Outcome<Vec<Case>> {
         column("latency_us")?,
         column("group")?,
     ];
+    let shares = BUSY.map(|(name, engine)| (engine, column(name).ok()));
     let mut cases = Vec::new();
     for (number, line) in lines {
         if line.trim().is_empty() || line.starts_with('#') {
@@ -123,6 +169,13 @@ pub fn parse_cases(text: &str) -> Outcome<Vec<Case>> {
             machine: field(4),
             latency_us: latency.unwrap_or(0.0),
             group: field(6),
+            busy: shares
+                .iter()
+                .filter_map(|(engine, place)| {
+                    let share = fields.get((*place)?)?.parse().ok()?;
+                    Some((*engine, share))
+                })
+                .collect(),
             flaw,
         });
     }
@@ -151,14 +204,15 @@ pub fn calibrate(
                 .map_err(|failure| failure.to_string())
                 .and_then(|(text, machine)| guarded(case, &text, &machine)),
         };
-        let simulated = result.as_ref().ok().map(|(full, _)| *full);
+        let simulated = result.as_ref().ok().map(|it| it.latency_us);
         let row = Row {
             id: case.id.clone(),
             group: case.group.clone(),
             measured_us: case.latency_us,
             simulated_us: simulated,
-            plain_us: result.as_ref().ok().map(|(_, plain)| *plain),
+            plain_us: result.as_ref().ok().map(|it| it.plain_us),
             ratio: simulated.map(|full| full / case.latency_us),
+            busy: result.as_ref().map_or(Vec::new(), |it| it.busy.clone()),
             failure: result.err(),
         };
         seen(&row);
@@ -168,7 +222,7 @@ pub fn calibrate(
 }
 
 /// One case in a thread of its own: a defect of the simulator is a row like any other failure.
-fn guarded(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), String> {
+fn guarded(case: &Case, text: &str, machine: &Machine) -> Result<Simulated, String> {
     std::thread::scope(|scope| {
         scope
             .spawn(|| simulate(case, text, machine))
@@ -197,42 +251,111 @@ fn run(case: &Case, text: &str, generation: u8) -> Result<Evaluation, String> {
     evaluate(text, &case.entry, &inputs, &options).map_err(|failure| failure.to_string())
 }
 
-/// Latencies in microseconds, with the passes that imitate the compiler and without.
-fn simulate(case: &Case, text: &str, machine: &Machine) -> Result<(f64, f64), String> {
+/// What the simulation of a case gives: latencies in microseconds, with the passes that imitate the
+/// compiler and without, and busy shares with them.
+struct Simulated {
+    latency_us: f64,
+    plain_us: f64,
+    busy: Vec<Busy>,
+}
+
+fn simulate(case: &Case, text: &str, machine: &Machine) -> Result<Simulated, String> {
     let evaluation = run(case, text, machine.generation)?;
-    let latency = |passes| time(&evaluation.trace, machine, passes).latency_ns / 1000.0;
-    Ok((latency(Passes::of(&evaluation)), latency(Passes::PLAIN)))
+    let timeline = |passes| time(&evaluation.trace, machine, passes);
+    let full = timeline(Passes::of(&evaluation));
+    let share = |&(engine, measured): &(Engine, f64)| Busy {
+        engine,
+        measured,
+        simulated: 100.0 * busy(&full, engine) / full.latency_ns,
+    };
+    Ok(Simulated {
+        latency_us: full.latency_ns / 1000.0,
+        plain_us: timeline(Passes::PLAIN).latency_ns / 1000.0,
+        busy: case.busy.iter().map(share).collect(),
+    })
+}
+
+/// Nanoseconds for which an engine, or any of the queues, is busy.
+fn busy(timeline: &Timeline, engine: Engine) -> f64 {
+    if engine == Engine::Dma {
+        return timeline.any_queue_busy;
+    }
+    let own = timeline.slots.iter().filter(|slot| slot.engine == engine);
+    own.map(|slot| slot.released - slot.start).sum()
 }
 
 fn summarise(rows: Vec<Row>) -> Report {
-    let errors: Vec<f64> = rows
-        .iter()
-        .filter_map(|r| r.ratio)
-        .map(|r| r.max(1.0 / r))
-        .collect();
-    let cases = errors.len();
-    let logs: f64 = errors.iter().map(|error| error.ln()).sum();
-    let geomean_error = (cases != 0).then(|| (logs / cases as f64).exp());
-    let max_error = errors.iter().copied().reduce(f64::max);
-    let (mut pairs, mut alike) = (0usize, 0usize);
+    let errors = |rows: &[&Row]| -> Vec<f64> {
+        let ratios = rows.iter().filter_map(|row| row.ratio);
+        ratios.map(|ratio| ratio.max(1.0 / ratio)).collect()
+    };
+    let mean = |errors: &[f64]| {
+        let logs: f64 = errors.iter().map(|error| error.ln()).sum();
+        (logs / errors.len().max(1) as f64).exp()
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows.iter().filter(|row| row.ratio.is_some()) {
+        if !names.contains(&row.group.as_str()) {
+            names.push(&row.group);
+        }
+    }
+    let group = |name: &&str| {
+        let own: Vec<&Row> = rows
+            .iter()
+            .filter(|row| row.group == *name && row.ratio.is_some())
+            .collect();
+        let all = errors(&own);
+        Group {
+            group: (*name).to_owned(),
+            cases: own.len(),
+            geomean_error: mean(&all),
+            max_error: all.iter().copied().fold(1.0, f64::max),
+            pairs: pairs(&own),
+            regret: regret(&own),
+        }
+    };
+    let groups: Vec<Group> = names.iter().map(group).collect();
+    let all = errors(&rows.iter().collect::<Vec<_>>());
+    let shares: Vec<&Busy> = rows.iter().flat_map(|row| &row.busy).collect();
+    let near = |it: &&&Busy| (it.measured - it.simulated).abs() <= 10.0;
+    let part = |some: usize, of: usize| (of != 0).then(|| some as f64 / of as f64);
+    let sum = |one: fn(&Group) -> usize| groups.iter().map(one).sum();
+    Report {
+        cases: all.len(),
+        geomean_error: (!all.is_empty()).then(|| mean(&all)),
+        max_error: all.iter().copied().reduce(f64::max),
+        pair_order: part(sum(|it| it.pairs.1), sum(|it| it.pairs.0)),
+        busy_within_ten: part(shares.iter().filter(near).count(), shares.len()),
+        groups,
+        rows,
+    }
+}
+
+/// Pairs of rows more than 5 % apart, and those of them that are ordered alike.
+fn pairs(rows: &[&Row]) -> (usize, usize) {
+    let (mut pairs, mut alike) = (0, 0);
     for (at, a) in rows.iter().enumerate() {
         for b in &rows[at + 1..] {
-            let (Some(x), Some(y)) = (a.simulated_us, b.simulated_us) else {
-                continue;
-            };
             let apart = (a.measured_us / b.measured_us).max(b.measured_us / a.measured_us) > 1.05;
-            if a.group == b.group && apart {
+            if apart {
                 pairs += 1;
-                alike += usize::from((x < y) == (a.measured_us < b.measured_us));
+                let is_first = a.simulated_us < b.simulated_us;
+                let is_alike = is_first == (a.measured_us < b.measured_us);
+                alike += usize::from(is_alike && a.simulated_us != b.simulated_us);
             }
         }
     }
-    let pair_order = (pairs != 0).then(|| alike as f64 / pairs as f64);
-    Report {
-        cases,
-        geomean_error,
-        max_error,
-        pair_order,
-        rows,
-    }
+    (pairs, alike)
+}
+
+/// Measured latency of what is fastest in the simulation, over that of the fastest. Of several that
+/// are equally fast in the simulation the slowest counts.
+fn regret(rows: &[&Row]) -> f64 {
+    let simulated = |row: &&&Row| row.simulated_us.unwrap_or(f64::INFINITY);
+    let least = rows.iter().map(|row| simulated(&row));
+    let least = least.fold(f64::INFINITY, f64::min);
+    let chosen = rows.iter().filter(|row| simulated(row) <= least);
+    let chosen = chosen.map(|row| row.measured_us).fold(0.0, f64::max);
+    let best = rows.iter().map(|row| row.measured_us);
+    chosen / best.fold(f64::INFINITY, f64::min)
 }

@@ -18,7 +18,7 @@ pub(super) fn shared_constant(device: &mut Device, bound: &mut Bound) -> Outcome
         return Err(bound.wrong("constant", "a NumPy array", &value));
     };
     let dtype: Dtype = bound.dtype("dtype")?.unwrap_or(array.dtype);
-    constant(device, dtype, &array.shape, &array.data).map(tensor)
+    constant(device, dtype, &array.shape, &array.data.borrow()).map(tensor)
 }
 
 /// `nl.shared_identity_matrix`: the unit matrix of `n` rows in SBUF, which a transfer brings there

@@ -250,7 +250,8 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         })
         .map(|t| t.bytes)
         .sum();
-    let hbm = (read + written) as f64 / machine.dma.hbm_bytes_per_ns;
+    let weighed = read as f64 + written as f64 * machine.dma.hbm_write_weight;
+    let hbm = weighed / machine.dma.hbm_bytes_per_ns;
     let (bound, by) = Engine::ALL
         .into_iter()
         .map(|engine| (active[engine as usize], format!("{} engine", engine.name())))

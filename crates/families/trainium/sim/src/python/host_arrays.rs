@@ -1,9 +1,11 @@
 //! Functions of NumPy and `math` on plain numbers and lists, and small arrays of the host.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::calls::Arguments;
 use super::interpreter::{Interpreter, type_error};
+use super::subscripts::wrap;
 use super::value::{HostArray, Value};
 use crate::api::Api;
 use crate::diagnostic::{Failure, Outcome};
@@ -236,7 +238,7 @@ impl Interpreter {
                 let &[rows, columns] = &array.shape[..] else {
                     return Err(wrong());
                 };
-                let mut data = array.data.clone();
+                let mut data = array.data.borrow().clone();
                 for i in 0..rows {
                     for j in 0..columns {
                         if (name == "tril" && j > i) || (name == "triu" && j < i) {
@@ -277,7 +279,50 @@ impl Interpreter {
             }
         };
         let data = data.into_iter().map(|v| dtype.round(v)).collect();
-        Ok(Value::Host(Rc::new(HostArray { shape, dtype, data })))
+        Ok(host_value(shape, dtype, data))
+    }
+}
+
+fn host_value(shape: Vec<usize>, dtype: Dtype, data: Vec<f32>) -> Value {
+    let data = Rc::new(RefCell::new(data));
+    Value::Host(Rc::new(HostArray { shape, dtype, data }))
+}
+
+impl HostArray {
+    /// Where one element lies, by a number for each dimension.
+    fn place(&self, index: &Value) -> Outcome<usize> {
+        let numbers: Option<Vec<i64>> = match index {
+            Value::Tuple(items) => items.0.iter().map(Value::as_int).collect(),
+            one => one.as_int().map(|number| vec![number]),
+        };
+        let numbers = numbers.filter(|numbers| numbers.len() == self.shape.len());
+        let numbers = numbers.ok_or_else(|| {
+            type_error("arrays of the host have items by one number for each dimension only")
+        })?;
+        let mut place = 0;
+        for (number, size) in numbers.into_iter().zip(&self.shape) {
+            place = place * size + wrap(number, *size)?;
+        }
+        Ok(place)
+    }
+
+    /// One element.
+    pub(super) fn item(&self, index: &Value) -> Outcome<Value> {
+        let place = self.place(index)?;
+        let value = self.data.borrow().get(place).copied();
+        Ok(Value::Float(f64::from(value.unwrap_or(f32::NAN))))
+    }
+
+    /// Gives one element another value.
+    pub(super) fn set_item(&self, index: &Value, value: &Value) -> Outcome<()> {
+        let place = self.place(index)?;
+        let number = value
+            .as_number()
+            .ok_or_else(|| type_error("items of arrays of the host are numbers"))?;
+        if let Some(slot) = self.data.borrow_mut().get_mut(place) {
+            *slot = self.dtype.round(number as f32);
+        }
+        Ok(())
     }
 }
 
@@ -291,12 +336,9 @@ pub(super) fn host_method(
     match name {
         "astype" => {
             let dtype = crate::api::dtype_of(first).ok_or_else(wrong)?;
-            let data = array.data.iter().map(|v| dtype.round(*v)).collect();
-            Ok(Value::Host(Rc::new(HostArray {
-                shape: array.shape.clone(),
-                dtype,
-                data,
-            })))
+            let data = array.data.borrow();
+            let data = data.iter().map(|v| dtype.round(*v)).collect();
+            Ok(host_value(array.shape.clone(), dtype, data))
         }
         "reshape" => {
             let sizes: Vec<Value> = match first {
@@ -310,13 +352,13 @@ pub(super) fn host_method(
                 .collect::<Option<_>>()
                 .ok_or_else(wrong)?;
             let count = shape.iter().try_fold(1usize, |a, b| a.checked_mul(*b));
-            if count != Some(array.data.len()) {
+            if count != Some(array.data.borrow().len()) {
                 return Err(wrong());
             }
             Ok(Value::Host(Rc::new(HostArray {
                 shape,
                 dtype: array.dtype,
-                data: array.data.clone(),
+                data: Rc::clone(&array.data),
             })))
         }
         _ => Err(wrong()),

@@ -222,6 +222,7 @@ impl Interpreter {
                     Dialect::V2 => object.clone(),
                 })
             }
+            Value::Host(array) => array.item(index),
             // Annotations such as nt.tensor[128, 512].
             Value::Type(_) | Value::Symbol(_) => Ok(object.clone()),
             Value::Window(..) | Value::Partition(_) => Err(type_error("this value has no items")),
@@ -281,6 +282,7 @@ impl Interpreter {
                     .unwrap_or_else(|| Err(type_error("items of this object cannot be assigned")))
                     .map(|_| ())
             }
+            Value::Host(array) => array.set_item(index, &value),
             Value::Index(_) | Value::Grid(_) => Err(Failure::documented(
                 "err_cannot_assign_to_index",
                 "an index expression cannot be assigned to",

@@ -69,11 +69,12 @@ pub(crate) struct Register {
     pub(crate) from_data: Cell<bool>,
 }
 
-/// Constant array on the host (for `shared_constant`).
+/// Array on the host (for `shared_constant`).
 pub(crate) struct HostArray {
     pub(crate) shape: Vec<usize>,
     pub(crate) dtype: Dtype,
-    pub(crate) data: Vec<f32>,
+    /// Shared with those that were reshaped from it.
+    pub(crate) data: Rc<RefCell<Vec<f32>>>,
 }
 
 /// Values are moved and copied more often than anything else.

@@ -41,7 +41,9 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         (Operation::Matmul | Operation::Transpose, _) => {
             let columns = f64::from(instruction.columns);
             let stream = n.max(ARRAY.min(columns));
+            let spread = instruction.partitions == 1 && features.inserted;
             let factor = match (features.fp32, features.onezero) {
+                (true, true) if spread && 0.0 < rates.spread_factor => rates.spread_factor,
                 (true, true) => rates.fp32_factor / 2.0,
                 (true, false) => rates.fp32_factor,
                 _ if features.double_row => 0.5,
@@ -53,14 +55,14 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
             let single = features.psum_inputs == 1 || features.narrow;
             match (single, sixteen) {
                 (true, _) | (_, true) => n,
-                _ => 2.0 * n,
+                _ => machine.rates.two_operands * n,
             }
         }
         (Operation::ScalarTensorTensor | Operation::CopyPredicated, Engine::Vector) => {
             if features.psum_inputs > 0 || features.narrow {
                 n
             } else {
-                2.0 * n
+                machine.rates.two_operands * n
             }
         }
         (Operation::Reduce, Engine::Vector) => {

@@ -184,13 +184,16 @@ impl Sequencer {
     }
 }
 
-/// The dependences between instructions, in program order, of which `uses` says what they do.
+/// The dependences between instructions, in program order, of which `uses` says what they do, and
+/// `successions` who takes whose place.
 pub(super) fn graph(
     instructions: &Long<Instruction>,
     tensors: &[Tensor],
     uses: &Uses,
+    successions: &[(u32, u32)],
     rolled_loops: bool,
 ) -> Graph {
+    let mut successions = successions.iter().peekable();
     let mut edges: Vec<(u32, Waiting)> = Vec::with_capacity(2 * instructions.len());
     let mut open = vec![0; instructions.len()];
     let mut tiles = Live::new(uses);
@@ -263,6 +266,11 @@ pub(super) fn graph(
         }
         for region in instruction.reads.iter().chain(&instruction.writes) {
             tiles.used(region.tile, own);
+        }
+        while let Some((_, last)) = successions.next_if(|(first, _)| *first <= own) {
+            // What a transfer reads is free when the transfer is known to have ended.
+            let transfer = instructions[*last as usize].transfer.is_some();
+            before.push((*last, transfer));
         }
         if rolled_loops {
             rolled.wait(instruction, own, &mut before);

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use super::banks::Banks;
 use super::cost;
@@ -9,7 +10,7 @@ use super::dependences::Waiting;
 use super::machine::Machine;
 use super::ready::Ready;
 use super::schedule::Slot;
-use crate::trace::{Choice, Engine, Instruction, Long};
+use crate::trace::{Choice, Engine, Instruction, Long, Region, Tensor};
 
 /// Order of floating-point times in heaps.
 #[derive(Clone, Copy, PartialEq)]
@@ -39,6 +40,7 @@ pub(super) const ENGINES: [Engine; 5] = [
 pub(super) struct State<'a> {
     pub(super) machine: &'a Machine,
     pub(super) instructions: &'a Long<Instruction>,
+    pub(super) tensors: &'a [Tensor],
     pub(super) free: [f64; 5],
     pub(super) running: [Option<u32>; 5],
     /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers, registers.
@@ -52,6 +54,8 @@ pub(super) struct State<'a> {
     pub(super) soonest: f64,
     pub(super) queue_busy: Vec<f64>,
     pub(super) hbm: f64,
+    /// For how long any of the queues was busy, and until when.
+    pub(super) any_queue: (f64, f64),
     /// When the next descriptors can be made.
     pub(super) trigger: f64,
     pub(super) psum_free: i64,
@@ -169,17 +173,40 @@ impl State<'_> {
         false
     }
 
-    /// Spreads a transfer over the least loaded queues.
+    /// The queues of a transfer to or from the on-chip memory, where partitions have fixed ones.
+    fn fixed_queues(&self, which: u32) -> Option<Range<usize>> {
+        let rates = &self.machine.dma;
+        if rates.queue_partitions == 0 {
+            return None;
+        }
+        let instruction = &self.instructions[which as usize];
+        let is_on_chip = |region: &&Region| {
+            let tensor = self.tensors.get(region.tile.tensor as usize);
+            tensor.is_some_and(|tensor| tensor.buffer.on_chip())
+        };
+        let mut regions = instruction.writes.iter().chain(&instruction.reads);
+        let (low, high) = regions.find(is_on_chip)?.partitions;
+        let low = usize::from(low / rates.queue_partitions);
+        let high = usize::from(high.div_ceil(rates.queue_partitions)).max(low + 1);
+        (high <= rates.queues).then_some(low..high)
+    }
+
+    /// Spreads a transfer over the least loaded queues, or those of its partitions.
     pub(super) fn transfer(&mut self, which: u32, now: f64) -> (f64, f64, f64) {
         let rates = &self.machine.dma;
         let Some(transfer) = &self.instructions[which as usize].transfer else {
             return (now, now, now);
         };
+        if self.instructions[which as usize].features.rests {
+            let last = self.queues.iter().copied().fold(now, f64::max);
+            self.queues.fill(last + rates.uneven_gap_ns);
+        }
         let rows = transfer.rows.max(1) as usize;
-        let queues = rows
-            .div_ceil(8)
-            .min(rates.queues)
-            .max(rows.min(rates.queues).min(rates.queues));
+        let fixed = self.fixed_queues(which);
+        let queues = match &fixed {
+            Some(range) => range.len(),
+            None => rows.min(rates.queues),
+        };
         let per_queue = rows.div_ceil(queues) as f64;
         let run = f64::from(transfer.run_bytes);
         let runs = f64::from(transfer.runs);
@@ -188,14 +215,16 @@ impl State<'_> {
             each = each.max(transfer.transposed as f64 / queues as f64 * rates.transpose_ns);
         }
         // Where all of them are taken, their order does not matter.
-        if queues < self.queues.len() {
+        if fixed.is_none() && queues < self.queues.len() {
             let loads = &self.queues;
             self.by_load
                 .sort_unstable_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(a.cmp(b)));
         }
         let mut start = f64::INFINITY;
         let mut end = now;
-        for queue in self.by_load.iter().copied().take(queues) {
+        let free = if fixed.is_some() { 0 } else { queues };
+        let taken = self.by_load.iter().copied().take(free);
+        for queue in taken.chain(fixed.unwrap_or(0..0)) {
             let begin = self.queues[queue].max(now);
             self.queues[queue] = begin + each;
             self.queue_busy[queue] += each;
@@ -203,9 +232,13 @@ impl State<'_> {
             end = end.max(begin + each);
         }
         self.soonest = self.queues.iter().copied().fold(f64::INFINITY, f64::min);
-        let bytes = (transfer.hbm_read + transfer.hbm_written) as f64;
+        let written = transfer.hbm_written as f64 * rates.hbm_write_weight;
+        let bytes = transfer.hbm_read as f64 + written;
         self.hbm = self.hbm.max(start) + bytes / rates.hbm_bytes_per_ns;
         end = end.max(self.hbm);
+        let (busy, until) = &mut self.any_queue;
+        *busy += (end - start.max(*until)).max(0.0);
+        *until = until.max(end);
         (start, end, end + rates.latency_ns)
     }
 

@@ -27,6 +27,10 @@ pub struct EngineRates {
     /// Slow-down of the matrix engine for four-byte inputs.
     #[serde(default)]
     pub fp32_factor: f64,
+    /// Slow-down of the matrix engine where it spreads one row of four-byte elements over the
+    /// partitions.
+    #[serde(default)]
+    pub spread_factor: f64,
 }
 
 /// Rates of the DMA queues.
@@ -45,11 +49,28 @@ pub struct TransferRates {
     pub transpose_ns: f64,
     /// Bytes per nanosecond of main memory.
     pub hbm_bytes_per_ns: f64,
+    /// How many bytes that are read from main memory take the time of one that is written.
+    #[serde(default = "one")]
+    pub hbm_write_weight: f64,
     /// Nanoseconds that it takes to make the descriptors of a transfer while the kernel runs, one
     /// transfer after the other; 0 where the machine has them all made before.
     pub dynamic_ns: f64,
+    /// Nanoseconds of work in each queue from which on no further transfer is started.
+    #[serde(default = "backlog")]
+    pub backlog_ns: f64,
     /// Longest loop whose transfers are written out before the kernel runs.
     pub unrolled_trips: u64,
+    /// Partitions that share a queue, counted from the first of the on-chip memory; 0 where rows
+    /// go to whatever queues have least to do.
+    #[serde(default)]
+    pub queue_partitions: u16,
+    /// Nanoseconds for which all queues rest before each iteration of a loop in order, or of one that
+    /// runs a number of times that is no multiple of [`Self::even_trips`].
+    #[serde(default)]
+    pub uneven_gap_ns: f64,
+    /// See [`Self::uneven_gap_ns`].
+    #[serde(default)]
+    pub even_trips: u32,
 }
 
 /// Factors of single instructions.
@@ -58,6 +79,13 @@ pub struct TransferRates {
 pub struct InstructionRates {
     /// Cycles for each element of a reciprocal on the vector engine.
     pub reciprocal: f64,
+    /// Cycles for each element of an operation of the vector engine on two operands in the on-chip
+    /// memory.
+    pub two_operands: f64,
+    /// Elements in each partition up to which the compiler joins iterations that move small pieces;
+    /// 0 where it does not.
+    #[serde(default)]
+    pub joined_elements: u32,
     /// Whether copies and sums of two-byte types run at multiples of the rate.
     pub fast_sixteen_bit: bool,
 }
@@ -74,6 +102,11 @@ pub struct Machine {
     pub basis: String,
     /// Generation of the core: 2, 3 or 4.
     pub generation: u8,
+    /// Nanoseconds of this file for one of the profiles that it is compared with. Every duration
+    /// is divided by it and every rate multiplied when the file is read, so that latencies come
+    /// out in nanoseconds of those profiles.
+    #[serde(default = "one")]
+    pub clock: f64,
     /// Bytes of on-chip memory for tiles in each partition.
     pub sbuf_bytes: u64,
     /// Bytes of accumulators in each partition.
@@ -98,6 +131,14 @@ pub struct Machine {
     pub dma: TransferRates,
     /// Single instructions.
     pub rates: InstructionRates,
+}
+
+const fn one() -> f64 {
+    1.0
+}
+
+const fn backlog() -> f64 {
+    4000.0
 }
 
 const BUILT_IN: &[(&str, &str)] = &[
@@ -146,7 +187,7 @@ impl Machine {
     /// # Errors
     /// `machine-file` with what is wrong.
     pub fn parse(text: &str) -> Outcome<Self> {
-        let machine: Self = toml::from_str(text).map_err(|error| {
+        let mut machine: Self = toml::from_str(text).map_err(|error| {
             Failure::new(
                 FailureKind::Input,
                 "machine-file",
@@ -155,6 +196,7 @@ impl Machine {
             )
         })?;
         let rates = [
+            machine.clock,
             machine.tensor.ghz,
             machine.vector.ghz,
             machine.scalar.ghz,
@@ -173,7 +215,35 @@ impl Machine {
                 "correct the file",
             ));
         }
+        machine.speed_up(machine.clock);
         Ok(machine)
+    }
+
+    /// Divides every duration by a factor.
+    fn speed_up(&mut self, factor: f64) {
+        let Self { dma, .. } = self;
+        for rate in [
+            &mut self.tensor.ghz,
+            &mut self.vector.ghz,
+            &mut self.scalar.ghz,
+            &mut self.gpsimd.ghz,
+            &mut dma.bytes_per_ns,
+            &mut dma.hbm_bytes_per_ns,
+        ] {
+            *rate *= factor;
+        }
+        for duration in [
+            &mut self.launch_ns,
+            &mut self.tail_ns,
+            &mut dma.descriptor_ns,
+            &mut dma.latency_ns,
+            &mut dma.transpose_ns,
+            &mut dma.dynamic_ns,
+            &mut dma.uneven_gap_ns,
+            &mut dma.backlog_ns,
+        ] {
+            *duration /= factor;
+        }
     }
 }
 
@@ -198,6 +268,8 @@ pub struct Passes {
     pub dynamic_loops: bool,
     /// What does not fit the on-chip memory is spilled and re-loaded.
     pub spill: bool,
+    /// Loops that are not written out evenly let the queues rest between iterations.
+    pub uneven_loops: bool,
 }
 
 impl Passes {
@@ -210,6 +282,7 @@ impl Passes {
         accumulator_operands: false,
         dynamic_loops: false,
         spill: true,
+        uneven_loops: false,
     };
 
     /// What is done to a kernel.
@@ -227,8 +300,9 @@ impl Passes {
             rolled_loops: true,
             vectorise: true,
             accumulator_operands: true,
-            dynamic_loops: true,
+            dynamic_loops: false,
             spill: true,
+            uneven_loops: true,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! one instruction, accumulators that move to the on-chip memory, spills.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::accumulators;
 use super::machine::{Machine, Passes};
 use super::uses::{Span, Uses};
 use crate::tensor::storage::Buffer;
-use crate::trace::{Instruction, Long, Region, Tensor, Tile, Trace};
+use crate::trace::{Instruction, Long, Operation, Region, Tensor, Tile, Trace};
 
 /// What is scheduled.
 pub(super) struct Plan {
@@ -98,6 +99,9 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
             }
         }
     }
+    if 0.0 < machine.dma.uneven_gap_ns && passes.uneven_loops {
+        mark_uneven(&mut plan, machine.dma.even_trips);
+    }
     if passes.load_cache {
         super::loads::cache_loads(&mut plan, machine);
     }
@@ -106,6 +110,9 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
         super::simplify::first_sums(&mut plan);
     }
     if passes.vectorise {
+        if 0 < machine.rates.joined_elements {
+            super::join::join(&mut plan, &trace.loops, machine.rates.joined_elements);
+        }
         super::vectorise::merge(&mut plan, &trace.loops);
     }
     if passes.accumulator_operands {
@@ -124,6 +131,26 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
         super::spill::spill(&mut plan, machine);
     }
     plan
+}
+
+/// Marks the first load of each iteration of loops in order, and of affine ones that run a number of
+/// times that is no multiple of `even`: of nested loops, the product of their trips counts.
+fn mark_uneven(plan: &mut Plan, even: u32) {
+    let is_load = |it: &Instruction| it.operation == Operation::Load;
+    let mut counts: HashMap<u32, u32> = HashMap::new();
+    for load in plan.instructions.iter().filter(|it| is_load(it)) {
+        *counts.entry(load.line).or_default() += u32::from(load.site.0 != 0);
+    }
+    counts.retain(|_, count| even < *count && *count % even != 0);
+    let (mut site, mut step) = ((0, 0), (0, 0));
+    for instruction in plan.instructions_mut() {
+        if is_load(instruction) {
+            let uneven = instruction.site != site && counts.contains_key(&instruction.line);
+            let next = instruction.step.0 == step.0 && instruction.step.1 != step.1;
+            instruction.features.rests = uneven || next;
+            (site, step) = (instruction.site, instruction.step);
+        }
+    }
 }
 
 /// Most bytes of a memory in each partition, in program order, and where.

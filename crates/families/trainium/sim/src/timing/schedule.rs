@@ -12,6 +12,7 @@ use super::engines::{ENGINES, State, Time};
 use super::machine::Machine;
 use super::memory::Plan;
 use super::ready::Ready;
+use super::room::successions;
 use crate::trace::{Engine, Instruction, Long, Tensor};
 
 /// When an instruction ran, and where.
@@ -42,6 +43,8 @@ pub struct Timeline {
     pub latency_ns: f64,
     /// Nanoseconds for which each DMA queue was busy.
     pub queue_busy: Vec<f64>,
+    /// Nanoseconds for which any of them was busy.
+    pub any_queue_busy: f64,
     /// Loads that were dropped because the data was there.
     pub cached_loads: u64,
     /// Bytes stored and re-loaded for lack of on-chip memory.
@@ -94,7 +97,8 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         ..
     } = plan;
     let count = instructions.len();
-    let mut graph = graph(&instructions, &tensors, &uses, rolled_loops);
+    let successions = successions(&uses, &tensors, machine.sbuf_bytes);
+    let mut graph = graph(&instructions, &tensors, &uses, &successions, rolled_loops);
     let mut open = std::mem::take(&mut graph.open);
     let banks = banks(&uses, &tensors, count);
     let empty = Slot {
@@ -109,6 +113,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
     let mut state = State {
         machine,
         instructions: &instructions,
+        tensors: &tensors,
         free: [0.0; 5],
         running: [None; 5],
         ready: Default::default(),
@@ -119,6 +124,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         soonest: 0.0,
         queue_busy: vec![0.0; machine.dma.queues],
         hbm: 0.0,
+        any_queue: (0.0, 0.0),
         trigger: 0.0,
         psum_free: machine.psum_bytes as i64,
         next_bank: 0,
@@ -215,8 +221,8 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
             // Transfers.
             while let Some(which) = state.ready[6].peek() {
                 let soonest = state.soonest;
-                if soonest > now + 4000.0 {
-                    let again = soonest - 3999.0;
+                if soonest > now + machine.dma.backlog_ns {
+                    let again = soonest - machine.dma.backlog_ns + 1.0;
                     if again != next_look {
                         events.push(Reverse((Time(again), 2, 0)));
                         next_look = again;
@@ -264,6 +270,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         *slot = empty;
     }
     let latency_ns = last + machine.launch_ns;
+    let any_queue_busy = state.any_queue.0;
     let queue_busy = state.queue_busy;
     Timeline {
         instructions,
@@ -271,6 +278,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
         slots,
         latency_ns,
         queue_busy,
+        any_queue_busy,
         cached_loads,
         spill_bytes,
         peak_sbuf,

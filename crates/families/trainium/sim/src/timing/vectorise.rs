@@ -263,16 +263,16 @@ impl Run<'_> {
 
 /// How far an operand moves from one iteration to the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Step {
+pub(super) struct Step {
     /// In tensors, where each iteration has its own.
-    tensors: i64,
-    blocks: i64,
-    bytes: i64,
+    pub(super) tensors: i64,
+    pub(super) blocks: i64,
+    pub(super) bytes: i64,
 }
 
 impl Step {
     /// `None` where no regular step leads from one to the other.
-    fn between(before: &Region, next: &Region, tensors: &[Tensor]) -> Option<Self> {
+    pub(super) fn between(before: &Region, next: &Region, tensors: &[Tensor]) -> Option<Self> {
         let apart = |a: u32, b: u32| i64::from(b) - i64::from(a);
         let step = Self {
             tensors: apart(before.tile.tensor, next.tile.tensor),

@@ -352,6 +352,8 @@ pub(crate) struct Features {
     pub(crate) ordered: bool,
     /// A transfer of a long loop, whose descriptors are made while the kernel runs.
     pub(crate) dynamic: bool,
+    /// The first transfer of an iteration before which the queues rest.
+    pub(crate) rests: bool,
     /// Double-row mode of the matrix engine.
     pub(crate) double_row: bool,
     /// This and what follows waits for the registers that were loaded before.

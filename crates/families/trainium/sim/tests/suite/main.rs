@@ -11,6 +11,7 @@ mod dialect;
 mod exponentials;
 mod fuzz;
 mod generator;
+mod habits;
 mod hostile;
 mod idioms;
 mod interfaces;
