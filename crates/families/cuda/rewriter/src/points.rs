@@ -179,6 +179,7 @@ impl Points {
         let mut requests = 0.0;
         let mut flops = 0.0;
         let mut traffic = 0.0;
+        let mut waits = 0.0;
         let mut count = |steps: &[Step], trips: f64| {
             let mut seen = BTreeSet::new();
             step::expressions(steps, &mut |it| {
@@ -201,8 +202,13 @@ impl Points {
                             _ => 8.0 * self.vector as f64,
                         };
                         requests += trips * copies * width;
-                        if trips == 1.0 {
-                            traffic += copies * self.vector as f64 * 4.0;
+                        // What no other point reads comes from memory.
+                        let is_own = nest.points.iter().all(|it| index.mentions_index(&it.name));
+                        if trips == 1.0 || is_own {
+                            traffic += trips * copies * self.vector as f64 * 4.0;
+                        }
+                        if 1.0 < trips && is_own {
+                            waits += trips * copies * 40.0;
                         }
                     }
                     Expression::Binary(..) | Expression::Call(..) => flops += trips * per_thread,
@@ -245,7 +251,8 @@ impl Points {
         let dram = (threads * traffic + stores) / machine.dram_bytes_per_ns;
         // What one thread needs by itself.
         let trips = own / 4.0;
-        let alone = (requests * 1.5 + flops * 1.2 + trips * 10.0 + 900.0) / machine.clock_ghz;
+        let alone =
+            (requests * 1.5 + flops * 1.2 + trips * 10.0 + waits + 900.0) / machine.clock_ghz;
         let whole =
             last.extent % (self.across * self.vector * self.each.last().copied().unwrap_or(1)) == 0;
         let narrow = if whole { 1.0 } else { 1.05 };

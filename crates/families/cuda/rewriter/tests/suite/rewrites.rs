@@ -73,3 +73,26 @@ fn spellings_make_no_difference() {
         assert_eq!(all(&source), wanted, "{to}");
     }
 }
+
+/// A row for each thread is read apart by the threads of a warp: they share rows instead.
+#[test]
+fn rows_are_shared_before_anything_else_is_tried() {
+    let source = "\
+__global__ void softmax(const float* x, float* y) {
+  int row = blockIdx.x * 128 + threadIdx.x;
+  float top = x[row * 2048], sum = 0.0f;
+  for (int j = 1; j < 2048; j++) top = fmaxf(top, x[row * 2048 + j]);
+  for (int j = 0; j < 2048; j++) sum += expf(x[row * 2048 + j] - top);
+  for (int j = 0; j < 2048; j++) y[row * 2048 + j] = expf(x[row * 2048 + j] - top) / sum;
+}
+
+void solution(const float* X, float* Y) {
+  softmax<<<32, 128>>>(X, Y);
+}
+";
+    let rewriter = rewriter(&[4096 * 2048, 4096 * 2048]);
+    for plan in 0..4 {
+        let planned = rewriter.plan(source, choice(&[], plan)).unwrap();
+        assert!(planned.payload.contains("rows"), "{}", planned.payload);
+    }
+}
