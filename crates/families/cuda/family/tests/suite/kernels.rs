@@ -7,6 +7,7 @@ use autocomp_core::Outcome;
 /// One problem of each kind.
 const PROBLEMS: &[&str] = &[
     "cuda/attention-f32-256x64",
+    "cuda/gelu-f32-1048576",
     "cuda/gemm-f16-256x256x256",
     "cuda/rmsnorm-f32-300x500",
     "cuda/scan-i32-262144",
