@@ -125,8 +125,8 @@ fn the_documented_fields_are_those_printed() {
     );
     place.file(
         "latencies.tsv",
-        "id\tfile\tentry\tinputs\tmachine\tlatency_us\tgroup\n\
-         d\tk.py\tsolution\ta:f32[128,512]\ttrn1\t10\tdouble\n",
+        "id\tfile\tentry\tinputs\tmachine\tlatency_us\tgroup\tvector_percent\n\
+         d\tk.py\tsolution\ta:f32[128,512]\ttrn1\t10\tdouble\t20\n",
     );
     let elf = concat!(
         env!("CARGO_MANIFEST_DIR"),
