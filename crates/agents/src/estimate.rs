@@ -255,6 +255,7 @@ fn evaluation_that_failed() -> Evaluation {
         measurement: None,
         feedback: None,
         tiers: Vec::new(),
+        worker: None,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::registry;
 use autocomp_eval::isolation::{Isolation, IsolationLimits, Link, Pipes, serve};
 use autocomp_eval::{Bench, EvalError, Opening, Setup};
 use clap::Args;
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,13 @@ pub struct Arguments {
 /// Returns the processes on this machine that evaluate with the private cache in
 /// `cache_folder`; none is started yet.
 pub fn local(cache_folder: &Path) -> Isolation {
+    local_with(cache_folder, &[])
+}
+
+/// As [`local`], with further variables.
+pub fn local_with(cache_folder: &Path, variables: &[(&'static str, OsString)]) -> Isolation {
+    let variables = variables.to_vec();
+    let more = variables.clone();
     let command = |cache_folder: &Path| {
         // This very program, even if another has taken its place on the disk.
         let mut command = Command::new("/proc/self/exe");
@@ -38,11 +46,16 @@ pub fn local(cache_folder: &Path) -> Isolation {
     let evaluator = move || {
         let mut command = command(&of_evaluators);
         command.env_clear().envs(variables_of_evaluators());
+        command.envs(more.iter().cloned());
         link(command)
     };
     // Tools are installed as the user's settings say: by a mirror, through a proxy.
     let cache_folder = cache_folder.to_owned();
-    let opener = move || link(command(&cache_folder));
+    let opener = move || {
+        let mut command = command(&cache_folder);
+        command.envs(variables.iter().cloned());
+        link(command)
+    };
     Isolation::new(Box::new(evaluator), IsolationLimits::standard()).opened_by(Box::new(opener))
 }
 

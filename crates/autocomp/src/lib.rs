@@ -20,6 +20,7 @@ mod open_files;
 mod output;
 mod progress;
 mod proposing;
+mod queueing;
 mod registry;
 mod remembering;
 mod run_errors;

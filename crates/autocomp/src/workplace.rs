@@ -77,9 +77,15 @@ pub struct Workplace {
     problem_folders: BTreeMap<String, String>,
     /// Folders of the user's that the catalog has, and what each brought.
     data: Vec<(PathBuf, Added)>,
-    /// Processes that evaluate for this one.
+    /// Those who evaluate for this process.
     pub isolation: Arc<Isolation>,
+    /// Evaluations that they make at a time, if nothing else is asked for.
+    evaluations_at_a_time: usize,
 }
+
+/// Evaluations that workers on other machines are asked for at a time: more than most have
+/// devices. What waits costs a thread that sleeps.
+const AT_A_TIME_ELSEWHERE: usize = 64;
 
 impl Workplace {
     /// Opens the catalog and resolves the folders.
@@ -93,11 +99,30 @@ impl Workplace {
             options: options.clone(),
             problem_folders: BTreeMap::new(),
             data: Vec::new(),
+            evaluations_at_a_time: std::thread::available_parallelism().map_or(1, usize::from),
         };
         for folder in &options.data {
             workplace.add_data(folder)?;
         }
         Ok(workplace)
+    }
+
+    /// Returns the same workplace, with benches opened by those of `isolation`.
+    #[must_use]
+    pub fn evaluating_by(self, isolation: Option<Isolation>) -> Self {
+        match isolation {
+            Some(isolation) => Self {
+                isolation: Arc::new(isolation),
+                evaluations_at_a_time: AT_A_TIME_ELSEWHERE,
+                ..self
+            },
+            None => self,
+        }
+    }
+
+    /// Returns how many evaluations are made at a time if nothing else is asked for.
+    pub fn evaluations_at_a_time(&self) -> usize {
+        self.evaluations_at_a_time
     }
 
     /// Adds a folder of the user's, unless the catalog has it already, and returns what

@@ -252,6 +252,9 @@ pub struct Evaluation {
     /// with equal keys may differ here.
     #[serde(default)]
     pub tiers: Vec<TierCost>,
+    /// Who made it, if that was a worker on another machine. Not part of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worker: Option<String>,
 }
 
 impl Feedback {
@@ -290,6 +293,7 @@ impl Evaluation {
             measurement: None,
             feedback: None,
             tiers: Vec::new(),
+            worker: None,
         }
     }
 
@@ -301,6 +305,7 @@ impl Evaluation {
             // A verdict that contradicts itself is not made sound by it.
             (Some(bound), Some(cost)) if self.outcome == Outcome::Ok && bound.beats(cost) => Self {
                 tiers: self.tiers,
+                worker: self.worker,
                 ..Self::cut(self.key, bound)
             },
             _ => self,

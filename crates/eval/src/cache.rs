@@ -10,6 +10,12 @@ use std::time::{Duration, SystemTime};
 const COMPILERS: &str = "toolchains";
 const OTHERS: [&str; 2] = ["runtimes", "scratch"];
 
+/// The folder of the locks of devices.
+pub const LEASES: &str = "leases";
+
+/// Folders that hold nothing of a kernel or problem: tools, and locks of devices.
+pub const NEUTRAL: [&str; 2] = [COMPILERS, LEASES];
+
 /// How the names of folders begin that are not called by a hash: compilers, and
 /// folders that are worked in.
 const OUR_FOLDERS: [&str; 3] = ["ziglang-", "installing-", ".tmp"];

@@ -24,6 +24,10 @@ pub struct BenchFacts {
     pub tools: Vec<String>,
     /// The cost that no right kernel can be below.
     pub floor: Cost,
+    /// Whether costs are measured on a device, so that those of another one of the same kind
+    /// do not compare with them.
+    #[serde(default)]
+    pub measured: bool,
 }
 
 impl BenchFacts {

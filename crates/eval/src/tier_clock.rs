@@ -48,6 +48,7 @@ impl TierClock {
             measurement: verdict.measurement,
             feedback: verdict.feedback,
             tiers: self.0,
+            worker: None,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
+use autocomp_eval::cache::LEASES;
 use rustix::fs::{FlockOperation, flock};
 use rustix::rand::{GetRandomFlags, getrandom};
 use std::fs::File;
@@ -22,12 +23,13 @@ impl Lease {
     /// # Errors
     /// [`EvalError::Environment`] if the folder for the lock cannot be written.
     pub fn take(cache_folder: &Path, device: &str) -> Result<Self, EvalError> {
-        let path = cache_folder.join(format!("{device}-timing.lock"));
+        let folder = cache_folder.join(LEASES);
+        let path = folder.join(format!("{device}-timing.lock"));
         let unusable = |error: std::io::Error| EvalError::Environment {
             message: format!("cannot lock {}: {error}", path.display()),
             remedies: vec!["make room, or set AUTOCOMP_CACHE_DIR to another folder".into()],
         };
-        std::fs::create_dir_all(cache_folder).map_err(unusable)?;
+        std::fs::create_dir_all(&folder).map_err(unusable)?;
         let lock = File::create(&path).map_err(unusable)?;
         flock(&lock, FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
         let mut random = [0; 8];

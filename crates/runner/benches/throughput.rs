@@ -114,6 +114,7 @@ impl Evaluator for Lottery {
             }),
             feedback: None,
             tiers: Vec::new(),
+            worker: None,
         })
     }
 }

@@ -135,6 +135,7 @@ impl ToyBench {
             measurement: None,
             feedback: None,
             tiers: Vec::new(),
+            worker: None,
         }
     }
 }
@@ -196,6 +197,7 @@ impl Evaluator for ToyBench {
                 lines: lines.collect(),
             }),
             tiers: Vec::new(),
+            worker: None,
         })
     }
 }
@@ -209,6 +211,7 @@ impl Bench for ToyBench {
             engine: self.engine.clone(),
             tools: vec!["none".to_owned()],
             floor: self.floor(),
+            measured: false,
         }
     }
 

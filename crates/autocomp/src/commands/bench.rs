@@ -6,6 +6,7 @@ use crate::exit_code;
 use crate::given_file::read_kernel;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
+use crate::queueing::QueueOptions;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::{Problem, Suite, nearest};
@@ -58,6 +59,8 @@ pub struct Arguments {
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]
+    queue: QueueOptions,
+    #[command(flatten)]
     workplace: WorkplaceOptions,
 }
 
@@ -70,7 +73,8 @@ struct Task {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
-    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let mut workplace = Workplace::open(&arguments.workplace)?
+        .evaluating_by(arguments.queue.connect("bench", output)?);
     workplace.prefer_target(arguments.target.as_deref());
     let mut loaded = BTreeMap::new();
     let mut suites = Vec::new();

@@ -6,6 +6,7 @@ use crate::exit_code;
 use crate::given_file::{read_kernel, read_kernel_from_input};
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
+use crate::queueing::QueueOptions;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_core::{
@@ -36,6 +37,8 @@ pub struct Arguments {
     /// Evaluate anew even if the verdict is in the cache
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    queue: QueueOptions,
     #[command(flatten)]
     workplace: WorkplaceOptions,
 }
@@ -69,7 +72,8 @@ struct EvalReport<'a> {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
-    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let mut workplace = Workplace::open(&arguments.workplace)?
+        .evaluating_by(arguments.queue.connect(&arguments.problem, output)?);
     workplace.prefer_target(arguments.target.as_deref());
     // The kernel first: a mistake in its name must not wait for a compiler.
     let problem = workplace.problem(&arguments.problem)?;

@@ -29,6 +29,8 @@ mod target;
 mod targets;
 #[cfg(feature = "watch")]
 pub(crate) mod watch;
+#[cfg(feature = "queue")]
+mod worker;
 
 use crate::error::CliError;
 use crate::evaluating::{self, EVALUATOR, evaluate_for_parent};
@@ -58,6 +60,8 @@ pub enum Command {
     #[cfg(feature = "mcp")]
     Mcp(mcp::Arguments),
     Study(study::Arguments),
+    #[cfg(feature = "queue")]
+    Worker(worker::Arguments),
     #[command(subcommand)]
     Target(target::Command),
     Targets(targets::Arguments),
@@ -99,6 +103,8 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         #[cfg(feature = "mcp")]
         Command::Mcp(arguments) => mcp::run(&arguments, output),
         Command::Study(arguments) => study::run(&arguments, output),
+        #[cfg(feature = "queue")]
+        Command::Worker(arguments) => worker::run(&arguments, output),
         Command::Target(command) => target::run(&command, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),

@@ -13,6 +13,7 @@ use crate::measuring::Bench;
 use crate::output::Output;
 use crate::progress::ProgressLines;
 use crate::proposing::Proposing;
+use crate::queueing::QueueOptions;
 use crate::remembering::remember;
 use crate::run_errors::run_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
@@ -171,6 +172,8 @@ pub struct Arguments {
     #[arg(long)]
     trust: bool,
     #[command(flatten)]
+    queue: QueueOptions,
+    #[command(flatten)]
     workplace: WorkplaceOptions,
 }
 
@@ -209,10 +212,16 @@ impl Arguments {
     }
 }
 
+fn workplace(arguments: &Arguments, output: Output) -> Result<Workplace, CliError> {
+    let title = arguments.problem.as_deref().unwrap_or("a run");
+    let workers = arguments.queue.connect(title, output)?;
+    Ok(Workplace::open(&arguments.workplace)?.evaluating_by(workers))
+}
+
 /// Prepares a run and works on it until it is finished or stopped.
 pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError> {
     let (runtime, cancel) = listen(output)?;
-    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let mut workplace = workplace(arguments, output)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
     let folder = prepared.session.folder().to_owned();
     let end = execute(
@@ -231,7 +240,7 @@ pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError>
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let (runtime, cancel) = listen(output)?;
-    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let mut workplace = workplace(arguments, output)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
     let folder = prepared.session.folder().to_owned();
     let end = execute(
@@ -318,7 +327,7 @@ fn listen(output: Output) -> Result<(Runtime, CancellationToken), CliError> {
 
 /// Returns what tells of Ctrl-C, a termination signal and the end of the terminal, which
 /// from now on do not end the process; nothing where that cannot be had.
-fn signals() -> Vec<Signal> {
+pub(super) fn signals() -> Vec<Signal> {
     let kinds = [
         SignalKind::interrupt(),
         SignalKind::terminate(),
@@ -355,6 +364,6 @@ async fn cancel_on_signal(mut signals: Vec<Signal>, cancel: CancellationToken, o
 }
 
 /// Waits for one of the signals.
-async fn any(signals: &mut [Signal]) {
+pub(super) async fn any(signals: &mut [Signal]) {
     futures::future::select_all(signals.iter_mut().map(|signal| Box::pin(signal.recv()))).await;
 }

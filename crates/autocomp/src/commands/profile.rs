@@ -6,6 +6,7 @@ use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::{BOLD, Output};
+use crate::queueing::QueueOptions;
 use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
@@ -42,6 +43,8 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "trace")]
     brief: bool,
     #[command(flatten)]
+    queue: QueueOptions,
+    #[command(flatten)]
     workplace: WorkplaceOptions,
 }
 
@@ -62,7 +65,8 @@ struct ProfileReport<'a> {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
-    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let mut workplace = Workplace::open(&arguments.workplace)?
+        .evaluating_by(arguments.queue.connect(&arguments.problem, output)?);
     workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
     let source = kernel_source(&problem, &arguments.kernel)?;

@@ -26,6 +26,7 @@ impl Event {
             | Self::Confirmed(Confirmed { evaluation, .. }) => {
                 let evaluation = Arc::make_mut(evaluation);
                 evaluation.tiers.clear();
+                evaluation.worker = None;
                 // In which words an evaluator dies depends on the machine.
                 if evaluation.outcome == Outcome::Fault {
                     evaluation.diagnostics.clear();

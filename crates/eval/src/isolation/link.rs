@@ -20,7 +20,7 @@ const LONGEST_PROFILE: u64 = 1 << 30;
 const PROCESSOR_TIME_SPENT: i32 = rustix::process::Signal::XCPU.as_raw();
 
 /// What somebody who evaluates is asked.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Request {
     /// To open a bench and to keep to limits in each evaluation.
     Open {

@@ -11,7 +11,7 @@ fn one_device_is_taken_and_another_is_free() {
     let lease = Lease::take(&cache, "gpu0").expect("a lease");
     let _other = Lease::take(&cache, "gpu1").expect("a lease");
     let is_free = || {
-        let file = File::open(cache.join("gpu0-timing.lock")).expect("the lock");
+        let file = File::open(cache.join("leases/gpu0-timing.lock")).expect("the lock");
         flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok()
     };
     assert!(!is_free());

@@ -241,5 +241,6 @@ fn evaluation(cost: u64, is_right: bool, shape: &Shape) -> Evaluation {
             }],
         }),
         tiers: Vec::new(),
+        worker: None,
     }
 }

@@ -184,5 +184,6 @@ fn unjudged(key: ContentHash, message: String) -> Evaluation {
         measurement: None,
         feedback: None,
         tiers: Vec::new(),
+        worker: None,
     }
 }

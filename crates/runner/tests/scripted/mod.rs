@@ -369,6 +369,7 @@ impl Toy {
             diagnostics: Vec::new(),
             measurement: None,
             feedback: None,
+            worker: None,
             tiers: vec![TierCost {
                 tier: "time".to_owned(),
                 wall_ns: Nanos(call),

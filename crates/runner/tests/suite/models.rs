@@ -76,6 +76,7 @@ impl Evaluator for Waits {
             }),
             feedback: None,
             tiers: Vec::new(),
+            worker: None,
         })
     }
 }

@@ -243,6 +243,7 @@ pub fn evaluate(key: ContentHash, point: Point, floor: u64) -> Evaluation {
         }),
         feedback: None,
         tiers: Vec::new(),
+        worker: None,
     }
 }
 

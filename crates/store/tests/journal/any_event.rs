@@ -145,6 +145,7 @@ fn evaluation() -> impl Strategy<Value = Evaluation> {
                 diagnostics,
                 measurement,
                 feedback,
+                worker: None,
                 tiers: vec![TierCost {
                     tier: "build".to_owned(),
                     wall_ns: Nanos(wall_ns),

@@ -92,6 +92,7 @@ pub fn evaluation() -> Evaluation {
             lines: Vec::new(),
         }),
         tiers: Vec::new(),
+        worker: None,
     }
 }
 

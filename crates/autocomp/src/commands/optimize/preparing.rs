@@ -65,13 +65,14 @@ impl Prepared {
         proposing: Proposing,
         bench: Bench,
         settings: &Settings,
+        workplace: &Workplace,
         estimate: Option<Estimate>,
     ) -> Self {
         Self {
             session,
             proposing,
             bench,
-            options: run_options(settings),
+            options: run_options(settings, workplace),
             problem: problem_words(settings),
             estimate,
             memory: settings.memory.clone(),
@@ -206,7 +207,7 @@ fn start(
     ));
     tell_what_is_not_understood(&proposing, &settings, &bench, &started, output)?;
     Ok(Prepared::new(
-        session, proposing, bench, &settings, estimate,
+        session, proposing, bench, &settings, workplace, estimate,
     ))
 }
 
@@ -316,7 +317,7 @@ fn resume(
         ));
     }
     Ok(Prepared::new(
-        session, proposing, bench, &settings, estimate,
+        session, proposing, bench, &settings, workplace, estimate,
     ))
 }
 
@@ -375,7 +376,9 @@ fn replay(
         proposer,
         models: None,
     };
-    Ok(Prepared::new(session, proposing, bench, &settings, None))
+    Ok(Prepared::new(
+        session, proposing, bench, &settings, workplace, None,
+    ))
 }
 
 /// Returns what the command line names of what a run folder may name.

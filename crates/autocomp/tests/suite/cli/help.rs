@@ -20,6 +20,7 @@ const COMMANDS: &[&[&str]] = &[
     &["watch"],
     &["serve"],
     &["study"],
+    &["worker"],
     &["target"],
     &["target", "export"],
     &["target", "import"],

@@ -27,3 +27,5 @@ mod sim;
 mod study;
 mod terminal;
 mod toy_family;
+#[cfg(feature = "queue")]
+mod workers;

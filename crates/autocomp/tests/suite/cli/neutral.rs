@@ -17,6 +17,7 @@ const NEUTRAL: &[&str] = &[
     "measuring",
     "native",
     "nests",
+    "queue",
     "remote",
     "rewriting",
     "reports",

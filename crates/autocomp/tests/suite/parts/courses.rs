@@ -35,6 +35,7 @@ fn evaluated(plan: u32, source: &str, cost: Option<u64>) -> Event {
             measurement,
             feedback: None,
             tiers: Vec::new(),
+            worker: None,
         }),
         same_as: None,
         code: None,

@@ -238,6 +238,7 @@ fn evaluation(told: &Told) -> Evaluation {
             lines: Vec::new(),
         }),
         tiers: Vec::new(),
+        worker: None,
     }
 }
 

@@ -468,6 +468,7 @@ impl Bench for TrainiumBench {
             engine: self.engine.clone(),
             tools: vec![self.compiler().to_owned()],
             floor: self.floor,
+            measured: false,
         }
     }
 

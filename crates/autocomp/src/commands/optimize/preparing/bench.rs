@@ -50,9 +50,9 @@ pub(in super::super) fn open_bench_on(
     Ok(bench)
 }
 
-pub(super) fn run_options(settings: &Settings) -> RunOptions {
-    let processors = || std::thread::available_parallelism().map_or(1, usize::from);
-    let mut options = RunOptions::new(settings.workers.unwrap_or_else(processors));
+pub(super) fn run_options(settings: &Settings, workplace: &Workplace) -> RunOptions {
+    let at_a_time = || workplace.evaluations_at_a_time();
+    let mut options = RunOptions::new(settings.workers.unwrap_or_else(at_a_time));
     options.limits = Limits {
         max_wall: settings
             .max_minutes

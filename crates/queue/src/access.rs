@@ -1,0 +1,227 @@
+//! How a queue is reached: its address, and a file with whatever is secret.
+
+use crate::error::QueueError;
+use async_nats::ConnectOptions;
+use serde::Deserialize;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Secrets never stand on a command line or in an address.
+const REMEDY: &str = "write the names of files with the secrets into an access file, which \
+                      `autocomp worker init` makes and docs/workers.md explains";
+
+/// What an access file says. Paths in it are relative to its folder.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct File {
+    /// The name under which jobs are published; the user of the server's configuration.
+    user: Option<String>,
+    /// File with the password of the user.
+    password: Option<PathBuf>,
+    /// File with the seed of the user's key (`SU…`).
+    nkey: Option<PathBuf>,
+    /// File with a JWT and the seed of its key (`.creds`).
+    credentials: Option<PathBuf>,
+    /// Certificates of authorities that the server's certificate is believed from (PEM).
+    authorities: Option<PathBuf>,
+    /// Certificate of the user (PEM), and its key.
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    /// Whether only an encrypted connection will do.
+    tls: bool,
+}
+
+/// How a queue is reached. Printing it shows no secret.
+#[derive(Clone)]
+pub struct Access {
+    address: String,
+    user: String,
+    file: File,
+    secret: Secret,
+}
+
+#[derive(Clone)]
+enum Secret {
+    None,
+    Password(String),
+    Nkey(String),
+    Credentials(String),
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Access")
+            .field("address", &self.address)
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Access {
+    /// Takes an address (`nats://HOST`, `tls://HOST:PORT`) and, if the server wants to know who
+    /// comes, the access file that says so.
+    ///
+    /// # Errors
+    /// [`QueueError::Access`] if the address holds a secret, or a file is unusable or readable
+    /// by others.
+    pub fn new(address: &str, file: Option<&Path>) -> Result<Self, QueueError> {
+        let shown = address.rsplit_once('@').map_or(address, |(_, host)| host);
+        let refused = |what: &str, remedy: &str| QueueError::Access {
+            path: format!("the queue's address (…{shown})"),
+            what: what.to_owned(),
+            remedy: remedy.to_owned(),
+        };
+        if address.contains('@') {
+            return Err(refused("a secret does not belong into an address", REMEDY));
+        }
+        let known = ["nats://", "tls://"];
+        let is_bare = !address.contains("://");
+        if address.is_empty() || !(is_bare || known.iter().any(|it| address.starts_with(it))) {
+            return Err(refused(
+                "it is no address of a NATS server",
+                "name it as nats://HOST, nats://HOST:PORT or tls://HOST",
+            ));
+        }
+        let address = match is_bare {
+            true => format!("nats://{address}"),
+            false => address.to_owned(),
+        };
+        let Some(path) = file else {
+            return Ok(Self {
+                address,
+                user: "anybody".to_owned(),
+                file: File::default(),
+                secret: Secret::None,
+            });
+        };
+        let text = read(path)?;
+        let mut file: File = toml::from_str(&text).map_err(|error| unusable(path, &error))?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        for named in [
+            &mut file.password,
+            &mut file.nkey,
+            &mut file.credentials,
+            &mut file.authorities,
+            &mut file.certificate,
+            &mut file.key,
+        ] {
+            *named = named.take().map(|it| folder.join(it));
+        }
+        let secret = match (&file.password, &file.nkey, &file.credentials) {
+            (None, None, None) => Secret::None,
+            (Some(path), None, None) => Secret::Password(secret(path)?),
+            (None, Some(path), None) => Secret::Nkey(secret(path)?),
+            (None, None, Some(path)) => Secret::Credentials(secret(path)?),
+            _ => {
+                let what = "it names more than one of `password`, `nkey` and `credentials`";
+                return Err(unusable(path, &what));
+            }
+        };
+        if let Some(key) = &file.key {
+            secret_file(key)?;
+        }
+        if file.certificate.is_some() != file.key.is_some() {
+            return Err(unusable(path, &"`certificate` and `key` go together"));
+        }
+        let user = file.user.clone().unwrap_or_else(|| "anybody".to_owned());
+        if crate::names::token(&user) != user {
+            let what = "`user` may hold letters, digits, `-` and `_` only";
+            return Err(unusable(path, &what));
+        }
+        Ok(Self {
+            address,
+            user,
+            file,
+            secret,
+        })
+    }
+
+    /// Returns the address, which holds no secret.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Returns the name under which jobs are published.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// Returns how to connect.
+    pub(crate) fn options(&self) -> Result<ConnectOptions, QueueError> {
+        let options = ConnectOptions::new();
+        let options = match &self.secret {
+            Secret::None => options,
+            Secret::Password(password) => {
+                options.user_and_password(self.user.clone(), password.clone())
+            }
+            Secret::Nkey(seed) => options.nkey(seed.clone()),
+            Secret::Credentials(text) => {
+                // The library's error would show what it does not understand.
+                options.credentials(text).map_err(|_| QueueError::Access {
+                    path: shown(self.file.credentials.as_deref()),
+                    what: "it holds no JWT with the seed of a key".to_owned(),
+                    remedy: "make it with `nsc generate creds`".to_owned(),
+                })?
+            }
+        };
+        let options = match &self.file.authorities {
+            Some(path) => options.add_root_certificates(path.clone()),
+            None => options,
+        };
+        let options = match (&self.file.certificate, &self.file.key) {
+            (Some(certificate), Some(key)) => {
+                options.add_client_certificate(certificate.clone(), key.clone())
+            }
+            _ => options,
+        };
+        let is_encrypted = self.file.tls || self.address.starts_with("tls://");
+        Ok(options.require_tls(is_encrypted))
+    }
+}
+
+fn shown(path: Option<&Path>) -> String {
+    path.map_or_else(String::new, |path| path.display().to_string())
+}
+
+fn unusable(path: &Path, what: &dyn std::fmt::Display) -> QueueError {
+    QueueError::Access {
+        path: path.display().to_string(),
+        what: what.to_string().trim_end().to_owned(),
+        remedy: "correct the file; docs/workers.md says what it may hold".to_owned(),
+    }
+}
+
+fn read(path: &Path) -> Result<String, QueueError> {
+    autocomp_eval::given_file::read_text(path).map_err(|error| unusable(path, &error))
+}
+
+/// Refuses a file with a secret that others may read.
+fn secret_file(path: &Path) -> Result<(), QueueError> {
+    let mode = fs::metadata(path)
+        .map_err(|error| unusable(path, &error))?
+        .permissions()
+        .mode();
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(QueueError::Access {
+        path: path.display().to_string(),
+        what: format!(
+            "others may read it (mode {:03o}), and it holds a secret",
+            mode & 0o777
+        ),
+        remedy: format!("take the right from them: chmod 600 {}", path.display()),
+    })
+}
+
+fn secret(path: &Path) -> Result<String, QueueError> {
+    secret_file(path)?;
+    let text = read(path)?;
+    match text.trim() {
+        "" => Err(unusable(path, &"it is empty")),
+        secret => Ok(secret.to_owned()),
+    }
+}

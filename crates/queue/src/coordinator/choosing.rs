@@ -1,0 +1,178 @@
+//! Which worker's facts a demand takes.
+
+use super::{SILENCE, Shared, locked, unavailable};
+use crate::demand::{Chosen, Demand};
+use crate::job::PROTOCOL;
+use crate::presence::{Presence, State};
+use autocomp_core::ContentHash;
+use autocomp_eval::{BenchFacts, EvalError};
+use std::time::{Duration, Instant};
+
+/// How often it is told that nobody is there.
+const REMINDER: Duration = Duration::from_secs(60);
+
+impl Shared {
+    /// Returns the facts of the first worker that has opened the bench of `setup`; from then
+    /// on, all others are to have the same.
+    pub(super) async fn open(
+        &self,
+        setup: &str,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<BenchFacts, EvalError> {
+        let hash = self.demand(setup).await?;
+        let mut heard = self.heard.subscribe();
+        let started = Instant::now();
+        // A worker that hears of it tells at once that it opens it.
+        let mut reminded = started + 2 * self.options.beat - REMINDER;
+        loop {
+            let chosen = self.choose(hash)?;
+            if let Some(chosen) = chosen {
+                self.tell_demands().await;
+                return Ok(chosen.facts);
+            }
+            let waited = started.elapsed();
+            if 2 * self.options.beat < waited {
+                self.check_hopes(hash)?;
+            }
+            if REMINDER <= reminded.elapsed() {
+                reminded = Instant::now();
+                tell(&self.waiting_for(hash));
+            }
+            let _ = tokio::time::timeout(self.options.beat, heard.changed()).await;
+            if Duration::from_secs(600) < waited {
+                // The text may have been thrown away by the server meanwhile.
+                self.keep_setup(setup)
+                    .await
+                    .map_err(|it| unavailable(&it))?;
+            }
+        }
+    }
+
+    /// Returns the workers that are there, with how they stand to a demand, if they do.
+    pub(super) fn stands(&self, demand: &Demand) -> Vec<(Presence, Option<State>)> {
+        let silent = self.options.beat * SILENCE;
+        let workers = locked(&self.workers);
+        let present = workers.values().filter(|(_, at)| at.elapsed() < silent);
+        present
+            .map(|(presence, _)| {
+                let stand = presence.stands.get(&demand.queue);
+                (presence.clone(), stand.map(|it| it.state.clone()))
+            })
+            .collect()
+    }
+
+    fn choose(&self, setup: ContentHash) -> Result<Option<Chosen>, EvalError> {
+        let mut demands = locked(&self.demands);
+        let Some(wanted) = demands.get_mut(&setup) else {
+            return Err(EvalError::Fault("a demand is gone".to_owned()));
+        };
+        let demand = &mut wanted.demand;
+        if demand.chosen.is_some() {
+            return Ok(demand.chosen.clone());
+        }
+        let opened = self.stands(demand).into_iter().find_map(|(it, state)| {
+            let State::Opened(facts) = state? else {
+                return None;
+            };
+            let is_fit = it.protocol == PROTOCOL && !demand.refused.contains(&it.worker);
+            is_fit.then_some((it, facts))
+        });
+        demand.chosen = opened.map(|(presence, facts)| Chosen {
+            machine: (facts.measured && !self.options.any_machine).then_some(presence.machine),
+            worker: presence.worker,
+            facts,
+        });
+        Ok(demand.chosen.clone())
+    }
+
+    /// Gives up where no worker that is there can ever open the bench.
+    fn check_hopes(&self, setup: ContentHash) -> Result<(), EvalError> {
+        let demand = match locked(&self.demands).get(&setup) {
+            Some(wanted) => wanted.demand.clone(),
+            None => return Ok(()),
+        };
+        let stands: Vec<_> = self
+            .stands(&demand)
+            .into_iter()
+            .filter_map(|(presence, state)| Some((presence.worker, state?)))
+            .collect();
+        let mut unable = stands.iter().filter_map(|(worker, state)| match state {
+            State::Unable {
+                message,
+                remedies,
+                is_input,
+            } => Some((worker, message, remedies, *is_input)),
+            _ => None,
+        });
+        let is_hopeless = stands
+            .iter()
+            .all(|(_, state)| matches!(state, State::Unable { .. }));
+        // What is wrong with the problem is wrong everywhere.
+        let found = match is_hopeless {
+            true => unable.next(),
+            false => unable.find(|(.., is_input)| *is_input),
+        };
+        let Some((worker, message, remedies, is_input)) = found else {
+            return Ok(());
+        };
+        let remedies = remedies.clone();
+        match is_input {
+            true => Err(EvalError::Input {
+                message: message.clone(),
+                remedies,
+            }),
+            false => Err(EvalError::Environment {
+                message: format!("no worker can evaluate it; {worker} says: {message}"),
+                remedies,
+            }),
+        }
+    }
+
+    /// Says whom it waits for.
+    fn waiting_for(&self, setup: ContentHash) -> String {
+        let demand = match locked(&self.demands).get(&setup) {
+            Some(wanted) => wanted.demand.clone(),
+            None => return String::new(),
+        };
+        let stands = self.stands(&demand);
+        let opening: Vec<&str> = stands
+            .iter()
+            .filter(|(_, state)| matches!(state, Some(State::Opening)))
+            .map(|(presence, _)| presence.worker.as_str())
+            .collect();
+        if !opening.is_empty() {
+            return format!("waiting until the bench is open: {}", opening.join(", "));
+        }
+        let others = match stands.len() {
+            0 => "none is there".to_owned(),
+            n => format!("{n} are there for other targets or of other versions"),
+        };
+        format!(
+            "waiting for a worker for {}; {others} (`autocomp worker --queue …` starts one)",
+            demand.target
+        )
+    }
+
+    /// Tells, once for each, which workers do not fit and why.
+    pub(super) fn tell_of_misfits(&self, demand: &Demand) {
+        for (presence, state) in self.stands(demand) {
+            let worker = &presence.worker;
+            match state {
+                Some(State::Differs(how)) => {
+                    let chosen = demand.chosen.as_ref();
+                    let first = chosen.map_or("", |it| it.worker.as_str());
+                    self.tell_once(format!(
+                        "worker {worker} refuses {}: it differs from worker {first}, whose facts \
+                         the run has ({how})",
+                        demand.title
+                    ));
+                }
+                Some(State::Unable { message, .. }) => self.tell_once(format!(
+                    "worker {worker} cannot work for {}: {message}",
+                    demand.title
+                )),
+                _ => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Jobs on their way, until there is an answer that fits.
+
+use super::{Shared, locked};
+use crate::demand::{Chosen, Demand};
+use crate::error::QueueError;
+use crate::job::{Answer, Job, MOST_TRIES};
+use crate::names;
+use crate::server::Streams;
+use autocomp_core::ContentHash;
+use autocomp_eval::isolation::{Failure, Reply, Request};
+use futures::StreamExt;
+use std::time::Duration;
+
+/// How long to wait before the server is asked again after it refused.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Why there is no answer yet.
+enum Unanswered {
+    /// The server does not do what it is asked.
+    Server(QueueError),
+    /// The job is neither waiting nor answered.
+    Lost,
+    /// A worker gave an answer that does not fit.
+    Misfit { worker: String, why: String },
+}
+
+impl From<QueueError> for Unanswered {
+    fn from(error: QueueError) -> Self {
+        Self::Server(error)
+    }
+}
+
+impl Shared {
+    /// Asks until a worker has answered.
+    pub(super) async fn ask(&self, setup: &str, request: Request) -> Reply {
+        let hash = ContentHash::of(setup.as_bytes());
+        let chosen = locked(&self.demands)
+            .get(&hash)
+            .and_then(|it| Some((it.demand.clone(), it.demand.chosen.clone()?)));
+        let Some((demand, chosen)) = chosen else {
+            return Reply::Failed(Failure::Fault("no bench is open".to_owned()));
+        };
+        let job = Job::new(&chosen, &self.options.session, request);
+        let mut round = 0_u32;
+        let mut misfits = Vec::new();
+        loop {
+            let error = match self.answered(&demand, &chosen, &job, round).await {
+                Ok(answer) => return answer.into_reply(),
+                Err(error) => error,
+            };
+            match error {
+                Unanswered::Server(error) => {
+                    self.tell_once(format!("{error}; jobs wait until it does"));
+                    *self.streams.lock().await = None;
+                    tokio::time::sleep(PAUSE).await;
+                }
+                Unanswered::Lost => round += 1,
+                Unanswered::Misfit { worker, why } => {
+                    round += 1;
+                    self.refuse(hash, &worker, &why).await;
+                    misfits.push(format!("{worker}: {why}"));
+                    if MOST_TRIES <= misfits.len() {
+                        return Reply::Failed(Failure::Fault(format!(
+                            "{MOST_TRIES} answers of workers did not fit the job: {}",
+                            misfits.join("; ")
+                        )));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Publishes a job, unless it is answered, and waits for the answer.
+    async fn answered(
+        &self,
+        demand: &Demand,
+        chosen: &Chosen,
+        job: &Job,
+        round: u32,
+    ) -> Result<Answer, Unanswered> {
+        let streams = self.streams().await?;
+        let result = names::result(&job.id);
+        let mut answers = self.server.subscribe(result.clone()).await?;
+        if let Some(payload) = self.server.last(&streams.results, &result).await? {
+            // What was found is not trusted more than what comes, but nobody is to blame for
+            // what an earlier program left.
+            match self.taken(&streams, &payload, job, chosen).await {
+                Ok(answer) if answer.holds() => return Ok(answer),
+                _ => self.forget(&streams, &job.id).await?,
+            }
+        }
+        let subject = names::job(&demand.user, &demand.queue, &job.id);
+        // The first time, whoever else asks the same has published it already.
+        let mark = match round {
+            0 => job.id.to_string(),
+            round => format!("{}.{}.{round}", job.id, demand.queue),
+        };
+        let is_new = self
+            .server
+            .publish(&streams, subject, Some(&mark), job)
+            .await?;
+        let mut is_missed = !is_new && !self.is_waiting(&streams, demand, job).await?;
+        loop {
+            let next = tokio::time::timeout(self.options.lease, answers.next()).await;
+            if let Ok(Some(message)) = next {
+                return self.taken(&streams, &message.payload, job, chosen).await;
+            }
+            self.tell_of_misfits(demand);
+            // A job leaves its stream behind its answer: in this order, none is missed.
+            let is_waiting = self.is_waiting(&streams, demand, job).await?;
+            if let Some(payload) = self.server.last(&streams.results, &result).await? {
+                return self.taken(&streams, &payload, job, chosen).await;
+            }
+            if !is_waiting && is_missed {
+                return Err(Unanswered::Lost);
+            }
+            is_missed = !is_waiting;
+        }
+    }
+
+    /// Returns whether the job is in the stream, in the own queue or in that of somebody who
+    /// is there.
+    async fn is_waiting(
+        &self,
+        streams: &Streams,
+        demand: &Demand,
+        job: &Job,
+    ) -> Result<bool, QueueError> {
+        let subject = format!("autocomp.jobs.*.*.{}", job.id);
+        let refused = |error: &dyn std::fmt::Display| {
+            self.server.refuses(format!("does not answer: {error}"))
+        };
+        let waiting = streams.jobs.info_with_subjects(subject).await;
+        let mut waiting = waiting.map_err(|error| refused(&error))?;
+        while let Some(found) = waiting.next().await {
+            let (subject, _) = found.map_err(|error| refused(&error))?;
+            let queue = subject.rsplit('.').nth(1).unwrap_or_default();
+            if queue == demand.queue || self.is_demanded(queue) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns an answer that fits.
+    async fn taken(
+        &self,
+        streams: &Streams,
+        payload: &[u8],
+        job: &Job,
+        chosen: &Chosen,
+    ) -> Result<Answer, Unanswered> {
+        let misfit = |worker: String, why: String| Unanswered::Misfit { worker, why };
+        let answer: Answer = match self.server.read(streams, payload).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.forget(streams, &job.id).await?;
+                return Err(misfit("of unknown name".to_owned(), error.to_string()));
+            }
+        };
+        let Some(why) = answer.misfit(job, chosen) else {
+            return Ok(answer);
+        };
+        self.forget(streams, &job.id).await?;
+        Err(misfit(answer.worker, why))
+    }
+
+    /// Throws the answer to a job away.
+    async fn forget(&self, streams: &Streams, job: &ContentHash) -> Result<(), QueueError> {
+        let purged = streams.results.purge().filter(names::result(job)).await;
+        purged
+            .map(|_| ())
+            .map_err(|error| self.server.refuses(format!("does not answer: {error}")))
+    }
+
+    /// Takes no more answers from a worker whose answers do not fit.
+    async fn refuse(&self, setup: ContentHash, worker: &str, why: &str) {
+        let title = {
+            let mut demands = locked(&self.demands);
+            let Some(wanted) = demands.get_mut(&setup) else {
+                return;
+            };
+            if !wanted.demand.refused.iter().any(|it| it == worker) {
+                wanted.demand.refused.push(worker.to_owned());
+            }
+            wanted.demand.title.clone()
+        };
+        self.tell_once(format!(
+            "an answer of worker {worker} for {title} does not fit its job, and no more are \
+             taken from it: {why}"
+        ));
+        self.tell_demands().await;
+    }
+}

@@ -1,0 +1,80 @@
+//! What a coordinator needs: benches of a setup, opened by workers.
+
+use autocomp_core::ContentHash;
+use autocomp_eval::BenchFacts;
+use serde::{Deserialize, Serialize};
+
+/// What a coordinator tells every few seconds as long as it needs it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Demand {
+    /// The version of what is told and asked, [`PROTOCOL`](crate::PROTOCOL).
+    pub protocol: u32,
+    /// Version of the coordinator's program.
+    pub program: String,
+    /// Who asks.
+    pub user: String,
+    /// Name of the queue of its jobs, another one for each coordinator and setup.
+    pub queue: String,
+    /// What is worked on, for people.
+    pub title: String,
+    /// Name of the target.
+    pub target: String,
+    /// Hash of the text of the setup, which is in the store of texts.
+    pub setup: ContentHash,
+    /// How large a share of workers it gets beside others.
+    pub weight: u32,
+    /// After how long a job whose worker is not heard of goes to another one, milliseconds.
+    pub lease_ms: u64,
+    /// The facts that all its results have.
+    pub chosen: Option<Chosen>,
+    /// Workers whose answers are not taken any more.
+    pub refused: Vec<String>,
+    /// Whether nothing is needed any more.
+    pub ended: bool,
+}
+
+/// The facts that all results of a demand have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The facts.
+    pub facts: BenchFacts,
+    /// The worker that told them first.
+    pub worker: String,
+    /// The machine that all results are to come from, if costs are measured.
+    pub machine: Option<String>,
+}
+
+impl Chosen {
+    /// Returns what is other about a worker with `facts` on `machine`, in the words of a message;
+    /// nothing if it fits.
+    #[must_use]
+    pub fn difference(&self, facts: &BenchFacts, machine: &str) -> Option<String> {
+        let ours = facts;
+        let facts = &self.facts;
+        let pinned = self.machine.as_deref().unwrap_or(machine);
+        let named = [
+            ("tools", facts.compiler(), ours.compiler()),
+            ("engine", facts.engine.clone(), ours.engine.clone()),
+            ("machine", pinned.to_owned(), machine.to_owned()),
+        ];
+        let hashes = [
+            (
+                "sources of the family, problem, target or device",
+                facts.key_base.short(),
+                ours.key_base.short(),
+            ),
+            ("identity", facts.identity.short(), ours.identity.short()),
+        ];
+        let differ = |compared: &[(&str, String, String)]| {
+            let found = compared.iter().filter(|(_, theirs, ours)| theirs != ours);
+            let found =
+                found.map(|(what, theirs, ours)| format!("{what}: {ours} here, {theirs} there"));
+            found.collect::<Vec<_>>()
+        };
+        let mut found = differ(&named);
+        if found.is_empty() {
+            found = differ(&hashes);
+        }
+        (!found.is_empty()).then(|| found.join("; "))
+    }
+}

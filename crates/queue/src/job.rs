@@ -1,0 +1,151 @@
+//! One thing to be done by a worker, and what came of it.
+
+use crate::demand::Chosen;
+use autocomp_core::{ContentHash, ContentHasher, Outcome};
+use autocomp_eval::isolation::{Failure, Reply, Request};
+use serde::{Deserialize, Serialize};
+
+/// The version of what coordinators and workers tell each other.
+pub const PROTOCOL: u32 = 1;
+
+/// So many workers may take a job; then it is given up.
+pub(crate) const MOST_TRIES: usize = 3;
+
+/// One request to a bench with certain facts.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// Hash of all else that decides the result: equal jobs are done once, whoever asks.
+    pub id: ContentHash,
+    /// See [`BenchFacts::key_base`](autocomp_eval::BenchFacts::key_base).
+    pub key_base: ContentHash,
+    /// See [`BenchFacts::identity`](autocomp_eval::BenchFacts::identity).
+    pub identity: ContentHash,
+    /// What is asked.
+    pub request: Request,
+}
+
+impl Job {
+    /// Makes the job of a request to a bench that was chosen. Results of measured ones are for
+    /// `session` only: tomorrow the device may be busy in another way.
+    #[must_use]
+    pub fn new(chosen: &Chosen, session: &str, request: Request) -> Self {
+        let facts = &chosen.facts;
+        let mut hasher = ContentHasher::new("autocomp job");
+        hasher.update(&PROTOCOL.to_le_bytes());
+        hasher.update(&facts.key_base.0);
+        hasher.update(&facts.identity.0);
+        if facts.measured {
+            hasher.update(chosen.machine.as_deref().unwrap_or_default().as_bytes());
+            hasher.update(session.as_bytes());
+        }
+        hasher.update(&serde_json::to_vec(&request).unwrap_or_default());
+        Self {
+            id: hasher.finish(),
+            key_base: facts.key_base,
+            identity: facts.identity,
+            request,
+        }
+    }
+}
+
+/// What came of a job.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// The job.
+    pub job: ContentHash,
+    /// Who did it.
+    pub worker: String,
+    /// Where.
+    pub machine: String,
+    /// See [`Job::key_base`].
+    pub key_base: ContentHash,
+    /// See [`Job::identity`].
+    pub identity: ContentHash,
+    /// What the bench said.
+    pub reply: Reply,
+}
+
+impl Answer {
+    /// Returns why it is no answer to the job; nothing if it is one.
+    #[must_use]
+    pub fn misfit(&self, job: &Job, chosen: &Chosen) -> Option<String> {
+        let facts = &chosen.facts;
+        if self.job != job.id {
+            return Some("it is about another job".to_owned());
+        }
+        if (self.key_base, self.identity) != (job.key_base, job.identity) {
+            return Some("it was made with other tools, sources or machines".to_owned());
+        }
+        if let Some(machine) = &chosen.machine
+            && *machine != self.machine
+        {
+            return Some(format!(
+                "it was measured on {}, and the run is measured on {machine}",
+                self.machine
+            ));
+        }
+        match (&job.request, &self.reply) {
+            (_, Reply::Failed(Failure::Environment { .. })) => {
+                Some("it tells of the worker, not of the kernel".to_owned())
+            }
+            (_, Reply::Failed(_) | Reply::Panicked { .. }) => None,
+            (Request::Evaluate { source, .. }, Reply::Evaluated(evaluation)) => {
+                if evaluation.key != facts.key(source) {
+                    return Some("it is about another kernel".to_owned());
+                }
+                if (evaluation.outcome == Outcome::Ok) != evaluation.measurement.is_some() {
+                    return Some(format!(
+                        "outcome `{}` and its measurement contradict each other",
+                        evaluation.outcome
+                    ));
+                }
+                let cost = evaluation.cost()?;
+                if cost.unit != facts.unit {
+                    return Some(format!("it costs {cost}, not {}", facts.unit));
+                }
+                // The floor of a device may be found to be lower later.
+                let is_impossible = !facts.measured && cost.value < facts.floor.value;
+                is_impossible.then(|| {
+                    format!(
+                        "it costs {cost}, which is below the floor of {}",
+                        facts.floor
+                    )
+                })
+            }
+            (Request::MachineCode { .. }, Reply::MachineCode { .. })
+            | (Request::Doubts, Reply::Doubts(_))
+            | (Request::Profile { .. }, Reply::Profiled(_)) => None,
+            _ => Some("it is an answer to another kind of question".to_owned()),
+        }
+    }
+
+    /// Returns whether it may be taken by others who ask the same: faults are the program's or
+    /// the worker's, which may be mended.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        match &self.reply {
+            Reply::Failed(Failure::Fault(_)) | Reply::Panicked { .. } => false,
+            Reply::Evaluated(evaluation) => evaluation.outcome != Outcome::Fault,
+            _ => true,
+        }
+    }
+
+    /// Returns the reply, with the name of the worker.
+    #[must_use]
+    pub fn into_reply(self) -> Reply {
+        let worker = self.worker;
+        match self.reply {
+            Reply::Evaluated(mut evaluation) => {
+                evaluation.worker = Some(worker);
+                Reply::Evaluated(evaluation)
+            }
+            Reply::Failed(Failure::Fault(message)) => {
+                Reply::Failed(Failure::Fault(format!("{message} (worker {worker})")))
+            }
+            Reply::Panicked { message } => Reply::Panicked {
+                message: format!("{message} (worker {worker})"),
+            },
+            reply => reply,
+        }
+    }
+}

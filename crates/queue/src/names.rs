@@ -1,0 +1,60 @@
+//! Names on the queue: subjects, streams, and what may stand in them.
+
+use autocomp_core::ContentHash;
+
+/// The stream of jobs.
+pub(crate) const JOBS: &str = "AUTOCOMP_JOBS";
+/// The stream of results.
+pub(crate) const RESULTS: &str = "AUTOCOMP_RESULTS";
+/// The stream of who has taken which job.
+pub(crate) const TRIES: &str = "AUTOCOMP_TRIES";
+/// The store of large texts.
+pub(crate) const TEXTS: &str = "AUTOCOMP_TEXTS";
+
+/// Asks everybody to tell at once what is told every few seconds.
+pub(crate) const HELLO: &str = "autocomp.hello";
+/// What workers tell.
+pub(crate) const ALL_WORKERS: &str = "autocomp.workers.*";
+/// What coordinators tell.
+pub(crate) const ALL_DEMANDS: &str = "autocomp.demands.*.*";
+
+/// The longest name, characters.
+const LONGEST: usize = 60;
+
+/// Returns `name` as it may stand in a subject: letters, digits, `-` and `_`.
+#[must_use]
+pub fn token(name: &str) -> String {
+    let of = |c: char| match c.is_ascii_alphanumeric() || c == '-' || c == '_' {
+        true => c,
+        false => '-',
+    };
+    let token: String = name.chars().take(LONGEST).map(of).collect();
+    match token.is_empty() {
+        true => "nameless".to_owned(),
+        false => token,
+    }
+}
+
+pub(crate) fn job(user: &str, queue: &str, job: &ContentHash) -> String {
+    format!("autocomp.jobs.{user}.{queue}.{job}")
+}
+
+pub(crate) fn jobs_of(user: &str, queue: &str) -> String {
+    format!("autocomp.jobs.{user}.{queue}.*")
+}
+
+pub(crate) fn result(job: &ContentHash) -> String {
+    format!("autocomp.results.{job}")
+}
+
+pub(crate) fn tries(job: &ContentHash) -> String {
+    format!("autocomp.tries.{job}")
+}
+
+pub(crate) fn worker(name: &str) -> String {
+    format!("autocomp.workers.{name}")
+}
+
+pub(crate) fn demand(user: &str, queue: &str) -> String {
+    format!("autocomp.demands.{user}.{queue}")
+}

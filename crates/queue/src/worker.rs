@@ -1,0 +1,215 @@
+//! The side of whoever evaluates: opens benches that are demanded, takes jobs, answers.
+
+mod doing;
+mod standing;
+mod taking;
+
+use crate::access::Access;
+use crate::demand::Demand;
+use crate::error::QueueError;
+use crate::fairness::Shares;
+use crate::job::PROTOCOL;
+use crate::names::{self, ALL_DEMANDS, HELLO};
+use crate::presence::{Counts, Presence, Stand, State, clock_ms};
+use crate::server::{Server, Streams};
+use autocomp_eval::{Bench, EvalError, Setup};
+use futures::StreamExt;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+/// How long a demand may be silent until it is dropped, in beats.
+const SILENCE: u32 = 12;
+
+/// Opens the bench of a setup, with a folder for whatever is kept of it; lines before what takes
+/// long go to the last argument.
+pub type Open =
+    dyn Fn(Setup, &Path, &mut dyn FnMut(&str)) -> Result<Arc<dyn Bench>, EvalError> + Send + Sync;
+
+/// How a worker works.
+pub struct WorkerOptions {
+    /// Its name; no two have the same.
+    pub name: String,
+    /// The machine that it is on.
+    pub machine: String,
+    /// Targets that it works for; none for all.
+    pub targets: Vec<String>,
+    /// Jobs that it does at a time, at least 1.
+    pub devices: usize,
+    /// How often it tells what it is.
+    pub beat: Duration,
+    /// How many jobs of one search may be in flight, if there is a limit.
+    pub most_in_flight: Option<usize>,
+    /// For whatever is kept of benches: a folder that goes with the worker.
+    pub folder: PathBuf,
+    /// Opens benches.
+    pub open: Box<Open>,
+    /// Takes a line about what it does.
+    pub tell: Box<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Works for whoever demands it.
+pub struct Worker {
+    server: Server,
+    options: WorkerOptions,
+    streams: tokio::sync::Mutex<Option<Streams>>,
+    stands: Mutex<BTreeMap<String, Standing>>,
+    shares: Mutex<Shares>,
+    counts: Mutex<Counts>,
+    /// Told when what the worker tells has changed.
+    changed: Notify,
+    /// Told when there is another demand to take jobs for.
+    opened: Notify,
+    /// Benches are opened one after the other.
+    opening: Semaphore,
+    started: Instant,
+    stopping: CancellationToken,
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker")
+            .field("name", &self.options.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A demand, and how the worker stands to it.
+struct Standing {
+    demand: Demand,
+    heard: Instant,
+    state: State,
+    bench: Option<Arc<dyn Bench>>,
+    folder: PathBuf,
+    running: usize,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Worker {
+    /// Connects to the queue.
+    ///
+    /// # Errors
+    /// [`QueueError`] if the server is not to be had or has no room for streams.
+    pub async fn connect(access: &Access, options: WorkerOptions) -> Result<Self, QueueError> {
+        let name = format!("autocomp worker {}", options.name);
+        let server = Server::connect(access, &name).await?;
+        let streams = server.streams().await?;
+        Ok(Self {
+            server,
+            options,
+            streams: tokio::sync::Mutex::new(Some(streams)),
+            stands: Mutex::default(),
+            shares: Mutex::default(),
+            counts: Mutex::default(),
+            changed: Notify::new(),
+            opened: Notify::new(),
+            opening: Semaphore::new(1),
+            started: Instant::now(),
+            stopping: CancellationToken::new(),
+        })
+    }
+
+    /// Works until `stop` is cancelled: then it takes no job any more, and hands back those
+    /// that it has after `grace`.
+    ///
+    /// # Errors
+    /// [`QueueError`] if the server lets it hear nothing.
+    pub async fn work(
+        self,
+        stop: &CancellationToken,
+        grace: Duration,
+    ) -> Result<Counts, QueueError> {
+        let worker = Arc::new(self);
+        let demands = worker.server.subscribe(ALL_DEMANDS.to_owned()).await?;
+        let hello = worker.server.subscribe(HELLO.to_owned()).await?;
+        let mut tasks = vec![
+            tokio::spawn(worker.clone().hear(demands)),
+            tokio::spawn(worker.clone().beat(hello)),
+        ];
+        worker.server.tell(HELLO.to_owned(), &()).await?;
+        let no_more = stop.child_token();
+        let takers: Vec<_> = (0..worker.options.devices.max(1))
+            .map(|_| tokio::spawn(worker.clone().take_jobs(no_more.clone())))
+            .collect();
+        stop.cancelled().await;
+        let patience = tokio::time::sleep(grace);
+        tokio::pin!(patience);
+        for mut taker in takers {
+            tokio::select! {
+                _ = &mut taker => continue,
+                () = &mut patience => worker.stopping.cancel(),
+            }
+            let _ = taker.await;
+        }
+        for task in tasks.drain(..) {
+            task.abort();
+        }
+        let mut goodbye = worker.presence();
+        goodbye.ended = true;
+        let subject = names::worker(&worker.options.name);
+        let _ = worker.server.tell(subject, &goodbye).await;
+        let counts = locked(&worker.counts).clone();
+        Ok(counts)
+    }
+
+    async fn streams(&self) -> Result<Streams, QueueError> {
+        let mut streams = self.streams.lock().await;
+        if streams.is_none() {
+            *streams = Some(self.server.streams().await?);
+        }
+        streams
+            .clone()
+            .ok_or_else(|| self.server.refuses("has no streams"))
+    }
+
+    /// Tells what the worker is every few seconds, whenever that changes or somebody asks.
+    async fn beat(self: Arc<Self>, mut hello: async_nats::Subscriber) {
+        let mut reconnected = self.server.reconnected();
+        loop {
+            let subject = names::worker(&self.options.name);
+            if let Err(error) = self.server.tell(subject, &self.presence()).await {
+                tracing::warn!(%error, "nobody could be told");
+            }
+            tokio::select! {
+                () = tokio::time::sleep(self.options.beat) => {}
+                () = self.changed.notified() => {}
+                Some(_) = hello.next() => {}
+                // It may have lost everything.
+                Ok(()) = reconnected.changed() => *self.streams.lock().await = None,
+            }
+            self.drop_silent();
+        }
+    }
+
+    fn presence(&self) -> Presence {
+        let stands = locked(&self.stands);
+        let stands = stands.iter().map(|(queue, standing)| {
+            let stand = Stand {
+                title: standing.demand.title.clone(),
+                user: standing.demand.user.clone(),
+                state: standing.state.clone(),
+                running: standing.running,
+            };
+            (queue.clone(), stand)
+        });
+        Presence {
+            protocol: PROTOCOL,
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            worker: self.options.name.clone(),
+            machine: self.options.machine.clone(),
+            targets: self.options.targets.clone(),
+            devices: self.options.devices,
+            stands: stands.collect(),
+            counts: locked(&self.counts).clone(),
+            up_seconds: self.started.elapsed().as_secs(),
+            clock_ms: clock_ms(),
+            ended: false,
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! How the worker stands to each demand.
+
+use super::{SILENCE, Standing, Worker, locked};
+use crate::demand::Demand;
+use crate::job::PROTOCOL;
+use crate::presence::State;
+use autocomp_eval::{Bench, BenchFacts, EvalError, Setup};
+use futures::StreamExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Worker {
+    /// Takes what coordinators tell.
+    pub(super) async fn hear(self: Arc<Self>, mut demands: async_nats::Subscriber) {
+        while let Some(message) = demands.next().await {
+            let Ok(demand) = serde_json::from_slice::<Demand>(&message.payload) else {
+                continue;
+            };
+            // The server lets users tell demands below their own names only.
+            let mut tokens = message.subject.split('.').skip(2);
+            if tokens.next() == Some(demand.user.as_str())
+                && tokens.next() == Some(demand.queue.as_str())
+            {
+                self.clone().stand_to(demand);
+            }
+        }
+    }
+
+    fn stand_to(self: Arc<Self>, demand: Demand) {
+        let targets = &self.options.targets;
+        if !targets.is_empty() && !targets.contains(&demand.target) {
+            return;
+        }
+        let mut stands = locked(&self.stands);
+        if demand.ended {
+            if let Some(standing) = stands.remove(&demand.queue) {
+                drop(stands);
+                self.forget(standing);
+            }
+            return;
+        }
+        if let Some(standing) = stands.get_mut(&demand.queue) {
+            standing.heard = Instant::now();
+            if standing.demand != demand {
+                standing.demand = demand;
+                self.compare(standing);
+                self.changed.notify_one();
+                self.opened.notify_waiters();
+            }
+            return;
+        }
+        let is_understood = demand.protocol == PROTOCOL;
+        let queue = demand.queue.clone();
+        let standing = Standing {
+            heard: Instant::now(),
+            state: match is_understood {
+                true => State::Opening,
+                false => State::Unable {
+                    message: format!(
+                        "its autocomp is version {}, the search's is {}, and they do not \
+                         understand each other",
+                        env!("CARGO_PKG_VERSION"),
+                        demand.program
+                    ),
+                    remedies: vec!["use the same version of autocomp on both sides".to_owned()],
+                    is_input: false,
+                },
+            },
+            bench: None,
+            folder: self.options.folder.join(crate::names::token(&queue)),
+            running: 0,
+            demand,
+        };
+        stands.insert(queue.clone(), standing);
+        drop(stands);
+        self.changed.notify_one();
+        if is_understood {
+            tokio::spawn(self.clone().open(queue));
+        }
+    }
+
+    /// Opens the bench of a demand.
+    async fn open(self: Arc<Self>, queue: String) {
+        let Ok(_one_by_one) = self.opening.acquire().await else {
+            return;
+        };
+        let wanted = {
+            let stands = locked(&self.stands);
+            stands
+                .get(&queue)
+                .map(|it| (it.demand.clone(), it.folder.clone()))
+        };
+        let Some((demand, folder)) = wanted else {
+            return;
+        };
+        (self.options.tell)(&format!("{} asks for {}", demand.user, demand.title));
+        let opened = match self.setup(&demand).await {
+            Ok(setup) => self.clone().open_bench(setup, folder).await,
+            Err(error) => Err(error),
+        };
+        let mut stands = locked(&self.stands);
+        let Some(standing) = stands.get_mut(&queue) else {
+            return;
+        };
+        match opened {
+            Ok((bench, facts)) => {
+                standing.bench = Some(bench);
+                standing.state = State::Opened(facts);
+                self.compare(standing);
+            }
+            Err(error) => standing.state = unable(error),
+        }
+        if let State::Unable { message, .. } = &standing.state {
+            (self.options.tell)(&format!("{} is not possible here: {message}", demand.title));
+        }
+        drop(stands);
+        self.changed.notify_one();
+        self.opened.notify_waiters();
+    }
+
+    async fn setup(&self, demand: &Demand) -> Result<Setup, EvalError> {
+        let fetch = async {
+            let streams = self.streams().await?;
+            self.server.text(&streams, demand.setup).await
+        };
+        let text = fetch.await.map_err(|error| EvalError::Environment {
+            message: error.to_string(),
+            remedies: vec![error.remedy().to_owned()],
+        })?;
+        let setup: Setup = serde_json::from_str(&text).map_err(|error| EvalError::Environment {
+            message: format!("what is to be evaluated is not understood: {error}"),
+            remedies: vec!["use the same version of autocomp on both sides".to_owned()],
+        })?;
+        if setup.target.name != demand.target {
+            return Err(EvalError::Fault(
+                "the setup is for another target".to_owned(),
+            ));
+        }
+        // Nobody elsewhere says which program is started here.
+        if setup.tools.compiler.is_some() || setup.tools.carried.is_some() {
+            return Err(EvalError::Fault(
+                "the setup names programs of this machine".to_owned(),
+            ));
+        }
+        Ok(setup)
+    }
+
+    async fn open_bench(
+        self: Arc<Self>,
+        setup: Setup,
+        folder: PathBuf,
+    ) -> Result<(Arc<dyn Bench>, BenchFacts), EvalError> {
+        let opened = tokio::task::spawn_blocking(move || {
+            let tell = &mut |line: &str| (self.options.tell)(line);
+            let bench = (self.options.open)(setup, &folder, tell)?;
+            let facts = bench.facts();
+            Ok((bench, facts))
+        });
+        opened.await.unwrap_or_else(|error| {
+            Err(EvalError::Environment {
+                message: format!("the worker failed to open it: {error}"),
+                remedies: Vec::new(),
+            })
+        })
+    }
+
+    /// Compares the worker's facts with those of a demand.
+    fn compare(&self, standing: &mut Standing) {
+        let name = &self.options.name;
+        let (Some(chosen), Some(bench)) = (&standing.demand.chosen, &standing.bench) else {
+            return;
+        };
+        let facts = bench.facts();
+        let difference = match standing.demand.refused.contains(name) {
+            true => Some("answers of this worker did not fit their jobs".to_owned()),
+            false => chosen.difference(&facts, &self.options.machine),
+        };
+        if let State::Unable { .. } = standing.state {
+            return;
+        }
+        let state = match difference {
+            None => State::Opened(facts),
+            Some(how) => State::Differs(how),
+        };
+        if let State::Differs(how) = &state
+            && standing.state != state
+        {
+            (self.options.tell)(&format!(
+                "refusing {}: this worker, {name}, differs from worker {}, whose facts the run \
+                 has ({how})",
+                standing.demand.title, chosen.worker
+            ));
+        }
+        standing.state = state;
+    }
+
+    /// Stops working for a demand that this worker turns out not to be able to fulfil.
+    pub(super) fn withdraw(&self, queue: &str, error: EvalError) {
+        let mut stands = locked(&self.stands);
+        if let Some(standing) = stands.get_mut(queue) {
+            standing.state = unable(error);
+            if let State::Unable { message, .. } = &standing.state {
+                let title = &standing.demand.title;
+                (self.options.tell)(&format!("no longer working for {title}: {message}"));
+            }
+        }
+        drop(stands);
+        self.changed.notify_one();
+    }
+
+    /// Drops demands that nobody tells of any more.
+    pub(super) fn drop_silent(&self) {
+        let silent = self.options.beat * SILENCE;
+        let gone: Vec<Standing> = {
+            let mut stands = locked(&self.stands);
+            let queues: Vec<String> = stands
+                .iter()
+                .filter(|(_, it)| silent < it.heard.elapsed())
+                .map(|(queue, _)| queue.clone())
+                .collect();
+            queues.iter().filter_map(|it| stands.remove(it)).collect()
+        };
+        for standing in gone {
+            self.forget(standing);
+        }
+    }
+
+    /// Leaves nothing of a demand behind.
+    fn forget(&self, standing: Standing) {
+        let Standing {
+            demand,
+            bench,
+            folder,
+            ..
+        } = standing;
+        (self.options.tell)(&format!(
+            "{} asks no more for {}",
+            demand.user, demand.title
+        ));
+        // A job that still runs holds the bench; what it writes then goes with the worker.
+        tokio::task::spawn_blocking(move || {
+            drop(bench);
+            let _ = std::fs::remove_dir_all(folder);
+        });
+        self.changed.notify_one();
+    }
+}
+
+fn unable(error: EvalError) -> State {
+    let (message, remedies, is_input) = match error {
+        EvalError::Environment { message, remedies } | EvalError::Usage { message, remedies } => {
+            (message, remedies, false)
+        }
+        EvalError::Input { message, remedies } => (message, remedies, true),
+        error => (error.to_string(), Vec::new(), false),
+    };
+    State::Unable {
+        message,
+        remedies,
+        is_input,
+    }
+}

@@ -1,0 +1,201 @@
+//! What may go wrong on the way: nothing is lost, and nothing counts twice.
+
+use crate::nats::Nats;
+use crate::toy::{BEAT, Search, Toy, Working, until};
+use autocomp_eval::isolation::{Failure, Reply};
+use autocomp_queue::{Demand, PROTOCOL, Server, State, heard};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+#[test]
+fn a_job_of_a_worker_that_is_gone_goes_to_another() {
+    let nats = Nats::start();
+    let slow = Toy::new();
+    let first = Working::start(&nats, "desk", &slow);
+    let search = Search::start(&nats, "one", 0);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("sleep 3000"));
+        until("the job runs", || slow.running.load(Ordering::SeqCst) == 1);
+        first.kill();
+        let _second = Working::start(&nats, "attic", &Toy::new());
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("attic"));
+    });
+}
+
+#[test]
+fn a_job_that_is_the_end_of_three_workers_is_a_fault_that_names_them() {
+    let nats = Nats::start();
+    let search = Search::start(&nats, "one", 0);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.ask("hang"));
+        for name in ["desk", "attic", "cellar"] {
+            let toy = Toy::new();
+            let worker = Working::start(&nats, name, &toy);
+            until("the job runs", || toy.running.load(Ordering::SeqCst) == 1);
+            worker.kill();
+        }
+        let sound = Working::start(&nats, "loft", &Toy::new());
+        let reply = asked.join().unwrap();
+        let Reply::Failed(Failure::Fault(message)) = reply else {
+            panic!("{reply:?}");
+        };
+        assert!(
+            message.contains("none has answered: desk, attic, cellar (worker loft)"),
+            "{message}"
+        );
+        assert_eq!(sound.stop().given_up, 1);
+    });
+}
+
+#[test]
+fn a_worker_that_is_stopped_hands_its_job_back_and_that_is_no_try() {
+    let nats = Nats::start();
+    let search = Search::start(&nats, "one", 0);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("sleep 2500"));
+        for name in ["desk", "attic", "cellar", "shed"] {
+            let toy = Toy::new();
+            let worker = Working::start(&nats, name, &toy);
+            until("the job runs", || toy.running.load(Ordering::SeqCst) == 1);
+            assert_eq!(worker.stop().handed_back, 1);
+        }
+        let _last = Working::start(&nats, "loft", &Toy::new());
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("loft"));
+    });
+}
+
+#[test]
+fn answers_that_do_not_fit_their_jobs_are_not_taken() {
+    let nats = Nats::start();
+    let liar = Toy {
+        lies: true,
+        ..Toy::new()
+    };
+    let _liar = Working::start(&nats, "desk", &liar);
+    let search = Search::start(&nats, "one", 0);
+    let _sound = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("kernel"));
+        until("the lie is told of", || {
+            search.has_told(&["worker desk", "does not fit", "about another kernel"])
+        });
+        let sound = Working::start(&nats, "attic", &Toy::new());
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("attic"));
+        sound
+    });
+    // The liar gets no more jobs, but for one that it may have asked for before it was told.
+    assert_eq!(search.evaluate("other").worker.as_deref(), Some("attic"));
+    assert!(liar.done.lock().unwrap().len() <= 2);
+}
+
+#[test]
+fn a_server_that_is_killed_and_comes_back_loses_nothing() {
+    for is_empty in [false, true] {
+        let mut nats = Nats::start();
+        let toy = Toy::new();
+        let _worker = Working::start(&nats, "desk", &toy);
+        let search = Search::start(&nats, "one", 0);
+        search.evaluate("before");
+        let kernels: Vec<String> = (0..6).map(|it| format!("sleep 300 {it}")).collect();
+        std::thread::scope(|scope| {
+            let asked = scope.spawn(|| {
+                std::thread::scope(|scope| {
+                    let asked = kernels.iter().map(|it| scope.spawn(|| search.evaluate(it)));
+                    let asked: Vec<_> = asked.collect();
+                    asked.into_iter().map(|it| it.join().unwrap()).count()
+                })
+            });
+            until("some are done", || 2 < toy.done.lock().unwrap().len());
+            nats.restart(is_empty);
+            assert_eq!(asked.join().unwrap(), 6);
+        });
+        search.evaluate("behind");
+    }
+}
+
+#[test]
+fn a_worker_of_another_version_says_so() {
+    let nats = Nats::start();
+    let _worker = Working::start(&nats, "desk", &Toy::new());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let demand = Demand {
+        protocol: PROTOCOL + 1,
+        program: "9.9".to_owned(),
+        user: "anybody".to_owned(),
+        queue: "q".to_owned(),
+        title: "a problem".to_owned(),
+        target: "a target".to_owned(),
+        setup: autocomp_core::ContentHash::of(b""),
+        weight: 1,
+        lease_ms: 1000,
+        chosen: None,
+        refused: Vec::new(),
+        ended: false,
+    };
+    let presence = runtime.block_on(async {
+        let server = Server::connect(&nats.access(), "test").await.unwrap();
+        let other = async_nats::connect(nats.address()).await.unwrap();
+        for _ in 0..100 {
+            let text = serde_json::to_vec(&demand).unwrap();
+            let subject = "autocomp.demands.anybody.q";
+            other.publish(subject, text.into()).await.unwrap();
+            other.flush().await.unwrap();
+            let found = heard(&server, 2 * BEAT).await.unwrap();
+            let found = found.into_iter().find(|(it, _)| !it.stands.is_empty());
+            if let Some((presence, skew)) = found {
+                assert!(skew.unsigned_abs() < 60_000, "{skew}");
+                return presence;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("no worker stands to it");
+    });
+    let State::Unable { message, .. } = &presence.stands["q"].state else {
+        panic!("{presence:?}");
+    };
+    assert!(
+        message.contains("do not understand each other"),
+        "{message}"
+    );
+}
+
+/// Workers and the server are killed over and over while kernels are evaluated; each kernel
+/// gets the answer that it gets undisturbed.
+#[test]
+fn workers_and_servers_that_are_killed_at_any_time_change_no_answer() {
+    let mut nats = Nats::start();
+    let search = Search::start(&nats, "one", 0);
+    let kernels: Vec<String> = (0..24).map(|it| format!("sleep 60 {it}")).collect();
+    let costs = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            std::thread::scope(|scope| {
+                let asked = kernels.iter().map(|it| scope.spawn(|| search.evaluate(it)));
+                let asked: Vec<_> = asked.collect();
+                let costs = asked.into_iter().map(|it| it.join().unwrap().cost());
+                costs.collect::<Vec<_>>()
+            })
+        });
+        let mut random = 12345_u64;
+        let mut draw = |most: u64| {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1);
+            (random >> 33) % most
+        };
+        let mut workers = Vec::new();
+        let mut n = 0;
+        while !asked.is_finished() {
+            while workers.len() < 3 {
+                n += 1;
+                workers.push(Working::start(&nats, &format!("w{n}"), &Toy::new()));
+            }
+            std::thread::sleep(Duration::from_millis(150 + draw(400)));
+            match draw(6) {
+                0 => nats.restart(draw(2) == 0),
+                _ if n < 9 => workers.swap_remove(draw(3) as usize).kill(),
+                _ => {}
+            }
+        }
+        asked.join().unwrap()
+    });
+    for (kernel, cost) in kernels.iter().zip(costs) {
+        assert_eq!(cost.unwrap().value, 1000 + kernel.len() as u64);
+    }
+}

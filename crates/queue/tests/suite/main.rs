@@ -1,0 +1,8 @@
+//! Coordinators and workers around a real `nats-server`.
+
+mod accesses;
+mod answers;
+mod faults;
+mod nats;
+mod sharing;
+mod toy;

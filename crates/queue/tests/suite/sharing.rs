@@ -1,0 +1,95 @@
+//! Several searches use the same workers.
+
+use crate::nats::Nats;
+use crate::toy::{Search, Toy, WorkerPlan, Working, until};
+use autocomp_queue::Shares;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+#[test]
+fn queues_are_served_in_proportion_to_their_weights() {
+    let mut shares = Shares::default();
+    let weights = BTreeMap::from([("a", 1), ("b", 3), ("c", 4)]);
+    let mut served: BTreeMap<&str, u32> = BTreeMap::new();
+    for _ in 0..800 {
+        let next = shares.order(&["a", "b", "c"])[0];
+        *served.entry(next).or_default() += 1;
+        shares.charge(next, weights[next], Duration::from_secs(2));
+    }
+    for (queue, expected) in [("a", 100), ("b", 300), ("c", 400)] {
+        assert!(served[queue].abs_diff(expected) < 5, "{served:?}");
+    }
+    // One that comes later gets its share from then on, nothing for before.
+    let mut later: BTreeMap<&str, u32> = BTreeMap::new();
+    for _ in 0..100 {
+        let next = shares.order(&["c", "d"])[0];
+        *later.entry(next).or_default() += 1;
+        shares.charge(next, 1, Duration::from_secs(2));
+    }
+    assert!(later["c"].abs_diff(50) < 2, "{later:?}");
+}
+
+#[test]
+fn the_search_of_more_weight_is_served_more_often() {
+    let nats = Nats::start();
+    let toy = Toy::new();
+    let _worker = Working::start(&nats, "desk", &toy);
+    let light = Search::weighted(&nats, "light", 1, 1);
+    let heavy = Search::weighted(&nats, "heavy", 2, 4);
+    light.open();
+    heavy.open();
+    std::thread::scope(|scope| {
+        scope.spawn(|| light.evaluate("sleep 3000 first"));
+        until("the first one runs", || {
+            toy.running.load(Ordering::SeqCst) == 1
+        });
+        for it in 0..10 {
+            let (light, heavy) = (&light, &heavy);
+            scope.spawn(move || light.evaluate(&format!("sleep 50 light {it}")));
+            scope.spawn(move || heavy.evaluate(&format!("sleep 50 heavy {it}")));
+        }
+    });
+    let done = toy.done.lock().unwrap();
+    let next = &done[1..11];
+    let heavy = next.iter().filter(|it| it.contains("heavy")).count();
+    assert!(7 <= heavy, "{done:?}");
+    assert_eq!(done.len(), 21);
+}
+
+#[test]
+fn two_searches_share_four_workers() {
+    let nats = Nats::start();
+    let toy = Toy::new();
+    let names = ["desk", "attic", "cellar", "loft"];
+    let workers = names.map(|name| {
+        Working::planned(
+            &nats,
+            WorkerPlan {
+                name,
+                machine: name,
+                devices: 1,
+                toy: &toy,
+            },
+        )
+    });
+    let searches = [
+        Search::start(&nats, "one", 1),
+        Search::start(&nats, "two", 2),
+    ];
+    for search in &searches {
+        search.open();
+    }
+    std::thread::scope(|scope| {
+        for (number, search) in searches.iter().enumerate() {
+            let kernels: Vec<String> = (0..12)
+                .map(|it| format!("sleep 100 {number} {it}"))
+                .collect();
+            scope.spawn(move || search.evaluate_all(&kernels));
+        }
+    });
+    assert_eq!(toy.done.lock().unwrap().len(), 24);
+    let answered: Vec<u64> = workers.map(|it| it.stop().answered).into();
+    assert_eq!(answered.iter().sum::<u64>(), 24);
+    assert!(answered.iter().all(|it| 0 < *it), "{answered:?}");
+}

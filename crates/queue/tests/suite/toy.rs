@@ -1,0 +1,341 @@
+//! A bench whose kernels say what is to happen, and workers that have it.
+
+use crate::nats::Nats;
+use autocomp_catalog::Catalog;
+use autocomp_core::{ContentHash, Cost, Evaluation, Measurement, Outcome, Seed};
+use autocomp_eval::isolation::{Link, Reply, Request};
+use autocomp_eval::profile::Profiled;
+use autocomp_eval::{
+    Bench, BenchFacts, EvalError, Evaluator, EvaluatorSettings, Setup, WantedTools,
+};
+use autocomp_queue::{
+    Coordinator, CoordinatorOptions, Counts, Open, QueueLink, Worker, WorkerOptions,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+/// What workers of a test have in common.
+#[derive(Clone)]
+pub struct Toy {
+    pub compiler: &'static str,
+    pub measured: bool,
+    /// Kernels that were evaluated, in order.
+    pub done: Arc<Mutex<Vec<String>>>,
+    /// Evaluations that run now.
+    pub running: Arc<AtomicUsize>,
+    /// Whether answers are about another kernel.
+    pub lies: bool,
+    /// Whether the worker's disk is full.
+    pub is_full: bool,
+}
+
+impl Toy {
+    pub fn new() -> Self {
+        Self {
+            compiler: "toycc 1",
+            measured: false,
+            done: Arc::default(),
+            running: Arc::default(),
+            lies: false,
+            is_full: false,
+        }
+    }
+}
+
+impl Evaluator for Toy {
+    fn key(&self, source: &str) -> ContentHash {
+        self.facts().key(source)
+    }
+
+    /// `sleep N` takes N milliseconds, `hang` never ends, `panic` and `fault` are the program's
+    /// fault.
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        self.running.fetch_add(1, Ordering::SeqCst);
+        if let Some(time) = source.strip_prefix("sleep ") {
+            let time = time.split(' ').next().unwrap().parse().unwrap();
+            std::thread::sleep(Duration::from_millis(time));
+        }
+        match source {
+            "hang" => std::thread::sleep(Duration::from_secs(100_000)),
+            "panic" => panic!("as the kernel wants"),
+            "fault" => return Err(EvalError::Fault("as the kernel wants".to_owned())),
+            _ if self.is_full => {
+                return Err(EvalError::Environment {
+                    message: "the disk is full".to_owned(),
+                    remedies: Vec::new(),
+                });
+            }
+            _ => {}
+        }
+        self.running.fetch_sub(1, Ordering::SeqCst);
+        self.done.lock().unwrap().push(source.to_owned());
+        let about = match self.lies {
+            true => "another",
+            false => source,
+        };
+        Ok(Evaluation {
+            key: self.key(about),
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(Measurement {
+                cost: Cost::cycles(1000 + about.len() as u64),
+                floor: Cost::cycles(10),
+                percent_of_peak: 1.0,
+                samples: Vec::new(),
+                ratio_to_baseline: None,
+                engine: "toy".to_owned(),
+                compiler: self.compiler.to_owned(),
+                figures: Default::default(),
+            }),
+            feedback: None,
+            tiers: Vec::new(),
+            worker: None,
+        })
+    }
+}
+
+impl Bench for Toy {
+    fn facts(&self) -> BenchFacts {
+        BenchFacts {
+            key_base: ContentHash::of(self.compiler.as_bytes()),
+            identity: ContentHash::of(self.compiler.as_bytes()),
+            unit: Cost::cycles(1).unit,
+            engine: "toy".to_owned(),
+            tools: vec![self.compiler.to_owned()],
+            floor: Cost::cycles(10),
+            measured: self.measured,
+        }
+    }
+
+    fn profile(&self, _source: &str) -> Result<Profiled, EvalError> {
+        Err(EvalError::Fault("a toy has no profiles".to_owned()))
+    }
+}
+
+/// Returns a setup whose number makes it another one.
+pub fn setup(number: u64) -> String {
+    let catalog = Catalog::built_in().unwrap();
+    let problem = catalog.problem_names().next().unwrap().to_owned();
+    let problem = catalog.problem(&problem).unwrap();
+    let target = catalog.target(&problem.targets[0]).unwrap();
+    let setup = Setup {
+        machine: target.default_machine.clone(),
+        problem,
+        target,
+        settings: EvaluatorSettings {
+            use_cache: false,
+            seed: Seed(number),
+            threads: 1,
+            max_instructions: None,
+            experiments: false,
+        },
+        tools: WantedTools::default(),
+    };
+    serde_json::to_string(&setup).unwrap()
+}
+
+/// How often everybody tells what there is to tell in tests.
+pub const BEAT: Duration = Duration::from_millis(200);
+
+/// After how long a job goes to another worker in tests.
+pub const LEASE: Duration = Duration::from_secs(1);
+
+/// A worker on a thread of its own.
+pub struct Working {
+    stop: CancellationToken,
+    thread: Option<JoinHandle<Option<Counts>>>,
+    /// Ends it without a word, as `kill -9` does, but for evaluations that run.
+    kill: CancellationToken,
+    _folder: TempDir,
+    /// Lines that it has told.
+    pub told: Arc<Mutex<Vec<String>>>,
+}
+
+pub struct WorkerPlan<'a> {
+    pub name: &'a str,
+    pub machine: &'a str,
+    pub devices: usize,
+    pub toy: &'a Toy,
+}
+
+impl Working {
+    pub fn start(nats: &Nats, name: &str, toy: &Toy) -> Self {
+        Self::planned(
+            nats,
+            WorkerPlan {
+                name,
+                machine: "here",
+                devices: 1,
+                toy,
+            },
+        )
+    }
+
+    pub fn planned(nats: &Nats, plan: WorkerPlan<'_>) -> Self {
+        let folder = TempDir::new().unwrap();
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let (toy, lines) = (plan.toy.clone(), told.clone());
+        let open: Box<Open> = Box::new(move |_, folder, _| {
+            std::fs::create_dir_all(folder).unwrap();
+            std::fs::write(folder.join("kept"), "something of a job").unwrap();
+            Ok(Arc::new(toy.clone()))
+        });
+        let options = WorkerOptions {
+            name: plan.name.to_owned(),
+            machine: plan.machine.to_owned(),
+            targets: Vec::new(),
+            devices: plan.devices,
+            beat: BEAT,
+            most_in_flight: None,
+            folder: folder.path().to_owned(),
+            open,
+            tell: Box::new(move |line| lines.lock().unwrap().push(line.to_owned())),
+        };
+        let (stop, kill) = (CancellationToken::new(), CancellationToken::new());
+        let (access, stopped, killed) = (nats.access(), stop.clone(), kill.clone());
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let counts = runtime.block_on(async {
+                let worker = Worker::connect(&access, options).await.unwrap();
+                tokio::select! {
+                    counts = worker.work(&stopped, Duration::from_millis(300)) => counts.ok(),
+                    () = killed.cancelled() => None,
+                }
+            });
+            runtime.shutdown_background();
+            counts
+        });
+        Self {
+            stop,
+            thread: Some(thread),
+            kill,
+            _folder: folder,
+            told,
+        }
+    }
+
+    /// Returns what is left of jobs on the worker's disk.
+    pub fn leftovers(&self) -> usize {
+        std::fs::read_dir(self._folder.path()).unwrap().count()
+    }
+
+    pub fn stop(mut self) -> Counts {
+        self.stop.cancel();
+        self.thread.take().unwrap().join().unwrap().unwrap()
+    }
+
+    /// Ends it without a word.
+    pub fn kill(mut self) {
+        self.kill.cancel();
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.kill.cancel();
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A search: a coordinator with an open bench.
+pub struct Search {
+    pub coordinator: Arc<Coordinator>,
+    setup: String,
+    /// Lines that it has told.
+    pub told: Arc<Mutex<Vec<String>>>,
+}
+
+impl Search {
+    pub fn start(nats: &Nats, session: &str, number: u64) -> Self {
+        Self::weighted(nats, session, number, 1)
+    }
+
+    pub fn weighted(nats: &Nats, session: &str, number: u64, weight: u32) -> Self {
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let lines = told.clone();
+        let options = CoordinatorOptions {
+            title: session.to_owned(),
+            session: session.to_owned(),
+            weight,
+            any_machine: false,
+            lease: LEASE,
+            beat: BEAT,
+            tell: Box::new(move |line| lines.lock().unwrap().push(line.to_owned())),
+        };
+        let coordinator = Coordinator::connect(&nats.access(), options).unwrap();
+        Self {
+            coordinator: Arc::new(coordinator),
+            setup: setup(number),
+            told,
+        }
+    }
+
+    pub fn open(&self) -> Reply {
+        self.coordinator.open(&self.setup, &mut |_| {})
+    }
+
+    /// Opens the bench, if it is not open, and has a kernel evaluated.
+    pub fn ask(&self, source: &str) -> Reply {
+        let mut link = QueueLink::new(self.coordinator.clone());
+        let mut ask = |request: &Request| {
+            let told = self.told.clone();
+            let tell = &mut |line: &str| told.lock().unwrap().push(line.to_owned());
+            link.ask(request, Duration::ZERO, tell).unwrap()
+        };
+        let limits = autocomp_eval::isolation::IsolationLimits::standard();
+        let setup = self.setup.clone();
+        match ask(&Request::Open { setup, limits }) {
+            Reply::Opened { .. } => ask(&Request::Evaluate {
+                source: source.to_owned(),
+                bound: None,
+            }),
+            other => other,
+        }
+    }
+
+    pub fn evaluate(&self, source: &str) -> Evaluation {
+        match self.ask(source) {
+            Reply::Evaluated(evaluation) => *evaluation,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Has kernels evaluated side by side; returns the workers in the order of kernels.
+    pub fn evaluate_all(&self, sources: &[String]) -> Vec<String> {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = sources
+                .iter()
+                .map(|source| scope.spawn(|| self.evaluate(source)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|it| it.join().unwrap().worker.unwrap())
+                .collect()
+        })
+    }
+
+    pub fn has_told(&self, words: &[&str]) -> bool {
+        let told = self.told.lock().unwrap();
+        told.iter()
+            .any(|line| words.iter().all(|it| line.contains(it)))
+    }
+}
+
+/// Waits until something holds that has to come.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("it never came about that {what}");
+}
