@@ -417,6 +417,7 @@ impl<'a> Course<'a> {
                 measurement: None,
                 feedback,
                 tiers: Vec::new(),
+                worker: None,
             };
         };
         let mut floor = cost(1.0);
@@ -438,6 +439,7 @@ impl<'a> Course<'a> {
             }),
             feedback,
             tiers: Vec::new(),
+            worker: None,
         }
     }
 }

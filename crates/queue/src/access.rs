@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 const REMEDY: &str = "write the names of files with the secrets into an access file, which \
                       `autocomp worker init` makes and docs/workers.md explains";
 
+/// The name of those who say none.
+const NOBODY: &str = "anybody";
+
 /// What an access file says. Paths in it are relative to its folder.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -90,7 +93,7 @@ impl Access {
         let Some(path) = file else {
             return Ok(Self {
                 address,
-                user: "anybody".to_owned(),
+                user: NOBODY.to_owned(),
                 file: File::default(),
                 secret: Secret::None,
             });
@@ -124,7 +127,7 @@ impl Access {
         if file.certificate.is_some() != file.key.is_some() {
             return Err(unusable(path, &"`certificate` and `key` go together"));
         }
-        let user = file.user.clone().unwrap_or_else(|| "anybody".to_owned());
+        let user = file.user.clone().unwrap_or_else(|| NOBODY.to_owned());
         if crate::names::token(&user) != user {
             let what = "`user` may hold letters, digits, `-` and `_` only";
             return Err(unusable(path, &what));
@@ -151,7 +154,11 @@ impl Access {
 
     /// Returns how to connect.
     pub(crate) fn options(&self) -> Result<ConnectOptions, QueueError> {
-        let options = ConnectOptions::new();
+        let options = match self.user == NOBODY {
+            true => ConnectOptions::new(),
+            // Where users may hear answers to themselves only.
+            false => ConnectOptions::new().custom_inbox_prefix(format!("_INBOX_{}", self.user)),
+        };
         let options = match &self.secret {
             Secret::None => options,
             Secret::Password(password) => {

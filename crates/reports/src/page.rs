@@ -18,7 +18,8 @@ use curves::figures;
 use serde::Serialize;
 use step::{Step, fence, step};
 use tables::{
-    OutcomeShare, findings, kernel_rows, outcome_shares, reference_rows, versions, yield_rows,
+    OutcomeShare, findings, kernel_rows, outcome_shares, reference_rows, versions, worker_rows,
+    yield_rows,
 };
 use words::{caveats, facts, summary};
 
@@ -52,6 +53,7 @@ pub(crate) struct RunSection {
     pub findings: Vec<(String, String, u32)>,
     pub menu_items: Vec<Vec<String>>,
     pub proposers: Vec<Vec<String>>,
+    pub workers: Vec<Vec<String>>,
     pub has_money: bool,
     pub kernels: Vec<Vec<String>>,
     pub n_kernels: usize,
@@ -123,6 +125,7 @@ fn section(idx: usize, run: &RunData) -> RunSection {
         findings: findings(run),
         menu_items: yield_rows(&run.menu_items),
         proposers: yield_rows(&run.proposers),
+        workers: worker_rows(run),
         has_money: 0 < progress.usage.requests,
         kernels: kernel_rows(run),
         n_kernels: run.kernels.len(),

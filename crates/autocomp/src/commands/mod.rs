@@ -31,6 +31,8 @@ mod targets;
 pub(crate) mod watch;
 #[cfg(feature = "queue")]
 mod worker;
+#[cfg(feature = "queue")]
+mod workers;
 
 use crate::error::CliError;
 use crate::evaluating::{self, EVALUATOR, evaluate_for_parent};
@@ -61,7 +63,9 @@ pub enum Command {
     Mcp(mcp::Arguments),
     Study(study::Arguments),
     #[cfg(feature = "queue")]
-    Worker(worker::Arguments),
+    Worker(Box<worker::Arguments>),
+    #[cfg(feature = "queue")]
+    Workers(workers::Arguments),
     #[command(subcommand)]
     Target(target::Command),
     Targets(targets::Arguments),
@@ -105,6 +109,8 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Study(arguments) => study::run(&arguments, output),
         #[cfg(feature = "queue")]
         Command::Worker(arguments) => worker::run(&arguments, output),
+        #[cfg(feature = "queue")]
+        Command::Workers(arguments) => workers::run(&arguments, output),
         Command::Target(command) => target::run(&command, output),
         Command::Targets(arguments) => targets::run(&arguments, output),
         Command::Problems(arguments) => problems::run(&arguments, output),

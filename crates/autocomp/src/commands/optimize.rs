@@ -66,7 +66,7 @@ pub struct Arguments {
     /// Minutes after which the run stops, resumable [default: no bound]
     #[arg(long, value_name = "MINUTES")]
     max_minutes: Option<f64>,
-    /// Evaluations at a time [default: one for each processor]
+    /// Evaluations at a time [default: one for each processor, 64 with a queue]
     #[arg(long, value_name = "N")]
     workers: Option<usize>,
     /// Beam width: kernels that seed an iteration [default: 6]

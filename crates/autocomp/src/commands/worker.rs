@@ -1,6 +1,8 @@
 //! `autocomp worker`: evaluates for searches on other machines.
 
+mod init;
 mod place;
+mod serve;
 
 use crate::error::CliError;
 use crate::evaluating;
@@ -11,8 +13,8 @@ use crate::registry;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_eval::isolation::IsolatedBench;
 use autocomp_eval::{Bench, EvalError, Setup, WantedTools};
-use autocomp_queue::{Counts, Open, Worker, WorkerOptions, token};
-use clap::Args;
+use autocomp_queue::{Access, Counts, Open, Worker, WorkerOptions, token};
+use clap::{Args, Subcommand};
 use place::{Place, machine_name};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -27,13 +29,30 @@ use tokio_util::sync::CancellationToken;
 /// Ctrl-C; then it finishes what it has begun. Kernels run in the sandbox as they do at home, and
 /// nothing of a job is left when the search or the worker has ended.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Address of the queue, such as `nats://HOST`
-    #[arg(long, value_name = "ADDRESS", env = "AUTOCOMP_QUEUE")]
-    queue: String,
+    #[arg(long, value_name = "ADDRESS", env = "AUTOCOMP_QUEUE", required = true)]
+    queue: Option<String>,
     /// Access file of the queue, which names the files with whatever is secret
     #[arg(long, value_name = "FILE", env = "AUTOCOMP_QUEUE_ACCESS")]
     queue_access: Option<PathBuf>,
+    #[command(flatten)]
+    working: WorkingOptions,
+}
+
+/// What else there is to do
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Arguments),
+    Serve(serve::Arguments),
+}
+
+/// How a worker works
+#[derive(Debug, Args)]
+pub(super) struct WorkingOptions {
     /// Targets to work for [default: all]
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     targets: Vec<String>,
@@ -66,12 +85,24 @@ struct Worked {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    match (&arguments.command, &arguments.queue) {
+        (Some(Command::Init(arguments)), _) => init::run(arguments, output),
+        (Some(Command::Serve(arguments)), _) => serve::run(arguments, output),
+        (None, Some(queue)) => {
+            let access = access(queue, arguments.queue_access.as_deref())?;
+            worked(&access, &arguments.working, output)
+        }
+        (None, None) => Err(CliError::usage("no queue is named").hint("name one with `--queue`")),
+    }
+}
+
+/// Works until a signal comes.
+fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     for target in &arguments.targets {
         workplace.target(target)?;
     }
     workplace.check_cache()?;
-    let access = access(&arguments.queue, arguments.queue_access.as_deref())?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let devices = arguments.devices.map_or(processors, usize::from);
     let machine = machine_name();
@@ -101,7 +132,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .build()
         .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
     let counts = runtime.block_on(async {
-        let worker = Worker::connect(&access, options).await?;
+        let worker = Worker::connect(access, options).await?;
         output.message(format!(
             "worker {name} takes {devices} jobs at a time from {}; Ctrl-C ends it",
             access.address()

@@ -1,10 +1,13 @@
 //! Who may come in, and what is told of secrets: nothing.
 
 use crate::nats::Nats;
-use autocomp_queue::{Access, Server};
+use crate::toy::{BEAT, Search, Toy, Working};
+use autocomp_queue::{Access, Laboratory, Server, heard, prometheus};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 fn file(folder: &Path, name: &str, text: &str, mode: u32) -> PathBuf {
@@ -93,4 +96,86 @@ async fn users_come_in_with_a_password_or_a_key_and_others_do_not() {
     assert!(!told.contains("WRONG"), "{told}");
     let error = Server::connect(&nats.access(), "test").await.unwrap_err();
     assert!(error.remedy().contains("--queue-access"), "{error}");
+}
+
+#[test]
+fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only() {
+    let folder = TempDir::new().unwrap();
+    let laboratory = Laboratory {
+        users: vec!["anna".to_owned(), "ben".to_owned()],
+        listen: "127.0.0.1:4222".to_owned(),
+        tls: None,
+        store_bytes: 1 << 30,
+    };
+    let written = laboratory.write(folder.path()).unwrap();
+    assert_eq!(written.len(), 3);
+    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
+    for path in &written {
+        let seed = fs::read_to_string(path.with_extension("nk")).unwrap();
+        assert!(seed.starts_with("SU") && !configuration.contains(&seed));
+        let mode = fs::metadata(path.with_extension("nk"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    // What is there is not replaced.
+    assert!(laboratory.write(folder.path()).is_err());
+    let users = configuration.split_once("authorization").unwrap().1;
+    let nats = Nats::with(&format!("authorization{users}"));
+    let access = |name: &str| {
+        let path = folder.path().join(format!("{name}.toml"));
+        Access::new(&nats.address(), Some(&path)).unwrap()
+    };
+    let toy = Toy::new();
+    let worker = Working::with_access(access("worker"), "desk", &toy);
+    let search = Search::with_access(&access("anna"), "one", 0);
+    // Through the store of texts, too.
+    let long = "k".repeat(1 << 20);
+    for kernel in ["kernel", long.as_str()] {
+        assert_eq!(search.evaluate(kernel).worker.as_deref(), Some("desk"));
+    }
+    // Ben may not demand anything in Anna's name, nor answer her jobs.
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let seed = fs::read_to_string(folder.path().join("ben.nk")).unwrap();
+        let denied = Arc::new(AtomicUsize::new(0));
+        let count = denied.clone();
+        let ben = async_nats::ConnectOptions::new()
+            .nkey(seed)
+            .event_callback(move |event| {
+                let is_denial = event
+                    .to_string()
+                    .to_lowercase()
+                    .contains("permissions violation");
+                count.fetch_add(usize::from(is_denial), Ordering::SeqCst);
+                async {}
+            })
+            .connect(nats.address())
+            .await
+            .unwrap();
+        for subject in [
+            "autocomp.demands.anna.q",
+            "autocomp.jobs.anna.q.j",
+            "autocomp.results.j",
+        ] {
+            ben.publish(subject, "{}".into()).await.unwrap();
+        }
+        ben.flush().await.unwrap();
+        for _ in 0..200 {
+            if denied.load(Ordering::SeqCst) == 3 {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        panic!("{} of 3 were denied", denied.load(Ordering::SeqCst));
+    });
+    let told = runtime.block_on(async {
+        let server = Server::connect(&access("anna"), "test").await.unwrap();
+        prometheus(&heard(&server, 2 * BEAT).await.unwrap())
+    });
+    let expected = "autocomp_worker_answered_total{worker=\"desk\",machine=\"here\"} 2";
+    assert!(told.contains(expected), "{told}");
+    assert!(told.contains("user=\"anna\""), "{told}");
+    drop(worker);
 }

@@ -101,7 +101,8 @@ fn a_server_that_is_killed_and_comes_back_loses_nothing() {
                 std::thread::scope(|scope| {
                     let asked = kernels.iter().map(|it| scope.spawn(|| search.evaluate(it)));
                     let asked: Vec<_> = asked.collect();
-                    asked.into_iter().map(|it| it.join().unwrap()).count()
+                    let ended = asked.into_iter().map(|it| it.join().unwrap());
+                    ended.collect::<Vec<_>>().len()
                 })
             });
             until("some are done", || 2 < toy.done.lock().unwrap().len());

@@ -9,7 +9,7 @@ use autocomp_eval::{
     Bench, BenchFacts, EvalError, Evaluator, EvaluatorSettings, Setup, WantedTools,
 };
 use autocomp_queue::{
-    Coordinator, CoordinatorOptions, Counts, Open, QueueLink, Worker, WorkerOptions,
+    Access, Coordinator, CoordinatorOptions, Counts, Open, QueueLink, Worker, WorkerOptions,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -164,18 +164,24 @@ pub struct WorkerPlan<'a> {
 
 impl Working {
     pub fn start(nats: &Nats, name: &str, toy: &Toy) -> Self {
-        Self::planned(
-            nats,
-            WorkerPlan {
-                name,
-                machine: "here",
-                devices: 1,
-                toy,
-            },
-        )
+        Self::with_access(nats.access(), name, toy)
+    }
+
+    pub fn with_access(access: Access, name: &str, toy: &Toy) -> Self {
+        let plan = WorkerPlan {
+            name,
+            machine: "here",
+            devices: 1,
+            toy,
+        };
+        Self::reaching(access, plan)
     }
 
     pub fn planned(nats: &Nats, plan: WorkerPlan<'_>) -> Self {
+        Self::reaching(nats.access(), plan)
+    }
+
+    fn reaching(access: Access, plan: WorkerPlan<'_>) -> Self {
         let folder = TempDir::new().unwrap();
         let told: Arc<Mutex<Vec<String>>> = Arc::default();
         let (toy, lines) = (plan.toy.clone(), told.clone());
@@ -196,7 +202,7 @@ impl Working {
             tell: Box::new(move |line| lines.lock().unwrap().push(line.to_owned())),
         };
         let (stop, kill) = (CancellationToken::new(), CancellationToken::new());
-        let (access, stopped, killed) = (nats.access(), stop.clone(), kill.clone());
+        let (stopped, killed) = (stop.clone(), kill.clone());
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Runtime::new().unwrap();
             let counts = runtime.block_on(async {
@@ -258,7 +264,15 @@ impl Search {
         Self::weighted(nats, session, number, 1)
     }
 
+    pub fn with_access(access: &Access, session: &str, number: u64) -> Self {
+        Self::reaching(access, session, number, 1)
+    }
+
     pub fn weighted(nats: &Nats, session: &str, number: u64, weight: u32) -> Self {
+        Self::reaching(&nats.access(), session, number, weight)
+    }
+
+    fn reaching(access: &Access, session: &str, number: u64, weight: u32) -> Self {
         let told: Arc<Mutex<Vec<String>>> = Arc::default();
         let lines = told.clone();
         let options = CoordinatorOptions {
@@ -270,7 +284,7 @@ impl Search {
             beat: BEAT,
             tell: Box::new(move |line| lines.lock().unwrap().push(line.to_owned())),
         };
-        let coordinator = Coordinator::connect(&nats.access(), options).unwrap();
+        let coordinator = Coordinator::connect(access, options).unwrap();
         Self {
             coordinator: Arc::new(coordinator),
             setup: setup(number),

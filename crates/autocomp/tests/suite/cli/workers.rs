@@ -1,6 +1,7 @@
 //! Searches whose kernels are evaluated by workers: processes of this machine, through a real
 //! `nats-server`.
 
+#[allow(dead_code, reason = "tests of the queue need more of it")]
 #[path = "../../../../queue/tests/suite/nats.rs"]
 mod nats;
 
@@ -104,6 +105,10 @@ fn workers_that_come_and_go_give_the_history_that_this_machine_gives() {
     assert_eq!(canonical_history(&here), canonical_history(&there));
     let workers = workers(&there);
     assert!(workers.contains(&"desk".to_owned()), "{workers:?}");
+    let ended = place.call(&["report", "run", "--out", "run.html"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let report = fs::read_to_string(place.path().join("run.html")).unwrap();
+    assert!(report.contains("Who evaluated</h3>") && report.contains("<td>desk</td>"));
     // Of its jobs nothing is left on the worker.
     let kept = cache().join("workers/desk");
     for _ in 0..600 {

@@ -1,0 +1,98 @@
+//! `autocomp worker init`: a queue for a laboratory, ready to be started.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::output::Output;
+use crate::queueing::queue_error;
+use autocomp_queue::Laboratory;
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// Write the configuration of a `nats-server` for one laboratory, and access for its users
+///
+/// Each user gets a key of the own and may publish jobs in the own name only; workers share one.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Folder to write; files in it are not replaced
+    #[arg(default_value = "queue")]
+    folder: PathBuf,
+    /// Who searches; may be repeated
+    #[arg(long = "user", value_name = "NAME", default_value = "search")]
+    users: Vec<String>,
+    /// What the server is to listen to
+    #[arg(long, value_name = "IP:PORT", default_value = "0.0.0.0:4222")]
+    listen: String,
+    /// Certificate of the server (PEM), for encrypted connections
+    #[arg(long, value_name = "FILE", requires_all = ["key", "authorities"])]
+    certificate: Option<PathBuf>,
+    /// Key of that certificate
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+    /// Certificates of the authorities that signed it, for workers and users
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    authorities: Option<PathBuf>,
+    /// Disk space that jobs and results may take, GiB
+    #[arg(long, value_name = "GIB", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    store: u64,
+}
+
+/// The result; field names are stable.
+#[derive(Serialize)]
+struct Written {
+    configuration: PathBuf,
+    access: Vec<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let tls = match (
+        &arguments.certificate,
+        &arguments.key,
+        &arguments.authorities,
+    ) {
+        (Some(certificate), Some(key), Some(authorities)) => {
+            Some([certificate, key, authorities].map(absolute))
+        }
+        _ => None,
+    };
+    let laboratory = Laboratory {
+        users: arguments.users.clone(),
+        listen: arguments.listen.clone(),
+        tls,
+        store_bytes: arguments.store << 30,
+    };
+    let access = laboratory
+        .write(&arguments.folder)
+        .map_err(|error| queue_error(&error))?;
+    let written = Written {
+        configuration: arguments.folder.join(Laboratory::CONFIGURATION),
+        access,
+    };
+    output.result(&written, || text(&written))?;
+    Ok(exit_code::SUCCESS)
+}
+
+fn text(written: &Written) -> String {
+    let mut lines = vec![
+        format!(
+            "the server's configuration is {}",
+            written.configuration.display()
+        ),
+        "  start it with: autocomp worker serve --config ".to_owned()
+            + &written.configuration.display().to_string(),
+    ];
+    for (at, path) in written.access.iter().enumerate() {
+        let who = match at {
+            0 => "workers get".to_owned(),
+            _ => {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                format!("{name} gets")
+            }
+        };
+        let key = path.with_extension("nk");
+        lines.push(format!("{who} {} and {}", path.display(), key.display()));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,191 @@
+//! `autocomp worker serve`: the queue's server and a worker, on one machine.
+
+use super::worked;
+use crate::environment::{data_home, search_path};
+use crate::error::CliError;
+use crate::output::Output;
+use crate::queueing::{access, queue_error};
+use autocomp_queue::{Laboratory, LocalServer};
+use clap::Args;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How often it is looked whether the server is up.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long the server may take until it listens.
+const STARTING: Duration = Duration::from_secs(20);
+
+/// Start a local `nats-server`, watch it, and work for whoever uses it
+///
+/// The server is found on PATH. Unless it is to listen to this machine alone, users need keys:
+/// these are made the first time, and it is said which files the searching machine needs.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Address to listen at
+    #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    address: IpAddr,
+    /// Port to listen at
+    #[arg(long, default_value_t = 4222)]
+    port: u16,
+    /// Configuration of the server, as `autocomp worker init` writes it, in place of one made here
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["address", "port"])]
+    config: Option<PathBuf>,
+    /// Folder of the server's configuration and store [default: in the user's data folder]
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    working: super::WorkingOptions,
+}
+
+/// What a server is started with, and how it is reached.
+struct Ready {
+    configuration: PathBuf,
+    address: String,
+    access: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let ready = ready(arguments, output)?;
+    let path = search_path();
+    let mut server = LocalServer::start(path.as_deref(), &ready.configuration)
+        .map_err(|error| queue_error(&error))?;
+    wait(&ready.address, &mut server)?;
+    let stop = CancellationToken::new();
+    let watching = stop.clone();
+    let watch = std::thread::spawn(move || {
+        while !watching.is_cancelled() {
+            match server.keep_up() {
+                Ok(true) => output.message("the nats-server had ended and was started again"),
+                Ok(false) => {}
+                Err(error) => output.message(format!("{error}; {}", error.remedy())),
+            }
+            std::thread::sleep(LOOK);
+        }
+    });
+    let access = access(&ready.address, ready.access.as_deref())?;
+    let result = worked(&access, &arguments.working, output);
+    stop.cancel();
+    let _ = watch.join();
+    result
+}
+
+fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
+    if let Some(configuration) = &arguments.config {
+        let text = fs::read_to_string(configuration).map_err(|error| {
+            CliError::input(format!(
+                "{} cannot be read: {error}",
+                configuration.display()
+            ))
+            .hint("`autocomp worker init` writes one")
+        })?;
+        let access = configuration.with_file_name("worker.toml");
+        let scheme = match text.contains("cert_file") {
+            true => "tls",
+            false => "nats",
+        };
+        return Ok(Ready {
+            address: format!("{scheme}://{}", local(&listened(&text, configuration)?)),
+            access: access.is_file().then_some(access),
+            configuration: configuration.clone(),
+        });
+    }
+    let folder = match &arguments.folder {
+        Some(folder) => folder.clone(),
+        None => data_home()
+            .map(|folder| folder.join("autocomp/queue"))
+            .ok_or_else(|| {
+                CliError::environment("no folder for the server: HOME is not set")
+                    .hint("name one with `--folder`")
+            })?,
+    };
+    let listen = SocketAddr::new(arguments.address, arguments.port);
+    let configuration = folder.join(Laboratory::CONFIGURATION);
+    if arguments.address.is_loopback() {
+        let configuration = folder.join("local.conf");
+        let text = format!("listen: \"{listen}\"\njetstream {{ store_dir: \"store\" }}\n");
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(&configuration, text))
+            .map_err(|error| {
+                CliError::environment(format!("{} cannot be written: {error}", folder.display()))
+                    .hint("name another folder with `--folder`")
+            })?;
+        return Ok(Ready {
+            address: format!("nats://{listen}"),
+            access: None,
+            configuration,
+        });
+    }
+    if !configuration.is_file() {
+        let laboratory = Laboratory {
+            users: vec!["search".to_owned()],
+            listen: listen.to_string(),
+            tls: None,
+            store_bytes: 10 << 30,
+        };
+        laboratory
+            .write(&folder)
+            .map_err(|error| queue_error(&error))?;
+    }
+    let text = fs::read_to_string(&configuration).map_err(CliError::environment)?;
+    let known = listened(&text, &configuration)?;
+    if known != listen {
+        return Err(CliError::usage(format!(
+            "{} listens to {known}, not to {listen}",
+            configuration.display()
+        ))
+        .hint("leave `--address` and `--port` as they were, or name another folder"));
+    }
+    output.message(format!(
+        "the searching machine needs {0}/search.toml and {0}/search.nk; there: autocomp optimize \
+         PROBLEM --queue nats://THIS-MACHINE:{1} --queue-access search.toml",
+        folder.display(),
+        listen.port()
+    ));
+    Ok(Ready {
+        address: format!("nats://{}", local(&listen)),
+        access: Some(folder.join("worker.toml")),
+        configuration,
+    })
+}
+
+/// Returns what a configuration listens to.
+fn listened(text: &str, path: &Path) -> Result<SocketAddr, CliError> {
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("listen: \""));
+    let address = line.and_then(|it| it.trim_end_matches('"').parse().ok());
+    address.ok_or_else(|| {
+        CliError::input(format!(
+            "{} has no line `listen: \"IP:PORT\"`",
+            path.display()
+        ))
+        .hint("write one, as `autocomp worker init` does")
+    })
+}
+
+/// Returns how this machine reaches what it listens to.
+fn local(address: &SocketAddr) -> SocketAddr {
+    match address.ip().is_unspecified() {
+        true => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),
+        false => *address,
+    }
+}
+
+fn wait(address: &str, server: &mut LocalServer) -> Result<(), CliError> {
+    let host = address.rsplit('/').next().unwrap_or_default();
+    let started = std::time::Instant::now();
+    while std::net::TcpStream::connect(host).is_err() {
+        server.keep_up().map_err(|error| queue_error(&error))?;
+        if STARTING < started.elapsed() {
+            return Err(CliError::environment(format!("nothing listens at {host}"))
+                .hint("see nats-server.log in the folder of its configuration"));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! Everything that a laboratory needs for one queue: the server's configuration, and access for
+//! workers and users.
+
+use crate::error::QueueError;
+use crate::names::{JOBS, RESULTS, TEXTS, TRIES, token};
+use nkeys::KeyPair;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// The user that workers are.
+const WORKER: &str = "worker";
+
+/// A queue with its users, to be written into a folder.
+#[derive(Clone, Debug)]
+pub struct Laboratory {
+    /// Names of those who search.
+    pub users: Vec<String>,
+    /// What the server listens to, `IP:PORT`.
+    pub listen: String,
+    /// The server's certificate and its key (PEM), and the authorities that signed it, if
+    /// connections are to be encrypted.
+    pub tls: Option<[PathBuf; 3]>,
+    /// What all streams together may take on the disk, bytes.
+    pub store_bytes: u64,
+}
+
+impl Laboratory {
+    /// The name of the server's configuration.
+    pub const CONFIGURATION: &str = "nats-server.conf";
+
+    /// Writes the configuration and the access files into `folder`, which is made, and returns
+    /// the paths of the access files, the workers' first. Of keys, the configuration holds the
+    /// public halves only.
+    ///
+    /// # Errors
+    /// [`QueueError::Machine`] if a file is there already, or cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, QueueError> {
+        let failed = |error: std::io::Error| QueueError::Machine {
+            what: format!("{} cannot be written: {error}", folder.display()),
+            remedy: "name a folder that is empty or not there".to_owned(),
+        };
+        fs::create_dir_all(folder).map_err(failed)?;
+        let create = |name: &str, text: &str, mode: u32| {
+            let mut options = fs::OpenOptions::new();
+            let file = options.write(true).create_new(true).mode(mode);
+            let mut file = file.open(folder.join(name)).map_err(failed)?;
+            file.write_all(text.as_bytes()).map_err(failed)
+        };
+        let mut users = String::new();
+        let mut written = Vec::new();
+        for name in std::iter::once(WORKER).chain(self.users.iter().map(String::as_str)) {
+            if token(name) != name || written.contains(&folder.join(format!("{name}.toml"))) {
+                return Err(QueueError::Machine {
+                    what: format!("`{name}` cannot be the name of a user"),
+                    remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`"
+                        .to_owned(),
+                });
+            }
+            let key = KeyPair::new_user();
+            let seed = key.seed().map_err(|error| QueueError::Machine {
+                what: format!("a key cannot be made: {error}"),
+                remedy: "try again".to_owned(),
+            })?;
+            create(&format!("{name}.nk"), &seed, 0o600)?;
+            create(&format!("{name}.toml"), &self.access(name), 0o600)?;
+            written.push(folder.join(format!("{name}.toml")));
+            users.push_str(&user(name, &key.public_key()));
+        }
+        create(Self::CONFIGURATION, &self.configuration(&users), 0o644)?;
+        Ok(written)
+    }
+
+    fn access(&self, name: &str) -> String {
+        let mut text = format!(
+            "# For `--queue-access`; the file with the key lies beside this one.\n\
+             user = \"{name}\"\nnkey = \"{name}.nk\"\n"
+        );
+        if let Some([.., authorities]) = &self.tls {
+            let _ = writeln!(
+                text,
+                "authorities = {:?}\ntls = true",
+                authorities.display().to_string()
+            );
+        }
+        text
+    }
+
+    fn configuration(&self, users: &str) -> String {
+        let tls = match &self.tls {
+            Some([certificate, key, _]) => format!(
+                "\n# Connections are encrypted, keys of users or not.\ntls {{\n  cert_file: {:?}\n  \
+                 key_file: {:?}\n}}\n",
+                certificate.display().to_string(),
+                key.display().to_string()
+            ),
+            None => {
+                "\n# Connections are not encrypted: for a network that nobody else listens to. \
+                     With a\n# certificate: `autocomp worker init --certificate FILE --key FILE \
+                     --authorities FILE`.\n"
+                    .to_owned()
+            }
+        };
+        format!(
+            "# A queue of autocomp. Start it in this folder: nats-server -c {}\n\n\
+             listen: \"{}\"\n{tls}\n\
+             # Jobs and results live here until they are fetched: nothing here is the record of\n\
+             # a search.\njetstream {{\n  store_dir: \"store\"\n  max_file_store: {}\n}}\n\n\
+             # A user may publish jobs in the own name only, and hear no answer to what others\n\
+             # ask the server. Workers alone take jobs and answer them. The keys are the public\n\
+             # halves; the others are in the files FOLDER/NAME.nk of their owners.\n\
+             authorization {{\n  users = [\n{users}  ]\n}}\n",
+            Self::CONFIGURATION,
+            self.listen,
+            self.store_bytes
+        )
+    }
+}
+
+/// Returns the entry of a user in the configuration.
+fn user(name: &str, key: &str) -> String {
+    let object = format!("OBJ_{TEXTS}");
+    let streams = [JOBS, RESULTS, TRIES, &object];
+    let mut publish = vec!["autocomp.hello".to_owned(), format!("$O.{TEXTS}.>")];
+    for verb in ["INFO", "CREATE", "MSG.GET"] {
+        publish.extend(
+            streams
+                .iter()
+                .map(|it| format!("$JS.API.STREAM.{verb}.{it}")),
+        );
+    }
+    let purged = [RESULTS, &object];
+    publish.extend(purged.iter().map(|it| format!("$JS.API.STREAM.PURGE.{it}")));
+    for verb in ["CREATE", "DURABLE.CREATE", "INFO", "DELETE"] {
+        publish.push(format!("$JS.API.CONSUMER.{verb}.{object}.>"));
+        publish.push(format!("$JS.API.CONSUMER.{verb}.{object}"));
+    }
+    publish.push("$JS.FC.>".to_owned());
+    let mut subscribe = vec![
+        format!("_INBOX_{name}.>"),
+        "autocomp.hello".to_owned(),
+        "autocomp.workers.*".to_owned(),
+        "autocomp.demands.*.*".to_owned(),
+    ];
+    if name == WORKER {
+        publish.extend(
+            [
+                "autocomp.workers.*",
+                "autocomp.results.*",
+                "autocomp.tries.*",
+            ]
+            .map(str::to_owned),
+        );
+        publish.push(format!("$JS.API.CONSUMER.*.{JOBS}.>"));
+        publish.push(format!("$JS.API.CONSUMER.*.*.{JOBS}.>"));
+        publish.push(format!("$JS.ACK.{JOBS}.>"));
+    } else {
+        publish.push(format!("autocomp.jobs.{name}.>"));
+        publish.push(format!("autocomp.demands.{name}.*"));
+        subscribe.push("autocomp.results.*".to_owned());
+    }
+    let list = |subjects: &[String]| {
+        let lines = subjects.iter().map(|it| format!("          \"{it}\"\n"));
+        lines.collect::<String>()
+    };
+    format!(
+        "    # {name}\n    {{\n      nkey: {key}\n      permissions {{\n        publish: [\n{}        \
+         ]\n        subscribe: [\n{}        ]\n      }}\n    }}\n",
+        list(&publish),
+        list(&subscribe)
+    )
+}
