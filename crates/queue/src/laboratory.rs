@@ -131,6 +131,10 @@ fn user(name: &str, key: &str) -> String {
                 .map(|it| format!("$JS.API.STREAM.{verb}.{it}")),
         );
     }
+    for get in ["DIRECT.GET", "STREAM.MSG.GET"] {
+        publish.push(format!("$JS.API.{get}.{object}"));
+        publish.push(format!("$JS.API.{get}.{object}.>"));
+    }
     let purged = [RESULTS, &object];
     publish.extend(purged.iter().map(|it| format!("$JS.API.STREAM.PURGE.{it}")));
     for verb in ["CREATE", "DURABLE.CREATE", "INFO", "DELETE"] {

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How far clocks may be apart without a word: answers take their time on the way.
 const SKEW_MS: u64 = 2000;
 
-/// Show the workers of a queue: where they are, what they work for, how much they have done
+/// Show who works for a queue, and what they do
 ///
 /// Asks all of them, and listens for a while.
 #[derive(Debug, Args)]

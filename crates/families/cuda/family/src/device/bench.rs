@@ -459,6 +459,7 @@ impl Bench for DeviceBench {
             identity: self.identity,
             engine: self.engine.clone(),
             floor: self.floor(),
+            measured: true,
             ..self.simulated.facts()
         }
     }
