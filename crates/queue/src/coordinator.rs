@@ -258,6 +258,7 @@ impl Shared {
             demands.values().map(|it| it.demand.clone()).collect()
         };
         for demand in demands {
+            self.tell_of_misfits(&demand);
             let subject = names::demand(&demand.user, &demand.queue);
             if let Err(error) = self.server.tell(subject, &demand).await {
                 tracing::warn!(%error, "a demand could not be told");

@@ -105,7 +105,6 @@ impl Shared {
             if let Ok(Some(message)) = next {
                 return self.taken(&streams, &message.payload, job, chosen).await;
             }
-            self.tell_of_misfits(demand);
             // A job leaves its stream behind its answer: in this order, none is missed.
             let is_waiting = self.is_waiting(&streams, demand, job).await?;
             if let Some(payload) = self.server.last(&streams.results, &result).await? {

@@ -33,6 +33,11 @@ impl Worker {
             }
         };
         let is_again = message.info().is_ok_and(|info| 1 < info.delivered);
+        if is_again && self.is_answered(&job).await {
+            // Whoever took it before was slow to say so.
+            let _ = message.double_ack().await;
+            return;
+        }
         let tries = match self.note_try(&job, is_again).await {
             Ok(tries) => tries,
             Err(error) => {
@@ -85,6 +90,16 @@ impl Worker {
             return Err(self.server.refuses("has a job for another bench"));
         }
         Ok(job)
+    }
+
+    /// Returns whether there is an answer to a job already.
+    async fn is_answered(&self, job: &Job) -> bool {
+        let found = async {
+            let streams = self.streams().await?;
+            let subject = names::result(&job.id);
+            self.server.last(&streams.results, &subject).await
+        };
+        matches!(found.await, Ok(Some(_)))
     }
 
     /// Notes that this worker takes a job; returns who has, this one included.

@@ -139,10 +139,10 @@ pub fn setup(number: u64) -> String {
 }
 
 /// How often everybody tells what there is to tell in tests.
-pub const BEAT: Duration = Duration::from_millis(200);
+pub const BEAT: Duration = Duration::from_millis(500);
 
 /// After how long a job goes to another worker in tests.
-pub const LEASE: Duration = Duration::from_secs(1);
+pub const LEASE: Duration = Duration::from_secs(3);
 
 /// A worker on a thread of its own.
 pub struct Working {
