@@ -89,7 +89,6 @@ fn workers(access: &Access, count: u64, takes: Duration) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(count as usize + 64)
-        .thread_stack_size(256 << 10)
         .build()
         .unwrap();
     let folder = tempfile::tempdir().unwrap();
