@@ -32,6 +32,9 @@ const RESULTS_LIVE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long the server may take for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The pause before streams are looked for again.
+const AGAIN: Duration = Duration::from_millis(100);
+
 /// A connection to the server, which is made again whenever it is lost.
 #[derive(Clone)]
 pub struct Server {
@@ -149,6 +152,17 @@ impl Server {
     /// # Errors
     /// [`QueueError::Server`] if the server has no JetStream, no room, or does not allow it.
     pub async fn streams(&self) -> Result<Streams, QueueError> {
+        // Two that make one at the same moment: the server refuses one of them, who finds it then.
+        for _ in 0..3 {
+            if let Ok(streams) = self.streams_at_once().await {
+                return Ok(streams);
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+        self.streams_at_once().await
+    }
+
+    async fn streams_at_once(&self) -> Result<Streams, QueueError> {
         let stream = |name: &str, config: stream::Config| {
             let config = stream::Config {
                 name: name.to_owned(),

@@ -8,6 +8,26 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 #[test]
+fn an_empty_server_takes_all_who_come_at_the_same_moment() {
+    for _ in 0..15 {
+        let nats = Nats::start();
+        let barrier = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let runtime = tokio::runtime::Runtime::new().unwrap();
+                    runtime.block_on(async {
+                        let server = Server::connect(&nats.access(), "test").await.unwrap();
+                        barrier.wait();
+                        server.streams().await.unwrap();
+                    });
+                });
+            }
+        });
+    }
+}
+
+#[test]
 fn a_job_of_a_worker_that_is_gone_goes_to_another() {
     let nats = Nats::start();
     let slow = Toy::new();
