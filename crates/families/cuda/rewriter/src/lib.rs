@@ -20,6 +20,7 @@ mod rows;
 mod schedule;
 mod source;
 mod step;
+mod sums;
 mod tiles;
 mod together;
 mod turn;

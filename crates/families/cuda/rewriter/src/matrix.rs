@@ -3,12 +3,12 @@
 
 use crate::GpuResources;
 use crate::change::Change;
-use crate::expression::{Along, Expression, along};
+use crate::expression::Expression;
 use crate::nest::Nest;
 use crate::product::{Operand, Product, product};
-use crate::step::Step;
+use crate::sums::Sums;
 use crate::tiles::unrolled;
-use crate::written::{Written, vector_type};
+use crate::written::{Written, begin_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};
@@ -199,22 +199,8 @@ impl Matrix {
                 1
             };
             let of_axis = point.extent / side;
-            let block = if blocks == 1 {
-                "blockIdx.x".to_owned()
-            } else {
-                format!("blockIdx.x / {blocks}")
-            };
-            let factor = if side == 1 {
-                String::new()
-            } else {
-                format!(" * {side}")
-            };
-            let whole = if at == 0 {
-                block
-            } else {
-                format!("{block} % {of_axis}")
-            };
-            text.line(&format!("const int {} = {whole}{factor};", point.name));
+            let begin = begin_of_block(blocks, of_axis, side, at == 0);
+            text.line(&format!("const int {} = {begin};", point.name));
             blocks *= of_axis;
         }
         text.line("const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;");
@@ -356,56 +342,17 @@ impl Matrix {
         unrolled(text, "m1", own_columns);
         unrolled(text, "unit", 2);
         text.line("const int row_of = down + m0 * 16 + unit * 8 + lane / 4, column_of = across + m1 * 8 + lane % 4 * 2;");
-        let row_at = Affine::variable(&row.name).plus(&Affine::variable("row_of"))?;
-        let first = Affine::variable(&column.name).plus(&Affine::variable("column_of"))?;
-        let each = first.plus(&Affine::variable("e"))?;
-        let own = "sums[m0][m1][unit * 2 + e]";
-        let moved = |it: &Expression, at: &Affine| {
-            let it = it.map(&|part| match part {
-                Expression::Scalar(name) if name == found.sum => Some(Expression::Text(own.into())),
-                _ => None,
-            });
-            let it = it
-                .with_index(&row.name, &Affine::variable("@row"))
-                .with_index(&column.name, &Affine::variable("@column"));
-            it.with_index("@row", &row_at).with_index("@column", at)
+        let sums = Sums {
+            nest,
+            found,
+            own: "sums[m0][m1][unit * 2 + e]",
+            row: Affine::variable(&row.name).plus(&Affine::variable("row_of"))?,
+            column: Affine::variable(&column.name).plus(&Affine::variable("column_of"))?,
+            count: 2,
+            is_whole: true,
+            guard: None,
         };
-        let mut steps = Vec::new();
-        let mut behind = Vec::new();
-        for (at, step) in found.after.iter().enumerate() {
-            if let Step::Store {
-                array,
-                index: Expression::Index(index),
-                value,
-            } = step
-                && along(index, &column.name, column.extent, 2) == Along::Beside
-                && let Some(wide) = vector_type(nest.kind_of(array), 2)
-            {
-                text.line(&format!("__align__(8) {} v{at}[2];", nest.kind_of(array)));
-                let to = moved(&Expression::Index(index.clone()), &first);
-                behind.push(format!(
-                    "*({wide}*)&{array}[{}] = *({wide}*)v{at};",
-                    to.to_c()
-                ));
-                steps.push(Step::Assign {
-                    name: format!("v{at}[e]"),
-                    value: value.clone(),
-                });
-            } else {
-                steps.push(step.clone());
-            }
-        }
-        unrolled(text, "e", 2);
-        let sum_name = |name: &str| {
-            if name == found.sum {
-                own.to_owned()
-            } else {
-                name.to_owned()
-            }
-        };
-        crate::points::plain(&steps, &|it| moved(it, &each), &sum_name, &[], text);
-        text.close();
-        text.take(&behind);
+        sums.write(text)?;
         text.close();
         text.close();
         text.close();

@@ -2,11 +2,11 @@
 
 use crate::GpuResources;
 use crate::change::Change;
-use crate::expression::{Along, Expression, along};
+use crate::expression::Expression;
 use crate::nest::Nest;
 use crate::product::{Operand, Product, product};
-use crate::step::Step;
-use crate::written::{Written, vector_type};
+use crate::sums::Sums;
+use crate::written::{Written, begin_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};
@@ -204,22 +204,8 @@ impl Tiles {
                 1
             };
             let of_axis = of(point.extent, side);
-            let block = if blocks == 1 {
-                "blockIdx.x".to_owned()
-            } else {
-                format!("blockIdx.x / {blocks}")
-            };
-            let factor = if side == 1 {
-                String::new()
-            } else {
-                format!(" * {side}")
-            };
-            let whole = if at == 0 && !is_split {
-                block
-            } else {
-                format!("{block} % {of_axis}")
-            };
-            text.line(&format!("const int {} = {whole}{factor};", point.name));
+            let begin = begin_of_block(blocks, of_axis, side, at == 0 && !is_split);
+            text.line(&format!("const int {} = {begin};", point.name));
             blocks *= of_axis;
         }
         let depths = found.depths / self.split;
@@ -644,71 +630,21 @@ impl Results<'_> {
 
     fn write(&self, text: &mut Text, places: &(Affine, Affine)) -> Option<()> {
         let opened = self.open(text);
-        let [row, column] = [self.found.row, self.found.column].map(|it| &self.nest.points[it]);
-        let row_at = places.0.plus(&Affine::variable("row_of"))?;
-        let first = places.1.plus(&Affine::variable("column_of"))?;
-        let each = first.plus(&Affine::variable("e"))?;
+        let column = &self.nest.points[self.found.column];
         let is_whole = column.extent % 4 == 0;
-        let sum = Expression::Text("sums[m0][unit * 4 + e]".into());
-        let moved = |it: &Expression, at: &Affine| {
-            // Both at once: the new places name the coordinates themselves.
-            let it = it.map(&|part| match part {
-                Expression::Scalar(name) if name == self.found.sum => Some(sum.clone()),
-                _ => None,
-            });
-            let it = it
-                .with_index(&row.name, &Affine::variable("@row"))
-                .with_index(&column.name, &Affine::variable("@column"));
-            it.with_index("@row", &row_at).with_index("@column", at)
+        let is_guarded = !is_whole && column.extent % self.tile[1] != 0;
+        let sums = Sums {
+            nest: self.nest,
+            found: self.found,
+            own: "sums[m0][unit * 4 + e]",
+            row: places.0.plus(&Affine::variable("row_of"))?,
+            column: places.1.plus(&Affine::variable("column_of"))?,
+            count: 4,
+            is_whole,
+            guard: is_guarded
+                .then(|| format!("if ({} + column_of + e < {})", column.name, column.extent)),
         };
-        let mut steps = Vec::new();
-        let mut behind = Vec::new();
-        for (at, step) in self.found.after.iter().enumerate() {
-            if let Step::Store {
-                array,
-                index: Expression::Index(index),
-                value,
-            } = step
-                && is_whole
-                && along(index, &column.name, column.extent, 4) == Along::Beside
-                && let Some(wide) = vector_type(self.nest.kind_of(array), 4)
-            {
-                let place = format!("v{at}");
-                text.line(&format!(
-                    "__align__(16) {} {place}[4];",
-                    self.nest.kind_of(array)
-                ));
-                let to = moved(&Expression::Index(index.clone()), &first);
-                behind.push(format!(
-                    "*({wide}*)&{array}[{}] = *({wide}*){place};",
-                    to.to_c()
-                ));
-                steps.push(Step::Assign {
-                    name: format!("{place}[e]"),
-                    value: value.clone(),
-                });
-            } else {
-                steps.push(step.clone());
-            }
-        }
-        unrolled(text, "e", 4);
-        let guarded = !is_whole && column.extent % self.tile[1] != 0;
-        if guarded {
-            text.open(&format!(
-                "if ({} + column_of + e < {})",
-                column.name, column.extent
-            ));
-        }
-        let sum_name = |name: &str| match name == self.found.sum {
-            true => "sums[m0][unit * 4 + e]".to_owned(),
-            false => name.to_owned(),
-        };
-        crate::points::plain(&steps, &|it| moved(it, &each), &sum_name, &[], text);
-        if guarded {
-            text.close();
-        }
-        text.close();
-        text.take(&behind);
+        sums.write(text)?;
         for _ in 0..opened {
             text.close();
         }

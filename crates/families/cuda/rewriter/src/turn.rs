@@ -6,7 +6,7 @@ use crate::change::Change;
 use crate::expression::{Expression, coefficient};
 use crate::nest::Nest;
 use crate::step::Step;
-use crate::written::Written;
+use crate::written::{Written, begin_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};
@@ -131,22 +131,8 @@ impl Turn {
                 1
             };
             let of_axis = (point.extent + side - 1) / side;
-            let block = if blocks == 1 {
-                "blockIdx.x".to_owned()
-            } else {
-                format!("blockIdx.x / {blocks}")
-            };
-            let factor = if side == 1 {
-                String::new()
-            } else {
-                format!(" * {side}")
-            };
-            let whole = if at == 0 {
-                block
-            } else {
-                format!("{block} % {of_axis}")
-            };
-            text.line(&format!("const int first{at} = {whole}{factor};"));
+            let begin = begin_of_block(blocks, of_axis, side, at == 0);
+            text.line(&format!("const int first{at} = {begin};"));
             firsts.push((at, of_axis));
             blocks *= of_axis;
         }

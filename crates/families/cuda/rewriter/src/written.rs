@@ -30,6 +30,23 @@ pub(crate) fn coordinates(points: &[Point], item: &str) -> Vec<String> {
     lines
 }
 
+/// Returns where the part of a block begins along one coordinate: `below` blocks lie along those
+/// after the coordinate, `blocks` along the coordinate itself, each with `side` of its values, and
+/// more beside them unless `is_last`.
+pub(crate) fn begin_of_block(below: i64, blocks: i64, side: i64, is_last: bool) -> String {
+    let mut begin = match below {
+        1 => "blockIdx.x".to_owned(),
+        _ => format!("blockIdx.x / {below}"),
+    };
+    if !is_last {
+        begin = format!("{begin} % {blocks}");
+    }
+    match side {
+        1 => begin,
+        _ => format!("{begin} * {side}"),
+    }
+}
+
 /// Returns the type of so many elements.
 pub(crate) fn vector_type(kind: &str, vector: i64) -> Option<String> {
     let base = match kind {

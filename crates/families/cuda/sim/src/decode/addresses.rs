@@ -1,5 +1,7 @@
 //! Where memories, variables and buffers lie among addresses.
 
+use crate::ptx::Space;
+
 /// Addresses from here on are those of shared memory where an address of any memory is meant.
 pub const SHARED_WINDOW: u64 = 1 << 40;
 /// The same for memory of one thread.
@@ -20,4 +22,15 @@ pub const fn buffer_address(number: u32) -> u64 {
 /// Returns the address of the first byte of the variable `number` of the module.
 pub(crate) const fn variable_address(number: u32) -> u64 {
     VARIABLE_WINDOW + number as u64 * RANGE + RANGE / 2
+}
+
+/// Returns the memory that an address of any memory is in.
+#[inline(always)]
+pub(crate) fn space_at(address: u64) -> Space {
+    match address {
+        VARIABLE_WINDOW.. => Space::Global,
+        LOCAL_WINDOW.. => Space::Local,
+        SHARED_WINDOW.. => Space::Shared,
+        _ => Space::Global,
+    }
 }

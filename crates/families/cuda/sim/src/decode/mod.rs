@@ -11,6 +11,7 @@ mod operations;
 mod reading;
 mod warps;
 
+pub(crate) use addresses::space_at;
 pub use addresses::{
     BUFFER_WINDOW, LOCAL_WINDOW, RANGE, SHARED_WINDOW, VARIABLE_WINDOW, buffer_address,
 };

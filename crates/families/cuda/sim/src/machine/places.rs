@@ -6,17 +6,23 @@ use super::findings::Fault;
 use super::memory::{DeviceMemory, read_value, write_value};
 use super::observer::Witness;
 use super::warp::Warp;
-use crate::decode::{LOCAL_WINDOW, SHARED_WINDOW, VARIABLE_WINDOW};
+use crate::decode::{LOCAL_WINDOW, SHARED_WINDOW, space_at};
 use crate::ptx::Space;
 
-/// Returns the memory that an address of any memory is in.
-#[inline(always)]
-pub(super) fn space_at(address: u64) -> Space {
-    match address {
-        VARIABLE_WINDOW.. => Space::Global,
-        LOCAL_WINDOW.. => Space::Local,
-        SHARED_WINDOW.. => Space::Shared,
-        _ => Space::Global,
+impl How {
+    /// Names the memory that the access goes to, and the address within that memory.
+    #[inline(always)]
+    fn resolved(self, address: u64) -> (Self, u64) {
+        if self.space != Space::Generic {
+            return (self, address);
+        }
+        let space = space_at(address);
+        let window = match space {
+            Space::Shared => SHARED_WINDOW,
+            Space::Local => LOCAL_WINDOW,
+            _ => 0,
+        };
+        (Self { space, ..self }, address - window)
     }
 }
 
@@ -65,20 +71,8 @@ impl<O: Witness> Block<'_, O> {
         address: u64,
     ) -> Result<u64, Failed> {
         let in_lane = |fault: Fault| (fault, lane);
-        let (space, address) = match how.space {
-            Space::Generic => {
-                let space = space_at(address);
-                let window = match space {
-                    Space::Shared => SHARED_WINDOW,
-                    Space::Local => LOCAL_WINDOW,
-                    _ => 0,
-                };
-                (space, address - window)
-            }
-            space => (space, address),
-        };
-        let how = How { space, ..how };
-        match space {
+        let (how, address) = how.resolved(address);
+        match how.space {
             Space::Shared => {
                 let at = self
                     .inner_place(how, address, self.shared.len() as u64)
@@ -129,25 +123,13 @@ impl<O: Witness> Block<'_, O> {
         value: u64,
     ) -> Result<(), Failed> {
         let in_lane = |fault: Fault| (fault, lane);
-        let (space, address) = match how.space {
-            Space::Generic => {
-                let space = space_at(address);
-                let window = match space {
-                    Space::Shared => SHARED_WINDOW,
-                    Space::Local => LOCAL_WINDOW,
-                    _ => 0,
-                };
-                (space, address - window)
-            }
-            space => (space, address),
-        };
-        let how = How { space, ..how };
+        let (how, address) = how.resolved(address);
         let mask = if how.bytes == 8 {
             u64::MAX
         } else {
             (1 << (8 * how.bytes)) - 1
         };
-        match space {
+        match how.space {
             Space::Shared => {
                 let at = self
                     .inner_place(how, address, self.shared.len() as u64)

@@ -6,7 +6,7 @@ use super::clocks::Clock;
 use super::machine::Machine;
 use super::pairs::{self, Half};
 use super::traffic::Traffic;
-use crate::decode::{Kernel, Op};
+use crate::decode::{Kernel, Op, space_at};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -311,12 +311,7 @@ impl Observer for Tracer<'_> {
         let space = match access.space {
             Space::Generic => {
                 let lane = access.lanes.trailing_zeros().min(31) as usize;
-                match access.addresses[lane] {
-                    crate::decode::VARIABLE_WINDOW.. => Space::Global,
-                    crate::decode::LOCAL_WINDOW.. => Space::Local,
-                    crate::decode::SHARED_WINDOW.. => Space::Shared,
-                    _ => Space::Global,
-                }
+                space_at(access.addresses[lane])
             }
             space => space,
         };
