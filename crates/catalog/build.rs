@@ -5,7 +5,7 @@ use std::env;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../..");
@@ -16,20 +16,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     files.sort();
     let mut list = format!("static BUILT_IN: [(&str, &[u8]); {}] = [\n", files.len());
-    for (name, path) in files {
-        writeln!(list, "    ({name:?}, include_bytes!({path:?})),")?;
+    for name in files {
+        // By the crate's own folder, so that a checkout that was moved or copied still builds.
+        writeln!(
+            list,
+            "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/../../{name}\"))),"
+        )?;
     }
     list += "];\n";
     fs::write(Path::new(&env::var("OUT_DIR")?).join("built_in.rs"), list)?;
     Ok(())
 }
 
-/// Adds the files below `folder`, which is called `name`: their names and where they are.
-fn collect(
-    folder: &Path,
-    name: &str,
-    files: &mut Vec<(String, PathBuf)>,
-) -> Result<(), Box<dyn Error>> {
+/// Adds the names of the files below `folder`, which is called `name`.
+fn collect(folder: &Path, name: &str, files: &mut Vec<String>) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let file_name = entry.file_name();
@@ -38,7 +38,7 @@ fn collect(
         if entry.path().is_dir() {
             collect(&entry.path(), &name, files)?;
         } else {
-            files.push((name, entry.path()));
+            files.push(name);
         }
     }
     Ok(())
