@@ -1,6 +1,7 @@
 //! How a queue is reached: its address, and a file with whatever is secret.
 
 use crate::error::QueueError;
+use crate::laboratory::WORKER;
 use async_nats::ConnectOptions;
 use serde::Deserialize;
 use std::fs;
@@ -150,6 +151,12 @@ impl Access {
     #[must_use]
     pub fn user(&self) -> &str {
         &self.user
+    }
+
+    /// Returns the only name that a worker with this key may have, if it has a key of its own.
+    #[must_use]
+    pub fn worker(&self) -> Option<&str> {
+        (![NOBODY, WORKER].contains(&self.user.as_str())).then_some(self.user.as_str())
     }
 
     /// Returns how to connect.

@@ -66,6 +66,8 @@ struct Shared {
     demanded: Mutex<BTreeMap<String, Instant>>,
     /// Changes with every word of a worker.
     heard: watch::Sender<u64>,
+    /// When it was last told that nobody works for a search.
+    reminded: Mutex<Option<Instant>>,
     /// What was told of, so that it is not told again.
     told: Mutex<std::collections::BTreeSet<String>>,
 }
@@ -107,6 +109,7 @@ impl Coordinator {
             workers: Mutex::default(),
             demanded: Mutex::default(),
             heard,
+            reminded: Mutex::default(),
             told: Mutex::default(),
         });
         let workers = runtime.block_on(shared.server.subscribe(ALL_WORKERS.to_owned()))?;
@@ -176,6 +179,10 @@ async fn hear(shared: Arc<Shared>, mut workers: async_nats::Subscriber) {
         };
         {
             let mut workers = locked(&shared.workers);
+            // The server lets workers with keys of their own tell of themselves only.
+            if message.subject.as_str() != names::worker(&presence.worker) {
+                continue;
+            }
             match presence.ended {
                 true => {
                     workers.remove(&presence.worker);

@@ -10,12 +10,15 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// The user that workers are.
-const WORKER: &str = "worker";
+/// The user that workers are that have no key of their own.
+pub(crate) const WORKER: &str = "worker";
 
 /// A queue with its users, to be written into a folder.
 #[derive(Clone, Debug)]
 pub struct Laboratory {
+    /// Workers with a key of their own: each may answer in its own name only. All others share
+    /// the key of `worker`, which is for machines that are trusted alike.
+    pub workers: Vec<String>,
     /// Names of those who search.
     pub users: Vec<String>,
     /// What the server listens to, `IP:PORT`.
@@ -32,7 +35,7 @@ impl Laboratory {
     pub const CONFIGURATION: &str = "nats-server.conf";
 
     /// Writes the configuration and the access files into `folder`, which is made, and returns
-    /// the paths of the access files, the workers' first. Of keys, the configuration holds the
+    /// the paths of the access files, those of workers first. Of keys, the configuration holds the
     /// public halves only.
     ///
     /// # Errors
@@ -51,10 +54,17 @@ impl Laboratory {
         };
         let mut users = String::new();
         let mut written = Vec::new();
-        for name in std::iter::once(WORKER).chain(self.users.iter().map(String::as_str)) {
-            if token(name) != name || written.contains(&folder.join(format!("{name}.toml"))) {
+        let shared = [WORKER.to_owned()];
+        let workers = match self.workers.is_empty() {
+            true => &shared[..],
+            false => &self.workers,
+        };
+        let workers = workers.iter().map(|it| (it, true));
+        for (name, works) in workers.chain(self.users.iter().map(|it| (it, false))) {
+            let is_taken = written.contains(&folder.join(format!("{name}.toml")));
+            if token(name) != *name || is_taken || (name == WORKER && !works) {
                 return Err(QueueError::Machine {
-                    what: format!("`{name}` cannot be the name of a user"),
+                    what: format!("`{name}` cannot be the name of a user or a worker"),
                     remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`"
                         .to_owned(),
                 });
@@ -67,7 +77,7 @@ impl Laboratory {
             create(&format!("{name}.nk"), &seed, 0o600)?;
             create(&format!("{name}.toml"), &self.access(name), 0o600)?;
             written.push(folder.join(format!("{name}.toml")));
-            users.push_str(&user(name, &key.public_key()));
+            users.push_str(&user(name, works, &key.public_key()));
         }
         create(Self::CONFIGURATION, &self.configuration(&users), 0o644)?;
         Ok(written)
@@ -120,7 +130,7 @@ impl Laboratory {
 }
 
 /// Returns the entry of a user in the configuration.
-fn user(name: &str, key: &str) -> String {
+fn user(name: &str, works: bool, key: &str) -> String {
     let object = format!("OBJ_{TEXTS}");
     let streams = [JOBS, RESULTS, TRIES, &object];
     let mut publish = vec!["autocomp.hello".to_owned(), format!("$O.{TEXTS}.>")];
@@ -148,22 +158,18 @@ fn user(name: &str, key: &str) -> String {
         "autocomp.workers.*".to_owned(),
         "autocomp.demands.*.*".to_owned(),
     ];
-    if name == WORKER {
-        publish.extend(
-            [
-                "autocomp.workers.*",
-                "autocomp.results.*",
-                "autocomp.tries.*",
-            ]
-            .map(str::to_owned),
-        );
+    if works {
+        let own = if name == WORKER { "*" } else { name };
+        publish.push(format!("autocomp.workers.{own}"));
+        publish.push(format!("autocomp.results.{own}.*"));
+        publish.push("autocomp.tries.*".to_owned());
         publish.push(format!("$JS.API.CONSUMER.*.{JOBS}.>"));
         publish.push(format!("$JS.API.CONSUMER.*.*.{JOBS}.>"));
         publish.push(format!("$JS.ACK.{JOBS}.>"));
     } else {
         publish.push(format!("autocomp.jobs.{name}.>"));
         publish.push(format!("autocomp.demands.{name}.*"));
-        subscribe.push("autocomp.results.*".to_owned());
+        subscribe.push("autocomp.results.*.*".to_owned());
     }
     let list = |subjects: &[String]| {
         let lines = subjects.iter().map(|it| format!("          \"{it}\"\n"));

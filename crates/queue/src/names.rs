@@ -43,8 +43,20 @@ pub(crate) fn jobs_of(user: &str, queue: &str) -> String {
     format!("autocomp.jobs.{user}.{queue}.*")
 }
 
-pub(crate) fn result(job: &ContentHash) -> String {
-    format!("autocomp.results.{job}")
+/// What `worker` answers to a job. The server lets workers with keys of their own answer in their
+/// own names only, so that the name in the subject is who it was.
+pub(crate) fn result(worker: &str, job: &ContentHash) -> String {
+    format!("autocomp.results.{worker}.{job}")
+}
+
+/// What any worker answers to a job.
+pub(crate) fn results(job: &ContentHash) -> String {
+    format!("autocomp.results.*.{job}")
+}
+
+/// Returns the worker that a subject of a result names.
+pub(crate) fn answering(subject: &str) -> &str {
+    subject.split('.').nth(2).unwrap_or_default()
 }
 
 pub(crate) fn tries(job: &ContentHash) -> String {

@@ -1,7 +1,7 @@
 //! What a worker is and does, as it tells everybody.
 
 use crate::error::QueueError;
-use crate::names::{ALL_WORKERS, HELLO};
+use crate::names::{self, ALL_WORKERS, HELLO};
 use crate::server::Server;
 use autocomp_eval::BenchFacts;
 use futures::StreamExt;
@@ -104,7 +104,9 @@ pub async fn heard(
     let ends = tokio::time::Instant::now() + patience;
     let mut found = BTreeMap::new();
     while let Ok(Some(message)) = tokio::time::timeout_at(ends, presences.next()).await {
-        if let Ok(presence) = serde_json::from_slice::<Presence>(&message.payload) {
+        if let Ok(presence) = serde_json::from_slice::<Presence>(&message.payload)
+            && message.subject.as_str() == names::worker(&presence.worker)
+        {
             let skew = presence.clock_ms as i64 - clock_ms() as i64;
             found.insert(presence.worker.clone(), (presence, skew));
         }

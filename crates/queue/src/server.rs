@@ -188,7 +188,7 @@ impl Server {
         let results = stream(
             names::RESULTS,
             stream::Config {
-                subjects: vec!["autocomp.results.*".to_owned()],
+                subjects: vec!["autocomp.results.*.*".to_owned()],
                 max_messages_per_subject: 1,
                 discard: DiscardPolicy::Old,
                 max_age: RESULTS_LIVE,
@@ -296,14 +296,18 @@ impl Server {
         serde_json::from_str(&text).map_err(unreadable)
     }
 
-    /// Returns the last message of a subject, if there is one.
+    /// Returns the last message of a subject, which may have wildcards, and the subject that it
+    /// has; nothing if there is none.
     pub(crate) async fn last(
         &self,
         stream: &stream::Stream,
         subject: &str,
-    ) -> Result<Option<Vec<u8>>, QueueError> {
+    ) -> Result<Option<(String, Vec<u8>)>, QueueError> {
         match stream.get_last_raw_message_by_subject(subject).await {
-            Ok(message) => Ok(Some(message.payload.to_vec())),
+            Ok(message) => Ok(Some((
+                message.subject.to_string(),
+                message.payload.to_vec(),
+            ))),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(self.refuses(format!("does not answer: {error}"))),
         }

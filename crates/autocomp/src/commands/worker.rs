@@ -60,7 +60,8 @@ pub(super) struct WorkingOptions {
     /// for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     devices: Option<u16>,
-    /// Name of the worker; no two have the same [default: the machine's, with a number]
+    /// Name of the worker; no two have the same [default: that of its key, or the machine's with a
+    /// number]
     #[arg(long)]
     name: Option<String>,
     /// Jobs of one search that may be under way at a time, on all workers together [default: no
@@ -106,9 +107,10 @@ fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let devices = arguments.devices.map_or(processors, usize::from);
     let machine = machine_name();
-    let name = match &arguments.name {
-        Some(name) => name.clone(),
-        None => format!("{machine}-{}", std::process::id()),
+    let name = match (&arguments.name, access.worker()) {
+        (Some(name), _) => name.clone(),
+        (None, Some(name)) => name.to_owned(),
+        (None, None) => format!("{machine}-{}", std::process::id()),
     };
     let name = token(&name);
     let place = Place::make(&workplace.cache_folder, &name)?;

@@ -128,6 +128,41 @@ impl Shared {
         }
     }
 
+    /// Sees whether anybody works for a demand whose bench was opened. A worker that is away may
+    /// come back, of which is told every minute; one whose answers did not fit is not asked again.
+    ///
+    /// # Errors
+    /// Who is there, if all of them are refused.
+    pub(super) fn check_workers(&self, setup: ContentHash) -> Result<(), String> {
+        let Some(demand) = locked(&self.demands)
+            .get(&setup)
+            .map(|it| it.demand.clone())
+        else {
+            return Ok(());
+        };
+        let stands = self.stands(&demand);
+        let works = |(presence, state): &(Presence, Option<State>)| {
+            matches!(state, Some(State::Opened(_))) && !demand.refused.contains(&presence.worker)
+        };
+        if stands.iter().any(works) {
+            return Ok(());
+        }
+        let is_refused = |(it, _): &(Presence, Option<State>)| demand.refused.contains(&it.worker);
+        if !stands.is_empty() && stands.iter().all(is_refused) {
+            return Err(format!(
+                "no worker is left for {}: answers of {} did not fit their jobs",
+                demand.title,
+                demand.refused.join(", ")
+            ));
+        }
+        let mut reminded = locked(&self.reminded);
+        if reminded.is_none_or(|at| REMINDER <= at.elapsed()) {
+            *reminded = Some(Instant::now());
+            (self.options.tell)(&self.waiting_for(setup));
+        }
+        Ok(())
+    }
+
     /// Says whom it waits for.
     fn waiting_for(&self, setup: ContentHash) -> String {
         let demand = match locked(&self.demands).get(&setup) {
@@ -145,7 +180,7 @@ impl Shared {
         }
         let others = match stands.len() {
             0 => "none is there".to_owned(),
-            n => format!("{n} are there for other targets or of other versions"),
+            n => format!("{n} are there that do not work for it"),
         };
         format!(
             "waiting for a worker for {}; {others} (`autocomp worker --queue …` starts one)",

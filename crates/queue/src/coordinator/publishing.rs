@@ -22,6 +22,8 @@ enum Unanswered {
     Lost,
     /// A worker gave an answer that does not fit.
     Misfit { worker: String, why: String },
+    /// All workers that are there are refused.
+    Nobody(String),
 }
 
 impl From<QueueError> for Unanswered {
@@ -49,6 +51,16 @@ impl Shared {
                 Err(error) => error,
             };
             match error {
+                Unanswered::Nobody(message) => {
+                    return Reply::Failed(Failure::Environment {
+                        message,
+                        remedies: vec![
+                            "start another worker (`autocomp worker --queue …`), and give each \
+                             machine a key of its own (`autocomp worker init --worker NAME`)"
+                                .to_owned(),
+                        ],
+                    });
+                }
                 Unanswered::Server(error) => {
                     self.tell_once(format!("{error}; jobs wait until it does"));
                     *self.streams.lock().await = None;
@@ -79,14 +91,15 @@ impl Shared {
         round: u32,
     ) -> Result<Answer, Unanswered> {
         let streams = self.streams().await?;
-        let result = names::result(&job.id);
-        let mut answers = self.server.subscribe(result.clone()).await?;
-        if let Some(payload) = self.server.last(&streams.results, &result).await? {
+        let results = names::results(&job.id);
+        let mut answers = self.server.subscribe(results.clone()).await?;
+        while let Some((subject, payload)) = self.server.last(&streams.results, &results).await? {
             // What was found is not trusted more than what comes, but nobody is to blame for
             // what an earlier program left.
-            match self.taken(&streams, &payload, job, chosen).await {
+            match self.taken(&streams, &subject, &payload, job, chosen).await {
                 Ok(answer) if answer.holds() => return Ok(answer),
-                _ => self.forget(&streams, &job.id).await?,
+                Ok(_) | Err(Unanswered::Misfit { .. }) => self.forget(&streams, &subject).await?,
+                Err(error) => return Err(error),
             }
         }
         let subject = names::job(&demand.user, &demand.queue, &job.id);
@@ -103,13 +116,24 @@ impl Shared {
         loop {
             let next = tokio::time::timeout(self.options.lease, answers.next()).await;
             if let Ok(Some(message)) = next {
-                return self.taken(&streams, &message.payload, job, chosen).await;
+                if self.is_refused(demand, names::answering(&message.subject)) {
+                    continue;
+                }
+                return self
+                    .taken(&streams, &message.subject, &message.payload, job, chosen)
+                    .await;
             }
             // A job leaves its stream behind its answer: in this order, none is missed.
             let is_waiting = self.is_waiting(&streams, demand, job).await?;
-            if let Some(payload) = self.server.last(&streams.results, &result).await? {
-                return self.taken(&streams, &payload, job, chosen).await;
+            if let Some((subject, payload)) = self.server.last(&streams.results, &results).await? {
+                if self.is_refused(demand, names::answering(&subject)) {
+                    self.forget(&streams, &subject).await?;
+                    continue;
+                }
+                return self.taken(&streams, &subject, &payload, job, chosen).await;
             }
+            self.check_workers(demand.setup)
+                .map_err(Unanswered::Nobody)?;
             if !is_waiting && is_missed {
                 return Err(Unanswered::Lost);
             }
@@ -141,32 +165,42 @@ impl Shared {
         Ok(false)
     }
 
-    /// Returns an answer that fits.
+    /// Returns an answer that fits. Whose it is, its subject says, which the server guards.
     async fn taken(
         &self,
         streams: &Streams,
+        subject: &str,
         payload: &[u8],
         job: &Job,
         chosen: &Chosen,
     ) -> Result<Answer, Unanswered> {
-        let misfit = |worker: String, why: String| Unanswered::Misfit { worker, why };
-        let answer: Answer = match self.server.read(streams, payload).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                self.forget(streams, &job.id).await?;
-                return Err(misfit("of unknown name".to_owned(), error.to_string()));
+        let worker = names::answering(subject);
+        let read: Result<Answer, QueueError> = self.server.read(streams, payload).await;
+        let why = match read {
+            Ok(answer) if answer.worker != worker => {
+                format!("it is in the name of worker {}", answer.worker)
             }
+            Ok(answer) => match answer.misfit(job, chosen) {
+                None => return Ok(answer),
+                Some(why) => why,
+            },
+            Err(error) => error.to_string(),
         };
-        let Some(why) = answer.misfit(job, chosen) else {
-            return Ok(answer);
-        };
-        self.forget(streams, &job.id).await?;
-        Err(misfit(answer.worker, why))
+        self.forget(streams, subject).await?;
+        let worker = worker.to_owned();
+        Err(Unanswered::Misfit { worker, why })
     }
 
-    /// Throws the answer to a job away.
-    async fn forget(&self, streams: &Streams, job: &ContentHash) -> Result<(), QueueError> {
-        let purged = streams.results.purge().filter(names::result(job)).await;
+    /// Returns whether answers of a worker are not taken any more.
+    fn is_refused(&self, demand: &Demand, worker: &str) -> bool {
+        let demands = locked(&self.demands);
+        let wanted = demands.get(&demand.setup);
+        wanted.is_some_and(|it| it.demand.refused.iter().any(|it| it == worker))
+    }
+
+    /// Throws an answer away.
+    async fn forget(&self, streams: &Streams, subject: &str) -> Result<(), QueueError> {
+        let purged = streams.results.purge().filter(subject).await;
         purged
             .map(|_| ())
             .map_err(|error| self.server.refuses(format!("does not answer: {error}")))

@@ -96,7 +96,7 @@ impl Worker {
     async fn is_answered(&self, job: &Job) -> bool {
         let found = async {
             let streams = self.streams().await?;
-            let subject = names::result(&job.id);
+            let subject = names::results(&job.id);
             self.server.last(&streams.results, &subject).await
         };
         matches!(found.await, Ok(Some(_)))
@@ -107,7 +107,7 @@ impl Worker {
         let streams = self.streams().await?;
         let subject = names::tries(&job.id);
         let mut tries: Vec<String> = Vec::new();
-        if is_again && let Some(payload) = self.server.last(&streams.tries, &subject).await? {
+        if is_again && let Some((_, payload)) = self.server.last(&streams.tries, &subject).await? {
             tries = self.server.read(&streams, &payload).await?;
         }
         tries.push(self.options.name.clone());
@@ -167,7 +167,7 @@ impl Worker {
     /// Publishes an answer, and only then takes the job off the queue. An answer is not given up
     /// while the server is away.
     async fn publish(&self, answer: &Answer, message: &Message) {
-        let subject = names::result(&answer.job);
+        let subject = names::result(&answer.worker, &answer.job);
         loop {
             let published = async {
                 let streams = self.streams().await?;

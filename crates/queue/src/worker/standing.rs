@@ -172,14 +172,24 @@ impl Worker {
             return;
         };
         let facts = bench.facts();
-        let difference = match standing.demand.refused.contains(name) {
-            true => Some("answers of this worker did not fit their jobs".to_owned()),
-            false => chosen.difference(&facts, &self.options.machine),
-        };
         if let State::Unable { .. } = standing.state {
             return;
         }
-        let state = match difference {
+        if standing.demand.refused.contains(name) {
+            let message = "answers of this worker did not fit their jobs, and none are taken any \
+                           more";
+            (self.options.tell)(&format!(
+                "no longer working for {}: {message}",
+                standing.demand.title
+            ));
+            standing.state = State::Unable {
+                message: message.to_owned(),
+                remedies: vec!["see what answers in the name of this worker".to_owned()],
+                is_input: false,
+            };
+            return;
+        }
+        let state = match chosen.difference(&facts, &self.options.machine) {
             None => State::Opened(facts),
             Some(how) => State::Differs(how),
         };

@@ -1,7 +1,7 @@
 //! Who may come in, and what is told of secrets: nothing.
 
 use crate::nats::Nats;
-use crate::toy::{BEAT, Search, Toy, Working};
+use crate::toy::{BEAT, Search, Toy, Working, until};
 use autocomp_queue::{Access, Laboratory, Server, heard, prometheus};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -102,6 +102,7 @@ async fn users_come_in_with_a_password_or_a_key_and_others_do_not() {
 fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only() {
     let folder = TempDir::new().unwrap();
     let laboratory = Laboratory {
+        workers: Vec::new(),
         users: vec!["anna".to_owned(), "ben".to_owned()],
         listen: "127.0.0.1:4222".to_owned(),
         tls: None,
@@ -157,7 +158,7 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
         for subject in [
             "autocomp.demands.anna.q",
             "autocomp.jobs.anna.q.j",
-            "autocomp.results.j",
+            "autocomp.results.desk.j",
         ] {
             ben.publish(subject, "{}".into()).await.unwrap();
         }
@@ -178,4 +179,61 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
     assert!(told.contains(expected), "{told}");
     assert!(told.contains("user=\"anna\""), "{told}");
     drop(worker);
+}
+
+/// Whoever has the key of one worker can neither answer in the name of another one nor have it
+/// refused.
+#[test]
+fn a_worker_with_a_key_of_its_own_speaks_for_itself_only() {
+    let folder = TempDir::new().unwrap();
+    let laboratory = Laboratory {
+        workers: vec!["desk".to_owned(), "attic".to_owned()],
+        users: vec!["anna".to_owned()],
+        listen: "127.0.0.1:4222".to_owned(),
+        tls: None,
+        store_bytes: 1 << 30,
+    };
+    assert_eq!(laboratory.write(folder.path()).unwrap().len(), 3);
+    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
+    let users = configuration.split_once("authorization").unwrap().1;
+    let nats = Nats::with(&format!("authorization{users}"));
+    let access = |name: &str| {
+        let path = folder.path().join(format!("{name}.toml"));
+        Access::new(&nats.address(), Some(&path)).unwrap()
+    };
+    assert_eq!(access("desk").worker(), Some("desk"));
+    let search = Search::with_access(&access("anna"), "one", 0);
+    let toy = Toy::new();
+    let _desk = Working::with_access(access("desk"), "desk", &toy);
+    let seed = fs::read_to_string(folder.path().join("attic.nk")).unwrap();
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("sleep 2000"));
+        until("the job runs", || toy.running.load(Ordering::SeqCst) == 1);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let attic = async_nats::ConnectOptions::new().nkey(seed);
+            let attic = attic.custom_inbox_prefix("_INBOX_attic");
+            let attic = attic.connect(nats.address()).await.unwrap();
+            let jobs = async_nats::jetstream::new(attic.clone());
+            let jobs = jobs.get_stream("AUTOCOMP_JOBS").await.unwrap();
+            let job = jobs.get_last_raw_message_by_subject("autocomp.jobs.>");
+            let job = job
+                .await
+                .unwrap()
+                .subject
+                .rsplit('.')
+                .next()
+                .unwrap()
+                .to_owned();
+            let lie = "{\"Here\":\"{\\\"worker\\\":\\\"desk\\\"}\"}";
+            for name in ["desk", "attic"] {
+                let subject = format!("autocomp.results.{name}.{job}");
+                attic.publish(subject, lie.into()).await.unwrap();
+            }
+            attic.flush().await.unwrap();
+        });
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("desk"));
+    });
+    assert!(search.has_told(&["an answer of worker attic"]));
+    assert!(!search.has_told(&["an answer of worker desk"]));
 }

@@ -108,6 +108,25 @@ fn answers_that_do_not_fit_their_jobs_are_not_taken() {
 }
 
 #[test]
+fn a_search_whose_workers_are_all_refused_ends_and_says_so() {
+    let nats = Nats::start();
+    let liar = Toy {
+        lies: true,
+        ..Toy::new()
+    };
+    let _liar = Working::start(&nats, "desk", &liar);
+    let reply = Search::start(&nats, "one", 0).ask("kernel");
+    let Reply::Failed(Failure::Environment { message, remedies }) = reply else {
+        panic!("{reply:?}");
+    };
+    assert!(
+        message.starts_with("no worker is left for ") && message.contains("answers of desk"),
+        "{message}"
+    );
+    assert!(remedies[0].contains("start another worker"), "{remedies:?}");
+}
+
+#[test]
 fn a_server_that_is_killed_and_comes_back_loses_nothing() {
     for is_empty in [false, true] {
         let mut nats = Nats::start();

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 /// Write the configuration of a `nats-server` for one laboratory, and access for its users
 ///
-/// Each user gets a key of the own and may publish jobs in the own name only; workers share one.
+/// Each user gets a key of the own and may publish jobs in the own name only. Workers share a key,
+/// unless they are named: then each has one of its own and may answer in its own name only.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Folder to write; files in it are not replaced
@@ -20,6 +21,10 @@ pub struct Arguments {
     /// Who searches; may be repeated
     #[arg(long = "user", value_name = "NAME", default_value = "search")]
     users: Vec<String>,
+    /// Workers that get a key of their own, one for each machine; may be repeated [default: all
+    /// share the key `worker`]
+    #[arg(long = "worker", value_name = "NAME")]
+    workers: Vec<String>,
     /// What the server is to listen to
     #[arg(long, value_name = "IP:PORT", default_value = "0.0.0.0:4222")]
     listen: String,
@@ -58,6 +63,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         _ => None,
     };
     let laboratory = Laboratory {
+        workers: arguments.workers.clone(),
         users: arguments.users.clone(),
         listen: arguments.listen.clone(),
         tls,
@@ -70,11 +76,12 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         configuration: arguments.folder.join(Laboratory::CONFIGURATION),
         access,
     };
-    output.result(&written, || text(&written))?;
+    let n_workers = arguments.workers.len().max(1);
+    output.result(&written, || text(&written, n_workers))?;
     Ok(exit_code::SUCCESS)
 }
 
-fn text(written: &Written) -> String {
+fn text(written: &Written, n_workers: usize) -> String {
     let mut lines = vec![
         format!(
             "the server's configuration is {}",
@@ -84,12 +91,11 @@ fn text(written: &Written) -> String {
             + &written.configuration.display().to_string(),
     ];
     for (at, path) in written.access.iter().enumerate() {
-        let who = match at {
-            0 => "workers get".to_owned(),
-            _ => {
-                let name = path.file_stem().unwrap_or_default().to_string_lossy();
-                format!("{name} gets")
-            }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let who = match at < n_workers {
+            true if name == "worker" => "workers get".to_owned(),
+            true => format!("worker {name} gets"),
+            false => format!("{name} gets"),
         };
         let key = path.with_extension("nk");
         lines.push(format!("{who} {} and {}", path.display(), key.display()));

@@ -122,6 +122,7 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
     }
     if !configuration.is_file() {
         let laboratory = Laboratory {
+            workers: Vec::new(),
             users: vec!["search".to_owned()],
             listen: listen.to_string(),
             tls: None,
