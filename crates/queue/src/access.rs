@@ -2,6 +2,7 @@
 
 use crate::error::QueueError;
 use crate::laboratory::WORKER;
+use crate::names::one_line;
 use async_nats::ConnectOptions;
 use serde::Deserialize;
 use std::fs;
@@ -71,17 +72,21 @@ impl Access {
     /// by others.
     pub fn new(address: &str, file: Option<&Path>) -> Result<Self, QueueError> {
         let shown = address.rsplit_once('@').map_or(address, |(_, host)| host);
-        let refused = |what: &str, remedy: &str| QueueError::Access {
-            path: format!("the queue's address (…{shown})"),
+        // A path or a query may hold a secret, too.
+        let shown = shown
+            .trim_start_matches("nats://")
+            .trim_start_matches("tls://");
+        let shown = one_line(shown.split(['/', '?', '#']).next().unwrap_or_default());
+        let refused = |what: &str, remedy: &str| QueueError::Address {
+            shown: shown.clone(),
             what: what.to_owned(),
             remedy: remedy.to_owned(),
         };
         if address.contains('@') {
             return Err(refused("a secret does not belong into an address", REMEDY));
         }
-        let known = ["nats://", "tls://"];
         let is_bare = !address.contains("://");
-        if address.is_empty() || !(is_bare || known.iter().any(|it| address.starts_with(it))) {
+        if !is_address(address) {
             return Err(refused(
                 "it is no address of a NATS server",
                 "name it as nats://HOST, nats://HOST:PORT or tls://HOST",
@@ -194,6 +199,29 @@ impl Access {
         let is_encrypted = self.file.tls || self.address.starts_with("tls://");
         Ok(options.require_tls(is_encrypted))
     }
+}
+
+/// Returns whether an address is a host with or without a port, and nothing else: no path and no
+/// query, which nobody would read, and which may hold a secret.
+fn is_address(address: &str) -> bool {
+    let host = ["nats://", "tls://"]
+        .iter()
+        .find_map(|it| address.strip_prefix(it));
+    let host = host.unwrap_or(address);
+    // An address of version 6 has colons and stands in brackets.
+    let (name, port) = match host.rsplit_once(']') {
+        Some((name, port)) => (
+            name.strip_prefix('[').unwrap_or_default(),
+            port.strip_prefix(':'),
+        ),
+        None => match host.split_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (host, None),
+        },
+    };
+    let is_part = |c: char| c.is_alphanumeric() || ['.', '-', '_', ':', '%'].contains(&c);
+    let is_port = port.is_none_or(|it| it.parse::<u16>().is_ok_and(|it| it != 0));
+    !name.is_empty() && name.chars().all(is_part) && is_port
 }
 
 fn shown(path: Option<&Path>) -> String {

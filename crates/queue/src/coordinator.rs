@@ -174,15 +174,11 @@ impl Drop for Coordinator {
 /// Takes what workers tell.
 async fn hear(shared: Arc<Shared>, mut workers: async_nats::Subscriber) {
     while let Some(message) = workers.next().await {
-        let Ok(presence) = serde_json::from_slice::<Presence>(&message.payload) else {
+        let Some(presence) = Presence::read(&message.subject, &message.payload) else {
             continue;
         };
         {
             let mut workers = locked(&shared.workers);
-            // The server lets workers with keys of their own tell of themselves only.
-            if message.subject.as_str() != names::worker(&presence.worker) {
-                continue;
-            }
             match presence.ended {
                 true => {
                     workers.remove(&presence.worker);
@@ -200,9 +196,12 @@ async fn hear(shared: Arc<Shared>, mut workers: async_nats::Subscriber) {
 async fn hear_demands(shared: Arc<Shared>, mut demands: async_nats::Subscriber) {
     let _ = shared.server.tell(HELLO.to_owned(), &()).await;
     while let Some(message) = demands.next().await {
-        let Ok(demand) = serde_json::from_slice::<Demand>(&message.payload) else {
+        let Ok(mut demand) = serde_json::from_slice::<Demand>(&message.payload) else {
             continue;
         };
+        if !demand.is_named() {
+            continue;
+        }
         let silent = shared.options.beat * SILENCE;
         let mut demanded = locked(&shared.demanded);
         demanded.retain(|_, at| at.elapsed() < silent);

@@ -1,5 +1,6 @@
 //! What a coordinator needs: benches of a setup, opened by workers.
 
+use crate::names::{one_line, token};
 use autocomp_core::ContentHash;
 use autocomp_eval::BenchFacts;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,19 @@ pub struct Demand {
     pub refused: Vec<String>,
     /// Whether nothing is needed any more.
     pub ended: bool,
+}
+
+impl Demand {
+    /// Makes what others wrote into it safe to be shown. Returns whether its names are names.
+    pub(crate) fn is_named(&mut self) -> bool {
+        for text in [&mut self.title, &mut self.target, &mut self.program] {
+            *text = one_line(text);
+        }
+        self.chosen
+            .iter_mut()
+            .for_each(|it| it.worker = token(&it.worker));
+        [&self.user, &self.queue].iter().all(|it| token(it) == **it)
+    }
 }
 
 /// The facts that all results of a demand have.

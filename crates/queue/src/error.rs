@@ -14,6 +14,16 @@ pub enum QueueError {
         /// What the user can do.
         remedy: String,
     },
+    /// The address of the queue.
+    #[error("the queue's address (…{shown}): {what}")]
+    Address {
+        /// As much of it as can be shown.
+        shown: String,
+        /// What is wrong with it.
+        what: String,
+        /// What the user can do.
+        remedy: String,
+    },
     /// The server.
     #[error("the queue at {server} {what}")]
     Server {
@@ -40,6 +50,7 @@ impl QueueError {
     pub fn remedy(&self) -> &str {
         match self {
             Self::Access { remedy, .. }
+            | Self::Address { remedy, .. }
             | Self::Server { remedy, .. }
             | Self::Machine { remedy, .. } => remedy,
         }

@@ -1,6 +1,7 @@
 //! One thing to be done by a worker, and what came of it.
 
 use crate::demand::Chosen;
+use crate::names::one_line;
 use autocomp_core::{ContentHash, ContentHasher, Outcome};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,8 @@ pub struct Job {
     pub key_base: ContentHash,
     /// See [`BenchFacts::identity`](autocomp_eval::BenchFacts::identity).
     pub identity: ContentHash,
+    /// For whom alone the result counts: hash of session and machine of costs that are measured.
+    pub only_for: Option<ContentHash>,
     /// What is asked.
     pub request: Request,
 }
@@ -30,21 +33,33 @@ impl Job {
     #[must_use]
     pub fn new(chosen: &Chosen, session: &str, request: Request) -> Self {
         let facts = &chosen.facts;
-        let mut hasher = ContentHasher::new("autocomp job");
-        hasher.update(&PROTOCOL.to_le_bytes());
-        hasher.update(&facts.key_base.0);
-        hasher.update(&facts.identity.0);
-        if facts.measured {
+        let only_for = facts.measured.then(|| {
+            let mut hasher = ContentHasher::new("autocomp session");
             hasher.update(chosen.machine.as_deref().unwrap_or_default().as_bytes());
             hasher.update(session.as_bytes());
-        }
-        hasher.update(&serde_json::to_vec(&request).unwrap_or_default());
-        Self {
-            id: hasher.finish(),
+            hasher.finish()
+        });
+        let mut job = Self {
+            id: ContentHash::of(b""),
             key_base: facts.key_base,
             identity: facts.identity,
+            only_for,
             request,
-        }
+        };
+        job.id = job.hash();
+        job
+    }
+
+    /// Returns what its id has to be: the result of an id is that of one request only, so that
+    /// nobody can have another one answered under it.
+    pub(crate) fn hash(&self) -> ContentHash {
+        let mut hasher = ContentHasher::new("autocomp job");
+        hasher.update(&PROTOCOL.to_le_bytes());
+        hasher.update(&self.key_base.0);
+        hasher.update(&self.identity.0);
+        hasher.update(&self.only_for.map_or([0; 32], |it| it.0));
+        hasher.update(&serde_json::to_vec(&self.request).unwrap_or_default());
+        hasher.finish()
     }
 }
 
@@ -99,17 +114,38 @@ impl Answer {
                         evaluation.outcome
                     ));
                 }
-                let cost = evaluation.cost()?;
+                let measurement = evaluation.measurement.as_ref()?;
+                let cost = measurement.cost;
                 if cost.unit != facts.unit {
                     return Some(format!("it costs {cost}, not {}", facts.unit));
                 }
+                let is_known = |it: &String| *it == measurement.compiler;
+                if measurement.engine != facts.engine || !facts.tools.iter().any(is_known) {
+                    return Some(format!(
+                        "it was made by {} and {}, not by {} and {}",
+                        one_line(&measurement.engine),
+                        one_line(&measurement.compiler),
+                        facts.engine,
+                        facts.compiler()
+                    ));
+                }
+                let percent = measurement.percent_of_peak;
+                if !(percent.is_finite() && 0.0 <= percent) {
+                    return Some(format!("{percent} is no share of the peak"));
+                }
                 // The floor of a device may be found to be lower later.
-                let is_impossible = !facts.measured && cost.value < facts.floor.value;
-                is_impossible.then(|| {
-                    format!(
+                if facts.measured {
+                    return None;
+                }
+                if cost.value < facts.floor.value {
+                    return Some(format!(
                         "it costs {cost}, which is below the floor of {}",
                         facts.floor
-                    )
+                    ));
+                }
+                let most = facts.floor.percent_of(cost);
+                (most + 0.1 < percent).then(|| {
+                    format!("it claims {percent:.1} % of the peak, and {cost} is {most:.1} %")
                 })
             }
             (Request::MachineCode { .. }, Reply::MachineCode { .. })

@@ -134,13 +134,13 @@ fn user(name: &str, works: bool, key: &str) -> String {
     let object = format!("OBJ_{TEXTS}");
     let streams = [JOBS, RESULTS, TRIES, &object];
     let mut publish = vec!["autocomp.hello".to_owned(), format!("$O.{TEXTS}.>")];
-    for verb in ["INFO", "CREATE", "MSG.GET"] {
-        publish.extend(
-            streams
-                .iter()
-                .map(|it| format!("$JS.API.STREAM.{verb}.{it}")),
-        );
+    for verb in ["INFO", "CREATE"] {
+        let of = |it: &&str| format!("$JS.API.STREAM.{verb}.{it}");
+        publish.extend(streams.iter().map(of));
     }
+    // Jobs of others are for workers to read.
+    let read: &[&str] = if works { &streams } else { &[RESULTS, &object] };
+    publish.extend(read.iter().map(|it| format!("$JS.API.STREAM.MSG.GET.{it}")));
     for get in ["DIRECT.GET", "STREAM.MSG.GET"] {
         publish.push(format!("$JS.API.{get}.{object}"));
         publish.push(format!("$JS.API.{get}.{object}.>"));

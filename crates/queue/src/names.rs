@@ -21,6 +21,21 @@ pub(crate) const ALL_DEMANDS: &str = "autocomp.demands.*.*";
 /// The longest name, characters.
 const LONGEST: usize = 60;
 
+/// The longest line that somebody else's text is shown as, characters.
+const LONGEST_LINE: usize = 300;
+
+/// Returns a text of somebody else as part of one line: it can neither begin another one nor
+/// fill a screen.
+#[must_use]
+pub fn one_line(text: &str) -> String {
+    let shown = |c: char| if c.is_control() { ' ' } else { c };
+    let mut line: String = text.chars().take(LONGEST_LINE).map(shown).collect();
+    if text.chars().nth(LONGEST_LINE).is_some() {
+        line.push('…');
+    }
+    line
+}
+
 /// Returns `name` as it may stand in a subject: letters, digits, `-` and `_`.
 #[must_use]
 pub fn token(name: &str) -> String {

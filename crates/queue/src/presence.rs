@@ -1,7 +1,7 @@
 //! What a worker is and does, as it tells everybody.
 
 use crate::error::QueueError;
-use crate::names::{self, ALL_WORKERS, HELLO};
+use crate::names::{self, ALL_WORKERS, HELLO, one_line, token};
 use crate::server::Server;
 use autocomp_eval::BenchFacts;
 use futures::StreamExt;
@@ -34,6 +34,31 @@ pub struct Presence {
     pub clock_ms: u64,
     /// Whether it says goodbye.
     pub ended: bool,
+}
+
+impl Presence {
+    /// Returns what a message says, made safe to be shown; nothing unless it tells of the worker
+    /// that its subject names. The server lets workers with keys of their own tell of themselves
+    /// only.
+    pub(crate) fn read(subject: &str, payload: &[u8]) -> Option<Self> {
+        let mut presence: Self = serde_json::from_slice(payload).ok()?;
+        let worker = &presence.worker;
+        if subject != names::worker(worker) || token(worker) != *worker {
+            return None;
+        }
+        let targets = presence.targets.iter_mut();
+        for text in targets.chain([&mut presence.program, &mut presence.machine]) {
+            *text = one_line(text);
+        }
+        for stand in presence.stands.values_mut() {
+            stand.title = one_line(&stand.title);
+            stand.user = one_line(&stand.user);
+            if let State::Differs(text) | State::Unable { message: text, .. } = &mut stand.state {
+                *text = one_line(text);
+            }
+        }
+        Some(presence)
+    }
 }
 
 /// How a worker stands to a demand.
@@ -104,9 +129,7 @@ pub async fn heard(
     let ends = tokio::time::Instant::now() + patience;
     let mut found = BTreeMap::new();
     while let Ok(Some(message)) = tokio::time::timeout_at(ends, presences.next()).await {
-        if let Ok(presence) = serde_json::from_slice::<Presence>(&message.payload)
-            && message.subject.as_str() == names::worker(&presence.worker)
-        {
+        if let Some(presence) = Presence::read(&message.subject, &message.payload) {
             let skew = presence.clock_ms as i64 - clock_ms() as i64;
             found.insert(presence.worker.clone(), (presence, skew));
         }

@@ -4,7 +4,7 @@ use super::{Shared, locked};
 use crate::demand::{Chosen, Demand};
 use crate::error::QueueError;
 use crate::job::{Answer, Job, MOST_TRIES};
-use crate::names;
+use crate::names::{self, one_line};
 use crate::server::Streams;
 use autocomp_core::ContentHash;
 use autocomp_eval::isolation::{Failure, Reply, Request};
@@ -174,11 +174,11 @@ impl Shared {
         job: &Job,
         chosen: &Chosen,
     ) -> Result<Answer, Unanswered> {
-        let worker = names::answering(subject);
+        let worker = &names::token(names::answering(subject));
         let read: Result<Answer, QueueError> = self.server.read(streams, payload).await;
         let why = match read {
-            Ok(answer) if answer.worker != worker => {
-                format!("it is in the name of worker {}", answer.worker)
+            Ok(answer) if answer.worker != *worker => {
+                format!("it is in the name of worker {}", one_line(&answer.worker))
             }
             Ok(answer) => match answer.misfit(job, chosen) {
                 None => return Ok(answer),

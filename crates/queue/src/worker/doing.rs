@@ -26,7 +26,10 @@ impl Worker {
         let job = match self.understood(served, message).await {
             Ok(job) => job,
             Err(error) => {
-                tracing::warn!(%error, "a job that is none");
+                (self.options.tell)(&format!(
+                    "a job of {} was thrown away: {error}",
+                    served.demand.user
+                ));
                 // Whoever published it hears nothing, and publishes it again if it is one.
                 let _ = message.ack_with(AckKind::Term).await;
                 return;
@@ -88,6 +91,12 @@ impl Worker {
         let facts = served.bench.facts();
         if (job.key_base, job.identity) != (facts.key_base, facts.identity) {
             return Err(self.server.refuses("has a job for another bench"));
+        }
+        let named = message.subject.rsplit('.').next();
+        if job.id != job.hash() || named != Some(job.id.to_string().as_str()) {
+            return Err(self
+                .server
+                .refuses("has a job that is not what its name says"));
         }
         Ok(job)
     }

@@ -14,9 +14,12 @@ impl Worker {
     /// Takes what coordinators tell.
     pub(super) async fn hear(self: Arc<Self>, mut demands: async_nats::Subscriber) {
         while let Some(message) = demands.next().await {
-            let Ok(demand) = serde_json::from_slice::<Demand>(&message.payload) else {
+            let Ok(mut demand) = serde_json::from_slice::<Demand>(&message.payload) else {
                 continue;
             };
+            if !demand.is_named() {
+                continue;
+            }
             // The server lets users tell demands below their own names only.
             let mut tokens = message.subject.split('.').skip(2);
             if tokens.next() == Some(demand.user.as_str())
@@ -58,10 +61,11 @@ impl Worker {
                 true => State::Opening,
                 false => State::Unable {
                     message: format!(
-                        "its autocomp is version {}, the search's is {}, and they do not \
-                         understand each other",
+                        "its autocomp {} speaks version {PROTOCOL} of the language of workers, \
+                         the search's {} speaks version {}, and they do not understand each other",
                         env!("CARGO_PKG_VERSION"),
-                        demand.program
+                        demand.program,
+                        demand.protocol
                     ),
                     remedies: vec!["use the same version of autocomp on both sides".to_owned()],
                     is_input: false,

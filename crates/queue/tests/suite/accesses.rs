@@ -27,6 +27,11 @@ fn files_and_addresses_that_will_not_do_are_refused_with_a_remedy() {
     let cases = [
         ("nats://anna:SECRET@host", None, "a secret does not belong"),
         ("http://host", None, "no address of a NATS server"),
+        ("nats://host/x?token=SECRET", None, "no address of a NATS"),
+        ("nats://host#SECRET", None, "no address of a NATS server"),
+        ("nats://", None, "no address of a NATS server"),
+        ("nats://host:99999", None, "no address of a NATS server"),
+        ("nats://a,nats://b", None, "no address of a NATS server"),
         (
             "host",
             Some("password = \"open\""),
@@ -60,6 +65,13 @@ fn files_and_addresses_that_will_not_do_are_refused_with_a_remedy() {
         "user = \"anna\"\npassword = \"shut\"",
         0o600,
     );
+    for address in [
+        "tls://[::1]:4222",
+        "nats://lab-2.example.org:4222",
+        "10.0.0.1",
+    ] {
+        Access::new(address, None).unwrap();
+    }
     let access = Access::new("host", Some(&good)).unwrap();
     assert_eq!((access.address(), access.user()), ("nats://host", "anna"));
     assert!(!format!("{access:?}").contains("SECRET"));

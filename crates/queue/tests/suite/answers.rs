@@ -2,8 +2,10 @@
 
 use crate::nats::Nats;
 use crate::toy::{Search, Toy, WorkerPlan, Working, until};
-use autocomp_core::Outcome;
-use autocomp_eval::isolation::{Failure, Reply};
+use autocomp_core::{Cost, Measurement, Outcome};
+use autocomp_eval::isolation::{Failure, Reply, Request};
+use autocomp_eval::{Bench, Evaluator};
+use autocomp_queue::{Answer, Chosen, Job};
 
 #[test]
 fn a_kernel_is_evaluated_by_a_worker_whose_name_is_told() {
@@ -140,4 +142,47 @@ fn a_long_kernel_goes_through_the_store_of_texts() {
         search.evaluate(&long).cost().unwrap().value,
         1000 + (3 << 20)
     );
+}
+
+/// What a worker claims is held against the facts that the run has.
+#[test]
+fn answers_are_held_against_the_facts() {
+    let toy = Toy::new();
+    let chosen = Chosen {
+        facts: toy.facts(),
+        worker: "desk".to_owned(),
+        machine: None,
+    };
+    let request = Request::Evaluate {
+        source: "kernel".to_owned(),
+        bound: None,
+    };
+    let job = Job::new(&chosen, "one", request);
+    let misfit = |change: &dyn Fn(&mut Measurement)| {
+        let mut evaluation = toy.evaluate("kernel").unwrap();
+        change(evaluation.measurement.as_mut().unwrap());
+        let answer = Answer {
+            job: job.id,
+            worker: "desk".to_owned(),
+            machine: "here".to_owned(),
+            key_base: job.key_base,
+            identity: job.identity,
+            reply: Reply::Evaluated(Box::new(evaluation)),
+        };
+        answer.misfit(&job, &chosen)
+    };
+    assert_eq!(misfit(&|_| {}), None);
+    type Change = fn(&mut Measurement);
+    let lies: [(Change, &str); 6] = [
+        (|it| it.cost.value = 9, "below the floor"),
+        (|it| it.cost = Cost::nanoseconds(1006, 0), "it costs"),
+        (|it| it.engine = "evil\nfoo".to_owned(), "made by evil foo"),
+        (|it| it.compiler = "toycc 9".to_owned(), "toycc 9"),
+        (|it| it.percent_of_peak = 90.0, "claims 90.0 % of the peak"),
+        (|it| it.percent_of_peak = f64::NAN, "no share of the peak"),
+    ];
+    for (change, expected) in lies {
+        let why = misfit(&change).expect(expected);
+        assert!(why.contains(expected), "{why}");
+    }
 }

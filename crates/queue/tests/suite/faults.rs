@@ -2,8 +2,11 @@
 
 use crate::nats::Nats;
 use crate::toy::{BEAT, Search, Toy, Working, until};
-use autocomp_eval::isolation::{Failure, Reply};
-use autocomp_queue::{Demand, PROTOCOL, Server, State, heard};
+use autocomp_core::Outcome;
+use autocomp_eval::Bench;
+use autocomp_eval::isolation::{Failure, Reply, Request};
+use autocomp_queue::{Demand, Job, PROTOCOL, Server, State, heard};
+use futures::StreamExt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -162,7 +165,7 @@ fn a_worker_of_another_version_says_so() {
         program: "9.9".to_owned(),
         user: "anybody".to_owned(),
         queue: "q".to_owned(),
-        title: "a problem".to_owned(),
+        title: "a problem\nforged: a line".to_owned(),
         target: "a target".to_owned(),
         setup: autocomp_core::ContentHash::of(b""),
         weight: 1,
@@ -189,6 +192,7 @@ fn a_worker_of_another_version_says_so() {
         }
         panic!("no worker stands to it");
     });
+    assert_eq!(presence.stands["q"].title, "a problem forged: a line");
     let State::Unable { message, .. } = &presence.stands["q"].state else {
         panic!("{presence:?}");
     };
@@ -196,6 +200,53 @@ fn a_worker_of_another_version_says_so() {
         message.contains("do not understand each other"),
         "{message}"
     );
+}
+
+/// A job under the id of another one would have its answer taken for that of the other one.
+#[test]
+fn a_job_that_is_not_what_its_id_says_is_thrown_away() {
+    let nats = Nats::start();
+    let toy = Toy::new();
+    let worker = Working::start(&nats, "desk", &toy);
+    let search = Search::start(&nats, "one", 0);
+    search.evaluate("kernel");
+    let chosen = autocomp_queue::Chosen {
+        facts: toy.facts(),
+        worker: "desk".to_owned(),
+        machine: None,
+    };
+    let ask = |source: &str| {
+        let request = Request::Evaluate {
+            source: source.to_owned(),
+            bound: None,
+        };
+        Job::new(&chosen, "one", request)
+    };
+    let mut poisoned = ask("another");
+    poisoned.id = ask("wanted").id;
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let other = async_nats::connect(nats.address()).await.unwrap();
+        let demands = other.subscribe("autocomp.demands.*.*").await;
+        let demand = demands.unwrap().next().await.unwrap();
+        let demand: Demand = serde_json::from_slice(&demand.payload).unwrap();
+        let subject = format!(
+            "autocomp.jobs.{}.{}.{}",
+            demand.user, demand.queue, poisoned.id
+        );
+        let job = serde_json::json!({ "Here": serde_json::to_string(&poisoned).unwrap() });
+        other
+            .publish(subject, job.to_string().into())
+            .await
+            .unwrap();
+        other.flush().await.unwrap();
+    });
+    until("it is thrown away", || {
+        let told = worker.told.lock().unwrap();
+        told.iter().any(|it| it.contains("not what its name says"))
+    });
+    assert_eq!(search.evaluate("wanted").outcome, Outcome::Ok);
+    assert_eq!(toy.done.lock().unwrap().as_slice(), ["kernel", "wanted"]);
 }
 
 /// Workers and the server are killed over and over while kernels are evaluated; each kernel

@@ -77,14 +77,15 @@ impl Evaluator for Toy {
             true => "another",
             false => source,
         };
+        let cost = Cost::cycles(1000 + about.len() as u64);
         Ok(Evaluation {
             key: self.key(about),
             outcome: Outcome::Ok,
             diagnostics: Vec::new(),
             measurement: Some(Measurement {
-                cost: Cost::cycles(1000 + about.len() as u64),
+                cost,
                 floor: Cost::cycles(10),
-                percent_of_peak: 1.0,
+                percent_of_peak: Cost::cycles(10).percent_of(cost),
                 samples: Vec::new(),
                 ratio_to_baseline: None,
                 engine: "toy".to_owned(),

@@ -51,6 +51,7 @@ struct Ready {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let ready = ready(arguments, output)?;
+    check_port(&ready)?;
     let path = search_path();
     let mut server = LocalServer::start(path.as_deref(), &ready.configuration)
         .map_err(|error| queue_error(&error))?;
@@ -175,6 +176,19 @@ fn local(address: &SocketAddr) -> SocketAddr {
         true => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),
         false => *address,
     }
+}
+
+/// Refuses a port that somebody has already: their server would be taken for the own one.
+fn check_port(ready: &Ready) -> Result<(), CliError> {
+    let text = fs::read_to_string(&ready.configuration).map_err(CliError::environment)?;
+    let listen = listened(&text, &ready.configuration)?;
+    let Err(error) = std::net::TcpListener::bind(listen) else {
+        return Ok(());
+    };
+    Err(CliError::environment(format!("the server cannot listen at {listen}: {error}")).hint(
+        "name another port with `--port`, or end who has this one (after `kill -9` of an earlier \
+         `worker serve`, its nats-server may still run: `pkill nats-server`)",
+    ))
 }
 
 fn wait(address: &str, server: &mut LocalServer) -> Result<(), CliError> {
