@@ -150,6 +150,7 @@ pub async fn run(State(shared): State<Shared>, Query(of): Query<OfRun>) -> Respo
             "floor": run.floor.map(CostObject::from),
             "menu_items": run.menu_items,
             "proposers": run.proposers,
+            "workers": run.workers,
             "iterations": run.iterations.len(),
             "kernels": run.kernels.len(),
             "program": run.started.program,

@@ -108,6 +108,17 @@ impl Server {
                     "name the access file of a user that the server's configuration has, with \
                      `--queue-access FILE`"
                 }
+                // What is wrong with a certificate, and a server that does not encrypt, come as
+                // errors of the connection.
+                kind if kind == async_nats::ConnectErrorKind::Tls
+                    || ["certificate", "corrupt message"]
+                        .iter()
+                        .any(|it| error.to_string().contains(it)) =>
+                {
+                    "name the certificates that the server's is signed by as `authorities` in the \
+                     access file; where the server does not encrypt, leave `tls` out and write \
+                     nats:// in place of tls://"
+                }
                 _ => {
                     "start a server with `autocomp worker serve`, or name the address of one \
                      with `--queue nats://HOST`"

@@ -21,7 +21,7 @@ pub use page::unified;
 pub use references::{Reference, references, write_references};
 pub use report::{ReportError, ReportFormat, report};
 pub use run::{Improvement, Iteration, RunData, Texts};
-pub use yields::Yield;
+pub use yields::{WorkerShare, Yield};
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

@@ -3,7 +3,7 @@
 use crate::change::{Line, difference};
 use crate::kernels::{Kernel, KernelFold, plan_text};
 use crate::references::{Reference, references};
-use crate::yields::{Yield, yields};
+use crate::yields::{WorkerShare, Yield, worker_shares, yields};
 use autocomp_core::{CandidateId, Cost, Event, Outcome, RunStarted};
 use autocomp_runner::{RunError, RunReport, RunState, RunView};
 use autocomp_search::Search;
@@ -38,6 +38,8 @@ pub struct RunData {
     pub menu_items: Vec<Yield>,
     /// The same by who made the plan.
     pub proposers: Vec<Yield>,
+    /// What workers on other machines have done, most kernels first.
+    pub workers: Vec<WorkerShare>,
     /// How often a process took the run up again.
     pub resumed: u32,
     /// The settings of the program as TOML, if the run has them.
@@ -158,6 +160,7 @@ impl RunData {
             floor: None,
             menu_items: Vec::new(),
             proposers: Vec::new(),
+            workers: Vec::new(),
             resumed: 0,
             fold: Fold::default(),
             started,
@@ -195,6 +198,7 @@ impl RunData {
         self.references = references(&self.report.run);
         self.menu_items = yields(&self.kernels, |kernel| kernel.menu_item.as_deref());
         self.proposers = yields(&self.kernels, |kernel| kernel.planner.as_deref());
+        self.workers = worker_shares(&self.kernels);
     }
 
     fn note(&mut self, stored: &Stored, search: &Search) {

@@ -1,7 +1,7 @@
 //! What was tried and what came of it, by menu item or by proposer.
 
 use crate::kernels::Kernel;
-use autocomp_core::Usage;
+use autocomp_core::{Outcome, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -58,4 +58,42 @@ pub(crate) fn yields(kernels: &[Kernel], name: impl Fn(&Kernel) -> Option<&str>)
     let mut yields: Vec<Yield> = yields.into_values().collect();
     yields.sort_by(|a, b| b.kernels.cmp(&a.kernels).then(a.name.cmp(&b.name)));
     yields
+}
+
+/// What a worker on another machine has done for a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WorkerShare {
+    /// Its name.
+    pub worker: String,
+    /// Kernels evaluated.
+    pub kernels: u32,
+    /// Of these, those that were right.
+    pub right: u32,
+    /// Of these, those that could not be judged.
+    pub faults: u32,
+    /// Seconds that the evaluations took, without the way there and back.
+    pub wall_s: f64,
+}
+
+/// Sums up kernels by the workers that evaluated them, most kernels first; none where all were
+/// evaluated on this machine.
+pub(crate) fn worker_shares(kernels: &[Kernel]) -> Vec<WorkerShare> {
+    let mut shares: BTreeMap<&str, WorkerShare> = BTreeMap::new();
+    for kernel in kernels {
+        let Some(worker) = &kernel.evaluation.worker else {
+            continue;
+        };
+        let it = shares.entry(worker).or_insert_with(|| WorkerShare {
+            worker: worker.clone(),
+            ..WorkerShare::default()
+        });
+        it.kernels += 1;
+        it.right += u32::from(kernel.outcome.is_right());
+        it.faults += u32::from(kernel.outcome == Outcome::Fault);
+        let tiers = kernel.evaluation.tiers.iter();
+        it.wall_s += tiers.map(|it| it.wall_ns.0 as f64 / 1e9).sum::<f64>();
+    }
+    let mut shares: Vec<WorkerShare> = shares.into_values().collect();
+    shares.sort_by(|a, b| b.kernels.cmp(&a.kernels).then(a.worker.cmp(&b.worker)));
+    shares
 }

@@ -45,6 +45,9 @@ export type KernelRow = {
 };
 
 export type Step = KernelRow & { plan: string | null; changes: string[] };
+/** What a worker on another machine has done. */
+export type WorkerShare = { worker: string; kernels: number; right: number; faults: number; wall_s: number };
+
 export type Yield = {
   name: string;
   kernels: number;
@@ -86,6 +89,7 @@ export type Run = {
   floor: Cost | null;
   menu_items: Yield[];
   proposers: Yield[];
+  workers: WorkerShare[];
   iterations: number;
   kernels: number;
   program: string;

@@ -200,6 +200,21 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
     );
   }
 
+  /** Which worker on another machine did what. */
+  function workers(): HTMLElement {
+    const numbers = (row: api.WorkerShare) => [row.kernels, row.right, row.faults, clock(1000 * row.wall_s)];
+    return el(
+      "div",
+      { class: "scroll", set: { tabindex: "0" } },
+      el(
+        "table",
+        { class: "rows" },
+        el("thead", {}, el("tr", {}, ...["evaluated by", "kernels", "right", "faults", "time"].map((it, idx) => el("th", { class: idx ? "number" : "", set: { scope: "col" } }, it)))),
+        el("tbody", {}, ...run.workers.map((row) => el("tr", {}, el("td", {}, row.worker), ...numbers(row).map((it) => el("td", { class: "number" }, it))))),
+      ),
+    );
+  }
+
   function drawYields(): void {
     const table = (rows: api.Yield[], title: string) =>
       el(
@@ -232,7 +247,7 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
           ),
         ),
       );
-    replace(yields, el("h2", {}, "What came of what"), table(run.menu_items, "menu item"), table(run.proposers, "planned by"));
+    replace(yields, el("h2", {}, "What came of what"), table(run.menu_items, "menu item"), table(run.proposers, "planned by"), run.workers.length > 0 && workers());
   }
 
   function drawAbout(): void {

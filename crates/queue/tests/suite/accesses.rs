@@ -249,3 +249,39 @@ fn a_worker_with_a_key_of_its_own_speaks_for_itself_only() {
     assert!(search.has_told(&["an answer of worker attic"]));
     assert!(!search.has_told(&["an answer of worker desk"]));
 }
+
+/// Certificates of `tests/certificates` are good until 2126.
+#[tokio::test]
+async fn encrypted_connections_are_made_to_servers_that_are_believed_alone() {
+    let certificates = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/certificates");
+    let nats = Nats::with(&format!(
+        "tls {{ cert_file: \"{certificates}/server.pem\", key_file: \"{certificates}/server.key\" }}"
+    ));
+    let plain = Nats::start();
+    let folder = TempDir::new().unwrap();
+    let connect = async |address: String, text: &str| {
+        let path = file(folder.path(), "access.toml", text, 0o600);
+        let access = Access::new(&address, Some(&path)).unwrap();
+        match Server::connect(&access, "test").await {
+            Ok(_) => "connected".to_owned(),
+            Err(error) => format!("{error}; {}", error.remedy()),
+        }
+    };
+    let believed = format!("authorities = \"{certificates}/authority.pem\"\n");
+    let other = format!("authorities = \"{certificates}/other-authority.pem\"\n");
+    let named = nats.address().replace("127.0.0.1", "localhost");
+    let tls = nats.address().replace("nats://", "tls://");
+    let cases = [
+        (nats.address(), believed.clone(), "connected"),
+        (nats.address(), believed.clone() + "tls = true", "connected"),
+        (tls.clone(), believed.clone(), "connected"),
+        (named, believed.clone(), "connected"),
+        (nats.address(), other, "`authorities`"),
+        (tls, String::new(), "`authorities`"),
+        (plain.address(), believed + "tls = true", "leave `tls` out"),
+    ];
+    for (address, text, expected) in cases {
+        let told = connect(address.clone(), &text).await;
+        assert!(told.contains(expected), "{address} {text:?}: {told}");
+    }
+}

@@ -4,7 +4,7 @@ use super::cost_text;
 use crate::change::times;
 use crate::kernels::Kernel;
 use crate::run::RunData;
-use crate::yields::Yield;
+use crate::yields::{WorkerShare, Yield};
 use autocomp_core::{Cost, Outcome, Severity};
 use autocomp_eval::text::{dollars, grouped};
 use serde::Serialize;
@@ -67,24 +67,17 @@ pub(super) fn outcome_shares(run: &RunData) -> Vec<OutcomeShare> {
     shares
 }
 
-/// Returns the workers on other machines that evaluated kernels, with how many, how many of
-/// these were right and how many could not be judged; nothing if there are none.
+/// Returns what workers on other machines have done: how many kernels, how many of these were right
+/// and how many could not be judged, and how long it took.
 pub(super) fn worker_rows(run: &RunData) -> Vec<Vec<String>> {
-    let mut workers: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
-    for kernel in &run.kernels {
-        let Some(worker) = &kernel.evaluation.worker else {
-            continue;
-        };
-        let [all, right, faults] = workers.entry(worker).or_default();
-        *all += 1;
-        *right += u32::from(kernel.outcome.is_right());
-        *faults += u32::from(kernel.outcome == Outcome::Fault);
-    }
-    let row = |(worker, counts): (&str, [u32; 3])| {
-        let counts = counts.map(|it| grouped(u64::from(it)));
-        std::iter::once(worker.to_owned()).chain(counts).collect()
+    let row = |it: &WorkerShare| {
+        let counts = [it.kernels, it.right, it.faults].map(|it| grouped(u64::from(it)));
+        let mut row = vec![it.worker.clone()];
+        row.extend(counts);
+        row.push(format!("{:.1} s", it.wall_s));
+        row
     };
-    workers.into_iter().map(row).collect()
+    run.workers.iter().map(row).collect()
 }
 
 /// Returns the kinds of errors that kernels had, with an example, most frequent first.

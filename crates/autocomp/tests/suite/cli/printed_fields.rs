@@ -4,6 +4,7 @@
 //! times on this computer, as `documents` does for long: it comes behind most others.
 
 use super::program::{Place, data, problem};
+use super::workers::nats::Nats;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
@@ -79,6 +80,26 @@ fn served(place: &Place, command_line: &[&str]) -> Value {
     child.kill().unwrap();
     child.wait().unwrap();
     value
+}
+
+/// Returns what `workers` prints of a worker, and what the worker prints when it is ended.
+fn worked(place: &Place) -> [Value; 2] {
+    let nats = Nats::start();
+    let mut worker = place.std_command();
+    worker.args(["worker", "--name", "desk", "--json"]);
+    worker.env("AUTOCOMP_QUEUE", nats.address());
+    let worker = worker.stdout(Stdio::piped()).spawn().unwrap();
+    let address = nats.address();
+    let asked = || place.json(&["workers", "--queue", &address]).1;
+    let told = (0..60).map(|_| asked());
+    let told = told.into_iter().find(|it| it["workers"][0].is_object());
+    let id = rustix::process::Pid::from_child(&worker);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let ended = worker.wait_with_output().unwrap();
+    [
+        told.unwrap(),
+        serde_json::from_slice(&ended.stdout).unwrap(),
+    ]
 }
 
 #[test]
@@ -231,6 +252,7 @@ fn the_documented_fields_are_those_printed() {
             "ask",
             &["ask", &problem, "--model", "command::echo The loads wait."],
         ),
+        ("worker init", &["worker", "init", "queue"]),
         ("models list", &["models", "list"]),
         ("models check", &["models", "check", "nobody::model"]),
     ];
@@ -253,6 +275,10 @@ fn the_documented_fields_are_those_printed() {
         let fields = documented.remove(command_line).unwrap();
         let words: Vec<&str> = command_line.split(' ').collect();
         let value = served(&place, &words);
+        assert_eq!(printed(&value, &fields), fields, "{command_line}");
+    }
+    for (command_line, value) in ["workers", "worker"].into_iter().zip(worked(&place)) {
+        let fields = documented.remove(command_line).unwrap();
         assert_eq!(printed(&value, &fields), fields, "{command_line}");
     }
     // Takes half a minute; its figures are pinned by tests of the simulator.

@@ -3,7 +3,7 @@
 
 #[allow(dead_code, reason = "tests of the queue need more of it")]
 #[path = "../../../../queue/tests/suite/nats.rs"]
-mod nats;
+pub(super) mod nats;
 
 use super::program::{Place, cache, problem};
 use autocomp_core::{Event, canonical_history};
@@ -131,7 +131,7 @@ fn what_cannot_be_is_told_with_a_remedy() {
         ),
         (
             &["--queue", "nats://me:SECRET@host"],
-            3,
+            2,
             "a secret does not belong",
         ),
         (&["--queue-access", "none.toml"], 2, "name the queue"),
