@@ -9,7 +9,7 @@ use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
-use crate::tensor::storage::Buffer;
+use crate::tensor::storage::{Buffer, poison};
 use crate::tensor::view::View;
 use crate::trace::Operation;
 
@@ -149,6 +149,7 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
         destination,
     };
     let mut sums: Vec<f32> = Vec::new();
+    let mut beyond = None;
     let wants_sums = command != "reduce_cmd.idle";
     let selection = select(mask.as_ref(), &shape)?;
     let rows = selected_shape(&selection, &shape)
@@ -169,13 +170,31 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
         } else if bias_number != 0.0 {
             x.iter_mut().for_each(|v| *v += bias_number);
         }
+        let outside: Vec<usize> = match function.is_outside(f32::MAX) {
+            true => (0..x.len())
+                .filter(|at| function.is_outside(x[*at]))
+                .collect(),
+            false => Vec::new(),
+        };
+        beyond = outside.first().map(|at| x[*at]);
         function.apply_all(&mut x);
+        outside.into_iter().for_each(|at| x[at] = poison());
         if wants_sums {
             let width = x.len() / rows.max(1);
             sums = x.chunks(width.max(1)).map(|row| row.iter().sum()).collect();
         }
         x
     })?;
+    if let Some(value) = beyond {
+        device.warn(
+            "activation-range",
+            format!(
+                "{} of {value}: the scalar engine computes {function:?} for a range without it, and the result is not determined",
+                bound.api.full_name()
+            ),
+            "bring the operand into the range first; nl.sin of the second dialect does so itself",
+        );
+    }
     if command != "reduce_cmd.idle" && selection != Selection::Nothing {
         let first = match &selection {
             Selection::Part(bounds, _) => bounds[0].0,

@@ -204,7 +204,7 @@ impl Device {
             instruction.partitions = one.partitions() as u16;
             instruction.free = one.free() as u32;
             instruction.features.narrow = true;
-            self.note_write(&mut instruction, &one);
+            self.note_write(&mut instruction, &one)?;
             self.emit(instruction)?;
         }
         Ok(())

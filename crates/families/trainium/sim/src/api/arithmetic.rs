@@ -232,8 +232,24 @@ impl Alu {
             Self::BitOr => (a as i64 | b as i64) as f32,
             Self::BitXor => (a as i64 ^ b as i64) as f32,
             Self::ShiftLeft => ((a as i64) << (b as i64).clamp(0, 31)) as f32,
-            Self::ShiftRight => ((a as i64) >> (b as i64).clamp(0, 31)) as f32,
+            // The vendor's table of operators has the logical shift alone, of 32 bits.
+            Self::ShiftRight => {
+                let bits = a as i64;
+                let count = (b as i64).clamp(0, 31);
+                match bits < 0 && 0 < count {
+                    true => (i64::from(bits as i32 as u32) >> count) as f32,
+                    false => (bits >> count) as f32,
+                }
+            }
         }
+    }
+
+    /// Whether it is as slow as a reciprocal, by whatever name.
+    pub(crate) const fn is_quotient(self) -> bool {
+        matches!(
+            self,
+            Self::Divide | Self::Power | Self::Reciprocal | Self::InverseRoot
+        )
     }
 
     /// Nanoseconds of a processor for an element, about, beside reading and writing it.
@@ -365,6 +381,25 @@ pub(crate) enum Function {
 }
 
 impl Function {
+    /// Whether an operand lies outside of what the scalar engine computes the function for (page of
+    /// the operators, table of activation functions). What is no number there anyway, and a root of
+    /// zero, which published kernels take, count as inside.
+    pub(crate) fn is_outside(self, x: f32) -> bool {
+        let between = |low: i32, high: i32| {
+            let size = x.abs();
+            size != 0.0 && size.is_finite() && !(2f32.powi(low)..=2f32.powi(high)).contains(&size)
+        };
+        match self {
+            Self::Log => 0.0 < x && between(-64, 64),
+            Self::Sin => std::f32::consts::PI < x.abs(),
+            Self::Arctan => std::f32::consts::FRAC_PI_2 < x.abs(),
+            Self::Sqrt => 0.0 < x && between(-116, 118),
+            Self::Rsqrt => 0.0 < x && between(-87, 97),
+            Self::Reciprocal => between(-42, 42),
+            _ => false,
+        }
+    }
+
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "copy" | "identity" => Self::Copy,

@@ -126,6 +126,7 @@ impl Device {
         }
         if producer.operation == Operation::Matmul {
             self.check_bank(&place)?;
+            self.check_sum_type(&place)?;
         }
         super::operands::within(&place, None, selection, &shape)?;
         let (target, source, flags) = match selection {
@@ -156,6 +157,9 @@ impl Device {
             self.write_owned(&target, values, flags.as_deref())?;
         } else {
             self.write(&target, &[], None)?;
+        }
+        if position as usize + 1 == self.trace.instructions.len() {
+            self.check_aliases(&self.trace.instructions[position as usize], &target)?;
         }
         let region = self.region(&target);
         self.hazards.masked = flags.is_some();
@@ -262,7 +266,7 @@ impl Device {
         place: &View,
     ) -> Outcome<()> {
         self.write(place, &output.values, None)?;
-        self.note_write(&mut instruction, place);
+        self.note_write(&mut instruction, place)?;
         self.emit(instruction)?;
         Ok(())
     }

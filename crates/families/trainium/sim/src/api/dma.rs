@@ -6,7 +6,7 @@ use super::operands::{select, selected_shape, tensor, within};
 use super::results::Output;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
+use crate::python::value::{EngineName, Value};
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Dimension, View};
@@ -235,10 +235,62 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     one.free = source.free() as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
     device.transfer(&mut one, &source, Some(&target), &source, 0);
-    device.note_write(&mut one, &target);
+    device.note_write(&mut one, &target)?;
     device.hazards.masked = flags.is_some();
     device.emit(one)?;
     Ok(Value::None)
+}
+
+impl Device {
+    /// Who makes the descriptors of a transfer, of the second dialect, and whether that is done
+    /// before the kernel runs (deep dive on descriptor generation).
+    fn prepared(&self, bound: &mut Bound, indirect: bool) -> Outcome<bool> {
+        let mode = match bound.take("dge_mode") {
+            Some(Value::Symbol(mode)) => mode,
+            _ => "dge_mode.unknown",
+        };
+        if self.dialect == Dialect::V1 {
+            return Ok(false);
+        }
+        let hardware = mode == "dge_mode.hwdge";
+        let refused = |what: &str, remedy: &str| {
+            Err(Failure::documented(
+                "err_unsupported_mode",
+                format!("{}: {what}", bound.api.full_name()),
+                remedy,
+            ))
+        };
+        if hardware && indirect {
+            return refused(
+                "dge_mode=hwdge makes no descriptors for rows that a tile chooses",
+                "use nisa.dge_mode.swdge, or leave dge_mode away",
+            );
+        }
+        if mode == "dge_mode.none" && indirect {
+            return refused(
+                "dge_mode=none makes no descriptors for rows that a tile chooses",
+                "use nisa.dge_mode.swdge, or leave dge_mode away",
+            );
+        }
+        let engine = bound.peek("engine");
+        let named = match engine {
+            None | Some(Value::None | Value::Engine(EngineName::Unknown)) => false,
+            Some(Value::Engine(EngineName::Sync | EngineName::Scalar)) => true,
+            Some(_) => {
+                return refused(
+                    "`engine` is the sync or the scalar engine",
+                    "pass nisa.engine.sync, nisa.engine.scalar or neither",
+                );
+            }
+        };
+        if named && !hardware {
+            return refused(
+                "`engine` is for dge_mode=hwdge",
+                "pass dge_mode=nisa.dge_mode.hwdge, too, or leave engine away",
+            );
+        }
+        Ok(mode == "dge_mode.none")
+    }
 }
 
 /// `nisa.dma_copy`
@@ -254,6 +306,8 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
                 .ok_or_else(|| bound.wrong("dst_rmw_op", "np.add or nl.add", &value))?,
         ),
     };
+    let indirect = source.indirect.is_some() || target.indirect.is_some();
+    let prepared = device.prepared(bound, indirect)?;
     device.check_mutable(&target)?;
     device.check_scope(&target)?;
     device.check_scope(&source)?;
@@ -339,6 +393,7 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         DMA,
         device.line,
     );
+    one.features.prepared = prepared;
     let rows_of = if target.buffer().on_chip() {
         &target_part
     } else {
@@ -394,7 +449,7 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
     } else {
         device.write(&target_part, &[], None)?;
     }
-    device.note_write(&mut one, &target_part);
+    device.note_write(&mut one, &target_part)?;
     device.hazards.adds = accumulate.is_some();
     device.hazards.masked = flags.is_some();
     device.emit(one)?;

@@ -87,7 +87,7 @@ pub(super) fn compute(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         if position + 1 == sources.len() {
             device.write(&target, &sum, None)?;
         }
-        device.note_write(&mut one, &target);
+        device.note_write(&mut one, &target)?;
         device.emit(one)?;
     }
     Ok(tensor(target))

@@ -72,6 +72,34 @@ pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<
             "copy to SBUF first",
         ));
     }
+    if let Some(target) = destination
+        .as_ref()
+        .filter(|_| device.dialect == super::Dialect::V2)
+    {
+        if target.dtype.bytes() != source.dtype.bytes() {
+            return Err(Failure::documented(
+                "err_unsupported_dtype",
+                format!(
+                    "{}: `dst` is {} and `src` {}; what a transfer turns keeps its type",
+                    bound.api.full_name(),
+                    target.dtype.name(),
+                    source.dtype.name()
+                ),
+                "make `dst` of the type of `src`, and cast by nisa.tensor_copy from there",
+            ));
+        }
+        if target.buffer() != Buffer::Sbuf {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!(
+                    "{}: `dst` is in {}; it must be a tile in SBUF",
+                    bound.api.full_name(),
+                    target.buffer().name()
+                ),
+                "turn it into SBUF and store it from there with nisa.dma_copy",
+            ));
+        }
+    }
     device.check_scope(&source)?;
     let shape = source.shape();
     let selection = select(mask.as_ref(), &shape)?;
@@ -135,7 +163,7 @@ impl Device {
     fn write_hbm(&mut self, mut one: Instruction, target: &View, values: &[f32]) -> Outcome<()> {
         self.check_mutable(target)?;
         self.write(target, values, None)?;
-        self.note_write(&mut one, target);
+        self.note_write(&mut one, target)?;
         self.emit(one)?;
         Ok(())
     }

@@ -197,7 +197,7 @@ impl Hazards {
 }
 
 /// The bytes that a view covers, in its order and without those that repeat.
-fn runs(region: &Region, view: &View) -> Runs {
+pub(super) fn runs(region: &Region, view: &View) -> Runs {
     let width = view.dtype.bytes() as i64;
     let mut offset = view.offset;
     let mut dimensions: Dimensions = view.dimensions.clone();
@@ -206,7 +206,7 @@ fn runs(region: &Region, view: &View) -> Runs {
         return Vec::new();
     }
     if view.buffer().on_chip() {
-        offset = i64::from(region.span.0) / width;
+        offset = i64::from(region.span.0) / width - view.back();
         if !dimensions.is_empty() {
             dimensions.edit(|all| drop(all.drain(..1)));
         }

@@ -3,7 +3,7 @@
 use super::operands::{select, tensor};
 use super::results::Output;
 use super::{Bound, Device, Dialect};
-use crate::diagnostic::{Failure, Outcome};
+use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
@@ -222,6 +222,9 @@ impl Device {
         .or_else(|f| if mask.is_some() { Ok(()) } else { Err(f) })?;
         if let Some(target) = &destination {
             self.check_bank(target)?;
+            if !transposing {
+                self.check_sum_type(target)?;
+            }
         }
         let slow = stationary.dtype.is_slow_on_array() || moving.dtype.is_slow_on_array();
         let mut values = Vec::new();
@@ -301,6 +304,82 @@ impl Device {
         )
     }
 
+    /// Checks the type of what products are written to: `dst` of `nisa.nc_matmul` is float32, from
+    /// the fourth generation on also bfloat16.
+    pub(super) fn check_sum_type(&self, target: &View) -> Outcome<()> {
+        let short = target.dtype.bytes() < 4 && target.buffer() == Buffer::Psum;
+        if short && (self.architecture.generation < 4 || target.dtype != Dtype::Bfloat16) {
+            return Err(Failure::documented(
+                "err_unsupported_dtype",
+                format!(
+                    "a product is written to the tensor of type {} made at line {}; this core adds products in float32",
+                    target.dtype.name(),
+                    target.storage.line
+                ),
+                "make the destination float32 and convert it with nisa.tensor_copy",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks `tile_position` and `tile_size` of `nisa.nc_matmul` against each other and the
+    /// stationary operand.
+    fn check_tiling(&self, bound: &mut Bound, stationary: &View, double_row: bool) -> Outcome<()> {
+        let mut pair = |name: &str| -> Outcome<Option<[usize; 2]>> {
+            let Some(value) = bound.take(name) else {
+                return Ok(None);
+            };
+            let named = super::sizes(&value);
+            match named.as_deref() {
+                Some([]) => Ok(None),
+                Some([row, column]) => Ok(Some([*row, *column])),
+                _ => Err(bound.wrong(name, "a tuple of a row and a column", &value)),
+            }
+        };
+        let (position, size) = match (pair("tile_position")?, pair("tile_size")?) {
+            (None, None) => return Ok(()),
+            (Some(position), Some(size)) => (position, size),
+            _ => {
+                return Err(tiling(
+                    "one of tile_position and tile_size is set alone".to_owned(),
+                ));
+            }
+        };
+        let least = if self.architecture.generation < 3 {
+            64
+        } else {
+            32
+        };
+        let is_size = |it: &usize| [32, 64, 128].contains(it) && least <= *it;
+        if !size.iter().all(is_size) {
+            return Err(tiling(format!(
+                "tile_size={size:?}; rows and columns are {least} to 128, doubled each time"
+            )));
+        }
+        if position
+            .iter()
+            .zip(size)
+            .any(|(at, of)| at % of != 0 || 128 < at + of)
+        {
+            return Err(tiling(format!(
+                "tile_position={position:?} is no place of a tile of {size:?} in the array of 128 by 128"
+            )));
+        }
+        let columns = stationary.free() / if double_row { 2 } else { 1 };
+        if size[0] < stationary.partitions() || size[1] < columns {
+            return Err(tiling(format!(
+                "a stationary operand of shape {:?} does not fit tile_size={size:?}",
+                stationary.shape()
+            )));
+        }
+        if double_row && size[1] != 128 {
+            return Err(tiling(
+                "double-row mode cannot be combined with tiles of columns".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
     /// What the accumulator holds, if the product is added to it.
     fn accumulates(
         &mut self,
@@ -327,6 +406,15 @@ impl Device {
             }
         }
     }
+}
+
+fn tiling(what: String) -> Box<Failure> {
+    Failure::new(
+        FailureKind::Rejected,
+        "invalid-tiling",
+        format!("nisa.nc_matmul: {what}"),
+        "set both, with sizes of 32, 64 or 128 that hold the stationary operand and a position that is a multiple of them, or neither",
+    )
 }
 
 /// `nisa.nc_matmul`
@@ -395,6 +483,27 @@ pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value
             "use float8 operands, both of them",
         ));
     }
+    for view in [&stationary, &moving] {
+        if device.architecture.generation < 4 && view.dtype == Dtype::Float8E4m3fn {
+            return Err(Failure::documented(
+                "err_unsupported_dtype",
+                format!(
+                    "{}: operands of type {} from trn3 on",
+                    bound.api.full_name(),
+                    view.dtype.name()
+                ),
+                "use float8_e4m3 or float8_e5m2",
+            ));
+        }
+    }
+    if double_row && transposing {
+        return Err(Failure::documented(
+            "err_unsupported_mode",
+            "double-row mode and is_transpose cannot be combined",
+            "leave one of them away",
+        ));
+    }
+    device.check_tiling(bound, &stationary, double_row)?;
     if double_row && device.architecture.generation < 3 {
         return Err(Failure::documented(
             "err_unsupported_mode",

@@ -165,14 +165,16 @@ impl Device {
         let base = view.offset - block * elements;
         let width = view.dtype.bytes() as u64;
         if !storage.buffer.on_chip() {
-            let mut high = base;
+            let (mut low, mut high) = (base, base);
             for dimension in &view.dimensions {
-                high += dimension.stride.max(0) * (dimension.size.max(1) as i64 - 1);
+                let reach = dimension.stride * (dimension.size.max(1) as i64 - 1);
+                low += reach.min(0);
+                high += reach.max(0);
             }
             let span = if view.indirect.is_some() {
                 Region::span(0, elements as u64)
             } else {
-                Region::span(base as u64, high as u64 + 1)
+                Region::span(low.max(0) as u64, high as u64 + 1)
             };
             return Region {
                 tile: self.tiles.of(storage.id, 0, storage.tile),
@@ -186,7 +188,7 @@ impl Device {
             false => storage.partition_elements * storage.dtype.bytes() / view.dtype.bytes(),
         };
         let per_partition = per_partition.max(1) as i64;
-        let (first, low) = match base {
+        let (first, mut low) = match base {
             0 => (0, 0),
             base => (base / per_partition, base % per_partition),
         };
@@ -199,6 +201,7 @@ impl Device {
             if position == 0 && dimension.stride.abs() >= per_partition {
                 last = first + reach / per_partition;
             } else {
+                low += reach.min(0);
                 high += reach.max(0);
                 if dimension.size > 1 {
                     let step = u16::try_from(dimension.stride.unsigned_abs() * width);
@@ -217,7 +220,7 @@ impl Device {
             grain,
             tile: self.tiles.of(storage.id, block as u32, storage.tile),
             partitions: (first as u16, last as u16 + 1),
-            span: Region::span(low as u64 * width, (high as u64 + 1) * width),
+            span: Region::span(low.max(0) as u64 * width, (high as u64 + 1) * width),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod activation;
+mod aliases;
 mod allocate;
 mod arithmetic;
 mod assign;
@@ -166,6 +167,10 @@ pub(crate) struct Device {
     placements: placement::Placements,
     /// Where each storage was last written within running affine loops, for the hazard check.
     hazards: hazards::Hazards,
+    /// Whether the next element-wise instruction divides.
+    quotient: bool,
+    /// Sources of the latest instruction, for the check against its destination.
+    sources: aliases::Sources,
     pub(crate) remarks: Vec<Remark>,
     /// The latest result of `loop_reduce`, until it is assigned to its place.
     reducing: Option<Reducing>,
@@ -218,6 +223,8 @@ impl Device {
             totals: Vec::new(),
             placements: placement::Placements::default(),
             hazards: hazards::Hazards::default(),
+            quotient: false,
+            sources: aliases::Sources::default(),
             remarks: Vec::new(),
             reducing: None,
             loop_totals: Keyed::default(),

@@ -267,6 +267,7 @@ impl Device {
                 values = compute(data);
             }
             let mut one = Instruction::new(operation, choice, self.line);
+            one.features.quotient = std::mem::take(&mut self.quotient);
             let bounds = selected_shape(&selection, &shape);
             one.partitions = bounds.first().copied().unwrap_or(1) as u16;
             one.free = bounds.iter().skip(1).product::<usize>() as u32;
@@ -311,6 +312,8 @@ impl Device {
 
     /// Fills in what a cost depends on from the operands.
     pub(super) fn describe(&self, instruction: &mut Instruction, inputs: &[View], streams: usize) {
+        // Columns and numbers are there before anything is streamed.
+        self.sources.set(&inputs[..streams.min(inputs.len())]);
         let features = &mut instruction.features;
         features.narrow = true;
         for (position, view) in inputs.iter().enumerate() {

@@ -204,7 +204,7 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     } else {
         one.transfer = Some(Arc::new(word(&target, false)));
     }
-    device.note_write(&mut one, &target);
+    device.note_write(&mut one, &target)?;
     device.emit(one)?;
     Ok(tensor(target))
 }

@@ -77,7 +77,7 @@ impl Device {
         }
         self.hazards.masked = flags.is_some();
         self.write_owned(&part, output.values, flags)?;
-        self.note_write(&mut instruction, &part);
+        self.note_write(&mut instruction, &part)?;
         let position = self.emit(instruction)?;
         place.storage.producer.set(Some(position));
         Ok(place)
@@ -113,7 +113,8 @@ impl Device {
         Ok(())
     }
 
-    pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) {
+    pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) -> Outcome<()> {
+        self.check_aliases(instruction, view)?;
         instruction.writes.push(self.region(view));
         note_pattern(&mut instruction.meaning, view);
         let features: &mut Features = &mut instruction.features;
@@ -123,6 +124,7 @@ impl Device {
             _ => {}
         }
         features.narrow &= view.dtype.bytes() <= 2;
+        Ok(())
     }
 
     /// Checks a destination against the shape of a result.

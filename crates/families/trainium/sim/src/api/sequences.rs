@@ -203,7 +203,7 @@ pub(super) fn nonzero(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         one.free = width as u32;
         device.describe(&mut one, std::slice::from_ref(&flat), 1);
         device.write(&to, &values, None)?;
-        device.note_write(&mut one, &wide);
+        device.note_write(&mut one, &wide)?;
         device.emit(one)?;
     }
     Ok(tensor(wide))

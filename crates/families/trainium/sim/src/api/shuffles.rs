@@ -89,6 +89,18 @@ pub(super) fn stream_shuffle(device: &mut Device, bound: &mut Bound) -> Outcome<
     let order = sizes(&value)
         .filter(|o| o.len() == 32 && o.iter().all(|p| *p < 32 || *p == 255))
         .ok_or_else(|| bound.wrong("shuffle_mask", "32 partitions below 32", &value))?;
+    if device.dialect == super::Dialect::V2 && source.dtype != target.dtype {
+        return Err(Failure::documented(
+            "err_unsupported_dtype",
+            format!(
+                "{}: `dst` is {} and `src` {}; what changes places keeps its type",
+                bound.api.full_name(),
+                target.dtype.name(),
+                source.dtype.name()
+            ),
+            "give both the same type",
+        ));
+    }
     let width = source.free();
     let read = device.read(&source)?;
     let mut values = device.read(&target)?;

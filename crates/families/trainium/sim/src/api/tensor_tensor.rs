@@ -54,6 +54,7 @@ pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<V
         destination,
     };
     device.spend(alu.work() * request.elements())?;
+    device.divides(&[alu]);
     device
         .elementwise(request, |mut inputs| {
             let b = inputs.pop().unwrap_or_default();
@@ -77,6 +78,16 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
         Some(op1) => Some(operand_of(bound, "operand1", op1)?),
         None => bound.take("operand1"),
     };
+    if op1.is_none() && operand1.is_some() && device.dialect == Dialect::V2 {
+        return Err(Failure::documented(
+            "err_unsupported_operation",
+            format!(
+                "{}: `operand1` is given without `op1`, which alone uses it",
+                bound.api.full_name()
+            ),
+            "pass op1=, too, or leave operand1 away",
+        ));
+    }
     let reverse1 = bound.flag("reverse1")?;
     let dtype = bound.dtype("dtype")?;
     let mask = bound.mask()?;
@@ -156,6 +167,7 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
         destination,
     };
     device.spend((op0.work() + op1.map_or(0, Alu::work)) * request.elements())?;
+    device.divides(&[op0, op1.unwrap_or(op0)]);
     device
         .elementwise(request, |inputs| {
             let mut inputs = inputs.into_iter();
@@ -168,6 +180,14 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
             x
         })
         .map(tensor)
+}
+
+impl Device {
+    /// Notes whether the next instruction divides. The compiler of the first dialect has its own
+    /// ways to divide; in the second, an instruction is what it says.
+    fn divides(&mut self, operators: &[Alu]) {
+        self.quotient = self.dialect == Dialect::V2 && operators.iter().any(|it| it.is_quotient());
+    }
 }
 
 /// Refuses bitwise operations that write to floating point (documentation of `tensor_tensor` and
@@ -279,6 +299,16 @@ pub(super) fn scalar_tensor_tensor(device: &mut Device, bound: &mut Bound) -> Ou
     let (data, other) = (bound.view("data")?, bound.view("operand1")?);
     let op0 = bound.operator("op0")?.ok_or_else(|| bound.missing("op0"))?;
     let op1 = bound.alu("op1")?;
+    if device.dialect == Dialect::V2 && (op0.is_bitwise() || op1.is_bitwise()) {
+        return Err(Failure::documented(
+            "err_unsupported_operation",
+            format!(
+                "{}: {op0:?} and {op1:?} must both be arithmetic",
+                bound.api.full_name()
+            ),
+            "use nisa.tensor_tensor and nisa.tensor_scalar for bits",
+        ));
+    }
     let (reverse0, reverse1) = (bound.flag("reverse0")?, bound.flag("reverse1")?);
     let operand0 = operand_of(bound, "operand0", op0)?;
     let dtype = bound.dtype("dtype")?;
@@ -303,6 +333,7 @@ pub(super) fn scalar_tensor_tensor(device: &mut Device, bound: &mut Bound) -> Ou
         destination,
     };
     device.spend((op0.work() + op1.work()) * request.elements())?;
+    device.divides(&[op0, op1]);
     device
         .elementwise(request, |inputs| {
             let mut inputs = inputs.into_iter();

@@ -313,6 +313,14 @@ impl View {
         again
     }
 
+    /// How many elements before its first one, in its partition, the view reaches: none, or a
+    /// negative number.
+    pub(crate) fn back(&self) -> i64 {
+        let free = self.dimensions.get(1..).unwrap_or_default();
+        let reach = |it: &Dimension| it.stride * (it.size.max(1) as i64 - 1);
+        free.iter().map(|it| reach(it).min(0)).sum()
+    }
+
     /// Whether the elements lie one after the other.
     #[inline]
     pub(crate) fn is_contiguous(&self) -> bool {

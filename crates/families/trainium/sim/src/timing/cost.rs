@@ -49,8 +49,13 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
                 _ if features.double_row => 0.5,
                 _ => 1.0,
             };
-            return (stream + rates.overhead_cycles) * factor / rates.ghz;
+            let cycles = (stream + rates.overhead_cycles).max(rates.floor_cycles);
+            return cycles * factor / rates.ghz;
         }
+        // "the computation throughput of reverse square root on GpSIMD Engine is 4x lower than
+        // Scalar Engine" (page of the operators).
+        (_, Engine::Gpsimd) if features.quotient => 4.0 * n,
+        (_, Engine::Vector) if features.quotient => machine.rates.reciprocal * n,
         (Operation::TensorTensor, Engine::Vector) => {
             let single = features.psum_inputs == 1 || features.narrow;
             match (single, sixteen) {

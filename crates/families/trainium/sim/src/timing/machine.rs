@@ -263,6 +263,9 @@ pub struct Passes {
     /// Single-use results of the scalar engine go to the accumulators, which halves the time of
     /// the operation of the vector engine that reads them.
     pub accumulator_operands: bool,
+    /// Descriptors of transfers are made as they run, unless the kernel says otherwise, on machines
+    /// that can.
+    pub dynamic_transfers: bool,
     /// Long loops are not written out: descriptors of their transfers are made as they run, on
     /// machines that can.
     pub dynamic_loops: bool,
@@ -280,6 +283,7 @@ impl Passes {
         rolled_loops: false,
         vectorise: false,
         accumulator_operands: false,
+        dynamic_transfers: false,
         dynamic_loops: false,
         spill: true,
         uneven_loops: false,
@@ -291,6 +295,7 @@ impl Passes {
         if !evaluation.rewritten {
             return Self {
                 dynamic_loops: evaluation.dialect == crate::Dialect::V1,
+                dynamic_transfers: evaluation.dialect == crate::Dialect::V2,
                 ..Self::PLAIN
             };
         }
@@ -300,6 +305,7 @@ impl Passes {
             rolled_loops: true,
             vectorise: true,
             accumulator_operands: true,
+            dynamic_transfers: false,
             dynamic_loops: false,
             spill: true,
             uneven_loops: true,

@@ -99,6 +99,12 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
             }
         }
     }
+    if 0.0 < machine.dma.dynamic_ns && passes.dynamic_transfers {
+        for instruction in plan.instructions_mut() {
+            instruction.features.dynamic =
+                instruction.transfer.is_some() && !instruction.features.prepared;
+        }
+    }
     if 0.0 < machine.dma.uneven_gap_ns && passes.uneven_loops {
         mark_uneven(&mut plan, machine.dma.even_trips);
     }

@@ -356,6 +356,10 @@ pub(crate) struct Features {
     pub(crate) rests: bool,
     /// Double-row mode of the matrix engine.
     pub(crate) double_row: bool,
+    /// Quotients, powers or reciprocal roots of an engine that has no other instruction for them.
+    pub(crate) quotient: bool,
+    /// A transfer whose descriptors are made before the kernel runs.
+    pub(crate) prepared: bool,
     /// This and what follows waits for the registers that were loaded before.
     pub(crate) after_registers: bool,
 }

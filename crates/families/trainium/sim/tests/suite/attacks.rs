@@ -204,6 +204,88 @@ fn what_the_device_does_not_do_is_refused() {
             "h = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.memset(dst=h, value=1.0)\nnisa.nc_matmul(dst=p, stationary=h, moving=t)",
             "unsupported-dtype",
         ),
+        // Products: their type, and their place in the array.
+        (
+            SECOND,
+            "q = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.psum)\nnisa.nc_matmul(dst=q, stationary=t[:, 0:128], moving=t)",
+            "unsupported-dtype",
+        ),
+        (
+            FIRST,
+            "t = nl.load(w)\np = nl.zeros((128, 512), dtype=nl.bfloat16, buffer=nl.psum)\np += nisa.nc_matmul(t[:, 0:128], t)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "nisa.nc_matmul(dst=p, stationary=t[0:64, 0:128], moving=t[0:64, :], tile_position=(96, 0), tile_size=(48, 128))",
+            "invalid-tiling",
+        ),
+        (
+            SECOND,
+            "nisa.nc_matmul(dst=p, stationary=t[0:64, 0:128], moving=t[0:64, :], tile_position=(32, 0), tile_size=(64, 128))",
+            "invalid-tiling",
+        ),
+        (
+            SECOND,
+            "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t, tile_position=(0, 0), tile_size=(64, 128))",
+            "invalid-tiling",
+        ),
+        (
+            SECOND,
+            "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t, tile_position=(0, 64), tile_size=(128, 64))",
+            "invalid-tiling",
+        ),
+        (
+            SECOND,
+            "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t, tile_size=(128, 128))",
+            "invalid-tiling",
+        ),
+        // Types and modes that go with each other.
+        (
+            SECOND,
+            "q = nl.ndarray((128, 512), dtype=nl.float8_e4m3fn, buffer=nl.sbuf)\nnisa.tensor_copy(dst=q, src=t)\nnisa.nc_matmul(dst=p, stationary=q[:, 0:128], moving=q)",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "q = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.dma_transpose(dst=q, src=t[:, 0:128])",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "nisa.dma_transpose(dst=o[:, 0:128], src=t[:, 0:128])",
+            "unsupported-memory",
+        ),
+        (
+            SECOND,
+            "q = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.memset(dst=q, value=0.0)\nnisa.nc_stream_shuffle(dst=q, src=t, shuffle_mask=[k for k in range(32)])",
+            "unsupported-dtype",
+        ),
+        (
+            SECOND,
+            "j = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.memset(dst=i, value=5)\nnisa.scalar_tensor_tensor(dst=j, data=i, op0=nl.bitwise_and, operand0=3, op1=nl.bitwise_or, operand1=i)",
+            "unsupported-operation",
+        ),
+        (
+            SECOND,
+            "nisa.tensor_scalar(dst=z, data=t, op0=nl.add, operand0=1.0, operand1=3.0)",
+            "unsupported-operation",
+        ),
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=1)\nnisa.dma_copy(dst=z, src=w.ap(pattern=[[512, 128], [1, 512]], offset=0, vector_offset=i, indirect_dim=0), dge_mode=nisa.dge_mode.hwdge)",
+            "unsupported-mode",
+        ),
+        (
+            SECOND,
+            "nisa.dma_copy(dst=z, src=w, dge_mode=nisa.dge_mode.hwdge, engine=nisa.engine.vector)",
+            "unsupported-mode",
+        ),
+        (
+            SECOND,
+            "nisa.dma_copy(dst=z, src=w, engine=nisa.engine.sync)",
+            "unsupported-mode",
+        ),
     ];
     for (head, body, code) in cases {
         let failure = run(
@@ -231,6 +313,14 @@ fn what_the_device_leaves_open_is_unknown() {
         (
             SECOND,
             "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t, accumulate=True)\nnisa.tensor_copy(dst=z, src=p)\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        (
+            SECOND,
+            "nisa.activation(dst=z, op=nl.sin, data=t, scale=0.0, bias=4.0)\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        (
+            SECOND,
+            "nisa.activation(dst=z, op=nl.log, data=t, scale=0.0, bias=1e-30)\nnisa.dma_copy(dst=o, src=z)",
         ),
         (
             SECOND,
@@ -284,6 +374,25 @@ fn what_the_device_does_is_done() {
     assert_eq!(failure.code, "allocation-out-of-bounds", "{failure}");
 }
 
+/// The vendor's operators have the logical shift to the right alone.
+#[test]
+fn a_shift_to_the_right_brings_zeros() {
+    let cases = [
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=-8)\nj = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.tensor_scalar(dst=j, data=i, op0=nl.right_shift, operand0=28)\nnisa.tensor_copy(dst=z, src=t)\nnisa.tensor_copy(dst=z[:, 0:1], src=j)\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        (
+            FIRST,
+            "i = nl.full((128, 512), -8, dtype=nl.int32, buffer=nl.sbuf)\nnl.store(o, nisa.tensor_scalar(i, np.right_shift, 28))",
+        ),
+    ];
+    for (head, body) in cases {
+        let evaluation = run(head, body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        assert_eq!(evaluation.outputs[0].data[0], 15.0, "{body}");
+    }
+}
+
 #[test]
 fn what_is_like_a_refused_kernel_and_legal_runs() {
     let cases = [
@@ -291,6 +400,9 @@ fn what_is_like_a_refused_kernel_and_legal_runs() {
         "j = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.memset(dst=i, value=5)\nnisa.tensor_scalar(dst=j, data=i, op0=nl.bitwise_and, operand0=i)\nnisa.tensor_copy(dst=z[:, 0:1], src=j)",
         "b = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.tensor_copy(dst=b, src=t)\nnisa.tensor_scalar(dst=z, data=b, op0=nl.multiply, operand0=t[:, 0:1])",
         "PRODUCT\nq = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=p[0:32, 0:32])\nnisa.tensor_copy(dst=z[0:32, 0:32], src=q)",
+        // A product in one half of the array, and a bfloat16 turn into PSUM.
+        "nisa.nc_matmul(dst=p, stationary=t[0:64, 0:128], moving=t[0:64, :], tile_position=(64, 0), tile_size=(64, 128))\nnisa.tensor_copy(dst=z, src=p)",
+        "b = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.tensor_copy(dst=b, src=t[:, 0:128])\nq = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=b)\nnisa.tensor_copy(dst=z[:, 0:128], src=q)",
     ];
     for body in cases {
         let run = run(SECOND, &format!("{body}\nnisa.dma_copy(dst=o, src=t)"));

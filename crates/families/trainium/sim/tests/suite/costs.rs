@@ -3,6 +3,7 @@
 
 use autocomp_trainium_sim::feedback::report;
 use autocomp_trainium_sim::timing::{Machine, Passes, Timeline, time};
+use autocomp_trainium_sim::trace::Engine;
 use autocomp_trainium_sim::{Evaluation, Failure, Options, engines_of, evaluate, parse_inputs};
 
 const FIRST: &str =
@@ -61,6 +62,65 @@ pub(crate) fn timed(first: bool, body: &str) -> (Evaluation, Timeline) {
 pub(crate) fn cost(first: bool, body: &str) -> f64 {
     let machine = Machine::built_in(if first { "trn1" } else { "trn2" }).unwrap();
     timed(first, body).1.latency_ns - machine.launch_ns
+}
+
+#[test]
+fn the_smallest_product_takes_the_matrix_engine_as_long_as_64_columns() {
+    let product = |rows: usize, columns: usize| {
+        let body = format!(
+            "p = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)\nfor k in range(400):\n  nisa.nc_matmul(dst=p[0:{columns}, 0:{columns}], stationary=t[0:{rows}, 0:{columns}], moving=t[0:{rows}, 0:{columns}], accumulate=False)"
+        );
+        let (_, timeline) = timed(false, &body);
+        let slots = timeline.slots.iter();
+        let tensor = slots.filter(|it| it.engine == Engine::Tensor);
+        tensor.map(|it| it.released - it.start).sum::<f64>()
+    };
+    let least = product(128, 56);
+    for (rows, columns) in [(128, 1), (2, 2), (32, 32)] {
+        let time = product(rows, columns);
+        assert!(
+            0.99 * least <= time,
+            "{rows} x {columns}: {time} of {least}"
+        );
+    }
+}
+
+/// A transfer of the second dialect whose descriptors are not made before takes their time.
+#[test]
+fn many_small_transfers_take_longer_than_a_large_one() {
+    let rows = |rows: usize, mode: &str| {
+        let trips = 128 / rows;
+        cost(
+            false,
+            &format!(
+                "for k in range({trips}):\n  nisa.dma_copy(dst=o[k * {rows}:(k + 1) * {rows}, :], src=a[k * {rows}:(k + 1) * {rows}, :]{mode})"
+            ),
+        )
+    };
+    let [one, many] = [128, 1].map(|it| rows(it, ""));
+    assert!(one + 127.0 * 290.0 < many, "{one} {many}");
+    let prepared = rows(1, ", dge_mode=nisa.dge_mode.none");
+    assert!(prepared < 0.5 * many, "{prepared} {many}");
+}
+
+/// A quotient takes as long as a reciprocal, by whatever name.
+#[test]
+fn a_quotient_is_no_cheaper_than_a_reciprocal() {
+    let busy = |body: &str| {
+        let (_, timeline) = timed(false, &format!("{body}\nnisa.tensor_copy(dst=o, src=t)"));
+        let slots = timeline.scheduled();
+        let line = slots.filter(|it| it.line == 10);
+        line.map(|it| it.slot.released - it.slot.start).sum::<f64>()
+    };
+    let reciprocal = busy("nisa.reciprocal(dst=o, data=t)");
+    for body in [
+        "nisa.tensor_tensor(dst=o, data1=t, data2=t, op=nl.divide)",
+        "nisa.tensor_scalar(dst=o, data=t, op0=nl.power, operand0=-1.0)",
+        "nisa.tensor_scalar(dst=o, data=t, op0=nl.rsqrt, operand0=0.0, engine=nisa.gpsimd_engine)",
+    ] {
+        let time = busy(body);
+        assert!(0.45 * reciprocal < time, "{body}: {time} of {reciprocal}");
+    }
 }
 
 /// Code and line, counted in the body, of a refusal.
