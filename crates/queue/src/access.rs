@@ -119,16 +119,18 @@ impl Access {
         }
         let secret = match (&file.password, &file.nkey, &file.credentials) {
             (None, None, None) => Secret::None,
-            (Some(path), None, None) => Secret::Password(secret(path)?),
-            (None, Some(path), None) => Secret::Nkey(secret(path)?),
-            (None, None, Some(path)) => Secret::Credentials(secret(path)?),
+            (Some(named), None, None) => Secret::Password(read_secret(path, "password", named)?),
+            (None, Some(named), None) => Secret::Nkey(read_secret(path, "nkey", named)?),
+            (None, None, Some(named)) => {
+                Secret::Credentials(read_secret(path, "credentials", named)?)
+            }
             _ => {
                 let what = "it names more than one of `password`, `nkey` and `credentials`";
                 return Err(unusable(path, &what));
             }
         };
         if let Some(key) = &file.key {
-            secret_file(key)?;
+            read_secret(path, "key", key)?;
         }
         if file.certificate.is_some() != file.key.is_some() {
             return Err(unusable(path, &"`certificate` and `key` go together"));
@@ -259,7 +261,15 @@ fn secret_file(path: &Path) -> Result<(), QueueError> {
     })
 }
 
-fn secret(path: &Path) -> Result<String, QueueError> {
+/// Returns the secret in the file that `field` of the access file `of` names. One that is not
+/// there is not named in turn: whoever wrote the secret itself there would see it in a log.
+fn read_secret(of: &Path, field: &str, path: &Path) -> Result<String, QueueError> {
+    if !path.exists() {
+        let what = format!(
+            "`{field}` names a file that is not there; the secret itself does not belong here"
+        );
+        return Err(unusable(of, &what));
+    }
     secret_file(path)?;
     let text = read(path)?;
     match text.trim() {

@@ -116,6 +116,7 @@ impl Coordinator {
         runtime.spawn(hear(shared.clone(), workers));
         let demands = runtime.block_on(shared.server.subscribe(ALL_DEMANDS.to_owned()))?;
         runtime.spawn(hear_demands(shared.clone(), demands));
+        runtime.block_on(shared.server.check_rights())?;
         runtime.spawn(beat(shared.clone()));
         Ok(Self {
             runtime: Some(runtime),

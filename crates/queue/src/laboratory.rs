@@ -31,6 +31,9 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
+    /// The certificates that users and workers believe, beside their access files.
+    pub const AUTHORITIES: &str = "authorities.pem";
+
     /// The name of the server's configuration.
     pub const CONFIGURATION: &str = "nats-server.conf";
 
@@ -45,6 +48,35 @@ impl Laboratory {
             what: format!("{} cannot be written: {error}", folder.display()),
             remedy: "name a folder that is empty or not there".to_owned(),
         };
+        let shared = [WORKER.to_owned()];
+        let workers = match self.workers.is_empty() {
+            true => &shared[..],
+            false => &self.workers,
+        };
+        let workers = workers.iter().map(|it| (it, true));
+        let all: Vec<(&String, bool)> = workers
+            .chain(self.users.iter().map(|it| (it, false)))
+            .collect();
+        for (at, (name, works)) in all.iter().enumerate() {
+            let is_taken = all[..at].iter().any(|(it, _)| it == name);
+            if token(name) != **name || is_taken || (*name == WORKER && !works) {
+                return Err(QueueError::Machine {
+                    what: format!("`{name}` cannot be the name of a user or a worker"),
+                    remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`"
+                        .to_owned(),
+                });
+            }
+        }
+        let authorities =
+            match &self.tls {
+                Some([.., authorities]) => Some(fs::read_to_string(authorities).map_err(
+                    |error| QueueError::Machine {
+                        what: format!("{} cannot be read: {error}", authorities.display()),
+                        remedy: "name a file with certificates (PEM)".to_owned(),
+                    },
+                )?),
+                None => None,
+            };
         fs::create_dir_all(folder).map_err(failed)?;
         let create = |name: &str, text: &str, mode: u32| {
             let mut options = fs::OpenOptions::new();
@@ -54,21 +86,10 @@ impl Laboratory {
         };
         let mut users = String::new();
         let mut written = Vec::new();
-        let shared = [WORKER.to_owned()];
-        let workers = match self.workers.is_empty() {
-            true => &shared[..],
-            false => &self.workers,
-        };
-        let workers = workers.iter().map(|it| (it, true));
-        for (name, works) in workers.chain(self.users.iter().map(|it| (it, false))) {
-            let is_taken = written.contains(&folder.join(format!("{name}.toml")));
-            if token(name) != *name || is_taken || (name == WORKER && !works) {
-                return Err(QueueError::Machine {
-                    what: format!("`{name}` cannot be the name of a user or a worker"),
-                    remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`"
-                        .to_owned(),
-                });
-            }
+        if let Some(authorities) = authorities {
+            create(Self::AUTHORITIES, &authorities, 0o644)?;
+        }
+        for (name, works) in all {
             let key = KeyPair::new_user();
             let seed = key.seed().map_err(|error| QueueError::Machine {
                 what: format!("a key cannot be made: {error}"),
@@ -88,12 +109,8 @@ impl Laboratory {
             "# For `--queue-access`; the file with the key lies beside this one.\n\
              user = \"{name}\"\nnkey = \"{name}.nk\"\n"
         );
-        if let Some([.., authorities]) = &self.tls {
-            let _ = writeln!(
-                text,
-                "authorities = {:?}\ntls = true",
-                authorities.display().to_string()
-            );
+        if self.tls.is_some() {
+            let _ = writeln!(text, "authorities = {:?}\ntls = true", Self::AUTHORITIES);
         }
         text
     }

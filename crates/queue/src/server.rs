@@ -32,6 +32,9 @@ const RESULTS_LIVE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long the server may take for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a refusal may take behind the server's word that it has read all.
+const GLANCE: Duration = Duration::from_millis(200);
+
 /// The pause before streams are looked for again.
 const AGAIN: Duration = Duration::from_millis(100);
 
@@ -42,6 +45,8 @@ pub struct Server {
     context: Context,
     address: String,
     reconnected: watch::Receiver<u64>,
+    /// What the server did not let this user do, if there was anything.
+    refusal: watch::Receiver<Option<String>>,
 }
 
 impl fmt::Debug for Server {
@@ -84,6 +89,7 @@ impl Server {
     /// [`QueueError::Server`] if there is none, or it lets nobody in.
     pub async fn connect(access: &Access, name: &str) -> Result<Self, QueueError> {
         let (sender, reconnected) = watch::channel(0);
+        let (refusing, refusal) = watch::channel(None);
         let options = access
             .options()?
             .name(name)
@@ -93,8 +99,15 @@ impl Server {
                 Duration::from_millis((50 << attempt.min(6)).min(2000))
             })
             .event_callback(move |event| {
-                if let Event::Connected = event {
-                    sender.send_modify(|it| *it += 1);
+                match event {
+                    Event::Connected => sender.send_modify(|it| *it += 1),
+                    Event::ServerError(error) => {
+                        let text = names::one_line(&error.to_string());
+                        if text.to_lowercase().contains("permissions violation") {
+                            let _ = refusing.send(Some(text));
+                        }
+                    }
+                    _ => {}
                 }
                 async {}
             });
@@ -139,7 +152,32 @@ impl Server {
             context,
             address,
             reconnected,
+            refusal,
         })
+    }
+
+    /// Sees whether the server has let this user do all that was asked until now.
+    ///
+    /// # Errors
+    /// [`QueueError::Server`] with what it did not.
+    pub(crate) async fn check_rights(&self) -> Result<(), QueueError> {
+        let _ = self.client.flush().await;
+        let mut refusal = self.refusal.clone();
+        let refused = refusal.wait_for(Option::is_some);
+        match tokio::time::timeout(GLANCE, refused).await {
+            Ok(Ok(refused)) => Err(self.not_allowed(refused.as_deref().unwrap_or_default())),
+            _ => Ok(()),
+        }
+    }
+
+    fn not_allowed(&self, what: &str) -> QueueError {
+        QueueError::Server {
+            server: self.address.clone(),
+            what: format!("does not let this user do what is needed: {what}"),
+            remedy: "see whether `user` in the access file is whose key it is; a worker needs the \
+                     access file of a worker, a search that of a user"
+                .to_owned(),
+        }
     }
 
     /// Returns what changes whenever the connection was lost and is there again.
@@ -164,13 +202,23 @@ impl Server {
     /// [`QueueError::Server`] if the server has no JetStream, no room, or does not allow it.
     pub async fn streams(&self) -> Result<Streams, QueueError> {
         // Two that make one at the same moment: the server refuses one of them, who finds it then.
-        for _ in 0..3 {
-            if let Ok(streams) = self.streams_at_once().await {
-                return Ok(streams);
+        let made = async {
+            for _ in 0..3 {
+                if let Ok(streams) = self.streams_at_once().await {
+                    return Ok(streams);
+                }
+                tokio::time::sleep(AGAIN).await;
             }
-            tokio::time::sleep(AGAIN).await;
+            self.streams_at_once().await
+        };
+        // What a user may not ask is never answered.
+        let mut refusal = self.refusal.clone();
+        tokio::select! {
+            made = made => made,
+            Ok(refused) = refusal.wait_for(Option::is_some) => {
+                Err(self.not_allowed(refused.as_deref().unwrap_or_default()))
+            }
         }
-        self.streams_at_once().await
     }
 
     async fn streams_at_once(&self) -> Result<Streams, QueueError> {

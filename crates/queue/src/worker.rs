@@ -133,6 +133,9 @@ impl Worker {
             tokio::spawn(worker.clone().beat(hello)),
         ];
         worker.server.tell(HELLO.to_owned(), &()).await?;
+        let own = names::worker(&worker.options.name);
+        worker.server.tell(own, &worker.presence()).await?;
+        worker.server.check_rights().await?;
         let no_more = stop.child_token();
         let takers: Vec<_> = (0..worker.options.devices.max(1))
             .map(|_| tokio::spawn(worker.clone().take_jobs(no_more.clone())))

@@ -52,7 +52,12 @@ struct Row<'a> {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let access = access(&arguments.queue, arguments.queue_access.as_deref())?;
-    let patience = Duration::from_secs_f64(arguments.listen.clamp(0.1, 600.0));
+    if !(0.1..=600.0).contains(&arguments.listen) {
+        return Err(CliError::usage(
+            "`--listen` is not between 0.1 and 600 seconds",
+        ));
+    }
+    let patience = Duration::from_secs_f64(arguments.listen);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -33,6 +33,8 @@ impl Shared {
             let waited = started.elapsed();
             if 2 * self.options.beat < waited {
                 self.check_hopes(hash)?;
+                let rights = self.server.check_rights().await;
+                rights.map_err(|error| unavailable(&error))?;
             }
             if REMINDER <= reminded.elapsed() {
                 reminded = Instant::now();

@@ -37,7 +37,11 @@ fn files_and_addresses_that_will_not_do_are_refused_with_a_remedy() {
             Some("password = \"open\""),
             "others may read it (mode 644)",
         ),
-        ("host", Some("password = \"absent\""), "No such file"),
+        (
+            "host",
+            Some("password = \"SECRET\""),
+            "`password` names a file that is not there",
+        ),
         ("host", Some("password = \"empty\""), "it is empty"),
         ("host", Some("pass = \"shut\""), "unknown field `pass`"),
         (
@@ -284,4 +288,41 @@ async fn encrypted_connections_are_made_to_servers_that_are_believed_alone() {
         let told = connect(address.clone(), &text).await;
         assert!(told.contains(expected), "{address} {text:?}: {told}");
     }
+}
+
+/// Who asks for what the server does not let it do is told so at once.
+#[tokio::test]
+async fn a_key_that_is_for_something_else_is_told() {
+    let folder = TempDir::new().unwrap();
+    let laboratory = Laboratory {
+        workers: Vec::new(),
+        users: vec!["anna".to_owned(), "ben".to_owned()],
+        listen: "127.0.0.1:4222".to_owned(),
+        tls: None,
+        store_bytes: 1 << 30,
+    };
+    laboratory.write(folder.path()).unwrap();
+    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
+    let users = configuration.split_once("authorization").unwrap().1;
+    let nats = Nats::with(&format!("authorization{users}"));
+    let mixed = "user = \"ben\"\nnkey = \"anna.nk\"\n";
+    for path in [file(folder.path(), "mixed.toml", mixed, 0o600)] {
+        let access = Access::new(&nats.address(), Some(&path)).unwrap();
+        let server = Server::connect(&access, "test").await.unwrap();
+        let error = server.streams().await.unwrap_err();
+        let told = format!("{error}; {}", error.remedy());
+        assert!(told.contains("Permissions Violation") || told.contains("permissions violation"));
+        assert!(told.contains("whose key it is"), "{told}");
+    }
+    let path = folder.path().join("anna.toml");
+    let access = Access::new(&nats.address(), Some(&path)).unwrap();
+    let error = Working::failure(access, "desk", &Toy::new()).await;
+    assert!(error.contains("the access file of a worker"), "{error}");
+    // Names are looked at before anything is written.
+    let laboratory = Laboratory {
+        users: vec!["../x".to_owned()],
+        ..laboratory
+    };
+    let other = folder.path().join("other");
+    assert!(laboratory.write(&other).is_err() && !other.exists());
 }

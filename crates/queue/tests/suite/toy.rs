@@ -182,16 +182,34 @@ impl Working {
         Self::reaching(nats.access(), plan)
     }
 
-    fn reaching(access: Access, plan: WorkerPlan<'_>) -> Self {
+    /// Returns why a worker cannot work.
+    pub async fn failure(access: Access, name: &str, toy: &Toy) -> String {
         let folder = TempDir::new().unwrap();
-        let told: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (toy, lines) = (plan.toy.clone(), told.clone());
+        let plan = WorkerPlan {
+            name,
+            machine: "here",
+            devices: 1,
+            toy,
+        };
+        let options = Self::options(&folder, plan, Arc::default());
+        let worker = Worker::connect(&access, options).await.unwrap();
+        let stop = CancellationToken::new();
+        let error = worker.work(&stop, Duration::ZERO).await.unwrap_err();
+        format!("{error}; {}", error.remedy())
+    }
+
+    fn options(
+        folder: &TempDir,
+        plan: WorkerPlan<'_>,
+        told: Arc<Mutex<Vec<String>>>,
+    ) -> WorkerOptions {
+        let toy = plan.toy.clone();
         let open: Box<Open> = Box::new(move |_, folder, _| {
             std::fs::create_dir_all(folder).unwrap();
             std::fs::write(folder.join("kept"), "something of a job").unwrap();
             Ok(Arc::new(toy.clone()))
         });
-        let options = WorkerOptions {
+        WorkerOptions {
             name: plan.name.to_owned(),
             machine: plan.machine.to_owned(),
             targets: Vec::new(),
@@ -200,8 +218,14 @@ impl Working {
             most_in_flight: None,
             folder: folder.path().to_owned(),
             open,
-            tell: Box::new(move |line| lines.lock().unwrap().push(line.to_owned())),
-        };
+            tell: Box::new(move |line| told.lock().unwrap().push(line.to_owned())),
+        }
+    }
+
+    fn reaching(access: Access, plan: WorkerPlan<'_>) -> Self {
+        let folder = TempDir::new().unwrap();
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let options = Self::options(&folder, plan, told.clone());
         let (stop, kill) = (CancellationToken::new(), CancellationToken::new());
         let (stopped, killed) = (stop.clone(), kill.clone());
         let thread = std::thread::spawn(move || {

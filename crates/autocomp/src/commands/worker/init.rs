@@ -27,7 +27,7 @@ pub struct Arguments {
     workers: Vec<String>,
     /// What the server is to listen to
     #[arg(long, value_name = "IP:PORT", default_value = "0.0.0.0:4222")]
-    listen: String,
+    listen: std::net::SocketAddr,
     /// Certificate of the server (PEM), for encrypted connections
     #[arg(long, value_name = "FILE", requires_all = ["key", "authorities"])]
     certificate: Option<PathBuf>,
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let laboratory = Laboratory {
         workers: arguments.workers.clone(),
         users: arguments.users.clone(),
-        listen: arguments.listen.clone(),
+        listen: arguments.listen.to_string(),
         tls,
         store_bytes: arguments.store << 30,
     };
@@ -77,11 +77,12 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         access,
     };
     let n_workers = arguments.workers.len().max(1);
-    output.result(&written, || text(&written, n_workers))?;
+    let encrypted = arguments.authorities.is_some();
+    output.result(&written, || text(&written, n_workers, encrypted))?;
     Ok(exit_code::SUCCESS)
 }
 
-fn text(written: &Written, n_workers: usize) -> String {
+fn text(written: &Written, n_workers: usize, encrypted: bool) -> String {
     let mut lines = vec![
         format!(
             "the server's configuration is {}",
@@ -98,7 +99,18 @@ fn text(written: &Written, n_workers: usize) -> String {
             false => format!("{name} gets"),
         };
         let key = path.with_extension("nk");
-        lines.push(format!("{who} {} and {}", path.display(), key.display()));
+        let authorities = match encrypted {
+            true => format!(
+                " and {}",
+                path.with_file_name(Laboratory::AUTHORITIES).display()
+            ),
+            false => String::new(),
+        };
+        lines.push(format!(
+            "{who} {} and {}{authorities}",
+            path.display(),
+            key.display()
+        ));
     }
     lines.join("\n")
 }
