@@ -59,6 +59,8 @@ pub struct Worker {
     stands: Mutex<BTreeMap<String, Standing>>,
     shares: Mutex<Shares>,
     counts: Mutex<Counts>,
+    /// How many benches were opened for each user.
+    benches: Mutex<BTreeMap<String, u64>>,
     /// Told when what the worker tells has changed.
     changed: Notify,
     /// Told when there is another demand to take jobs for.
@@ -85,6 +87,8 @@ struct Standing {
     bench: Option<Arc<dyn Bench>>,
     folder: PathBuf,
     running: usize,
+    /// Whether its bench is being opened, or was.
+    is_begun: bool,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -107,6 +111,7 @@ impl Worker {
             stands: Mutex::default(),
             shares: Mutex::default(),
             counts: Mutex::default(),
+            benches: Mutex::default(),
             changed: Notify::new(),
             opened: Notify::new(),
             opening: Semaphore::new(1),

@@ -10,6 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Benches that a worker has for one user at most; a search needs one or two.
+const MOST_DEMANDS: usize = 32;
+
 impl Worker {
     /// Takes what coordinators tell.
     pub(super) async fn hear(self: Arc<Self>, mut demands: async_nats::Subscriber) {
@@ -53,6 +56,11 @@ impl Worker {
             }
             return;
         }
+        let of_user = stands.values().filter(|it| it.demand.user == demand.user);
+        if MOST_DEMANDS <= of_user.count() {
+            tracing::warn!(user = demand.user, "more demands than a user may have");
+            return;
+        }
         let is_understood = demand.protocol == PROTOCOL;
         let queue = demand.queue.clone();
         let standing = Standing {
@@ -74,30 +82,41 @@ impl Worker {
             bench: None,
             folder: self.options.folder.join(crate::names::token(&queue)),
             running: 0,
+            is_begun: !is_understood,
             demand,
         };
         stands.insert(queue.clone(), standing);
         drop(stands);
         self.changed.notify_one();
         if is_understood {
-            tokio::spawn(self.clone().open(queue));
+            tokio::spawn(self.clone().open_next());
         }
     }
 
-    /// Opens the bench of a demand.
-    async fn open(self: Arc<Self>, queue: String) {
+    /// Returns the demand whose bench is opened next: of the user for whom fewest were opened, so
+    /// that one user's many keep nobody waiting.
+    fn next_to_open(&self) -> Option<(Demand, PathBuf)> {
+        let mut stands = locked(&self.stands);
+        let mut benches = locked(&self.benches);
+        let waiting = stands.values_mut().filter(|it| !it.is_begun);
+        let next = waiting.min_by_key(|it| {
+            let opened = benches.get(&it.demand.user).copied().unwrap_or_default();
+            (opened, it.heard)
+        })?;
+        next.is_begun = true;
+        *benches.entry(next.demand.user.clone()).or_default() += 1;
+        Some((next.demand.clone(), next.folder.clone()))
+    }
+
+    /// Opens the bench of the demand that is next.
+    async fn open_next(self: Arc<Self>) {
         let Ok(_one_by_one) = self.opening.acquire().await else {
             return;
         };
-        let wanted = {
-            let stands = locked(&self.stands);
-            stands
-                .get(&queue)
-                .map(|it| (it.demand.clone(), it.folder.clone()))
-        };
-        let Some((demand, folder)) = wanted else {
+        let Some((demand, folder)) = self.next_to_open() else {
             return;
         };
+        let queue = demand.queue.clone();
         (self.options.tell)(&format!("{} asks for {}", demand.user, demand.title));
         let opened = match self.setup(&demand).await {
             Ok(setup) => self.clone().open_bench(setup, folder).await,

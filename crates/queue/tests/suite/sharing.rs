@@ -1,8 +1,9 @@
 //! Several searches use the same workers.
 
 use crate::nats::Nats;
-use crate::toy::{Search, Toy, WorkerPlan, Working, until};
-use autocomp_queue::Shares;
+use crate::toy::{BEAT, Search, Toy, WorkerPlan, Working, until};
+use autocomp_core::ContentHash;
+use autocomp_queue::{PROTOCOL, Server, Shares, heard};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -92,4 +93,41 @@ fn two_searches_share_four_workers() {
     let answered: Vec<u64> = workers.map(|it| it.stop().answered).into();
     assert_eq!(answered.iter().sum::<u64>(), 24);
     assert!(answered.iter().all(|it| 0 < *it), "{answered:?}");
+}
+
+/// One user's many demands, published by hand, take no more than a user's place on a worker.
+#[test]
+fn a_user_with_very_many_demands_keeps_nobody_from_the_workers() {
+    let nats = Nats::start();
+    let toy = Toy::new();
+    let _worker = Working::start(&nats, "desk", &toy);
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let stands = runtime.block_on(async {
+        let server = Server::connect(&nats.access(), "test").await.unwrap();
+        while heard(&server, BEAT).await.unwrap().is_empty() {}
+        let mob = async_nats::connect(nats.address()).await.unwrap();
+        for it in 0..200 {
+            let demand = serde_json::json!({
+                "protocol": PROTOCOL, "program": "", "user": "mob", "queue": format!("q{it}"),
+                "title": "many", "target": "a target", "weight": 1, "lease_ms": 1000,
+                "setup": ContentHash::of(b"nothing"), "chosen": null, "refused": [],
+                "ended": false,
+            });
+            let subject = format!("autocomp.demands.mob.q{it}");
+            mob.publish(subject, demand.to_string().into())
+                .await
+                .unwrap();
+        }
+        mob.flush().await.unwrap();
+        loop {
+            let found = heard(&server, BEAT).await.unwrap();
+            let stands = found[0].0.stands.len();
+            if 0 < stands {
+                return stands;
+            }
+        }
+    });
+    assert!(stands <= 32, "{stands}");
+    let worker = Search::start(&nats, "one", 0).evaluate("kernel").worker;
+    assert_eq!(worker.as_deref(), Some("desk"));
 }

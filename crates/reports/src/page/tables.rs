@@ -5,7 +5,7 @@ use crate::change::times;
 use crate::kernels::Kernel;
 use crate::run::RunData;
 use crate::yields::{WorkerShare, Yield};
-use autocomp_core::{Cost, Outcome, Severity};
+use autocomp_core::{Cost, Severity};
 use autocomp_eval::text::{dollars, grouped};
 use serde::Serialize;
 use std::collections::BTreeMap;
