@@ -3,6 +3,14 @@
 use autocomp_core::{Diagnostic, Evaluation, Severity};
 use autocomp_eval::text::{grouped, table, wrapped};
 
+/// Returns how far a cost may be from the true one, to be said behind it; nothing if it is exact.
+pub fn spread_text(spread_ppm: u32) -> String {
+    match spread_ppm {
+        0 => String::new(),
+        ppm => format!(", ±{:.2} %", f64::from(ppm) / 1e4),
+    }
+}
+
 /// Returns the verdict, the figures and the findings, with paragraphs of `width` columns.
 pub fn evaluation_text(evaluation: &Evaluation, width: usize) -> String {
     let mut out = format!("outcome: {}\n", evaluation.outcome);
@@ -22,10 +30,7 @@ pub fn evaluation_text(evaluation: &Evaluation, width: usize) -> String {
         let figures = measurement.figures.iter();
         let figures = figures.map(|(name, value)| vec![name.replace('_', " "), grouped(*value)]);
         let mut rows: Vec<Vec<String>> = rows.into_iter().chain(figures).collect();
-        if 0 < measurement.cost.spread_ppm {
-            let spread = f64::from(measurement.cost.spread_ppm) / 1e4;
-            rows[0][2] += &format!(", ±{spread:.2} %");
-        }
+        rows[0][2] += &spread_text(measurement.cost.spread_ppm);
         if let Some(ratio) = measurement.ratio_to_baseline {
             rows.push(vec![
                 "ratio to baseline".to_owned(),
@@ -35,7 +40,7 @@ pub fn evaluation_text(evaluation: &Evaluation, width: usize) -> String {
         }
         out += &table(&rows, &[1]);
         out += &format!(
-            "measured by {}, compiled by {}\n",
+            "costs of {}, compiled by {}\n",
             measurement.engine, measurement.compiler
         );
     }

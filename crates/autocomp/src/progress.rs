@@ -4,6 +4,7 @@
 pub(crate) mod line;
 pub(crate) mod live;
 
+use crate::evaluation_text::spread_text;
 use crate::model_usage::error_counts;
 use crate::output::{BAD, BOLD, GOOD, Output, QUIET, Style, draw_above};
 use autocomp_core::{Event, Outcome, TaskKey};
@@ -152,13 +153,16 @@ impl Observer for ProgressLines {
         );
         let is_overdue = SILENCE <= notice.elapsed.saturating_sub(self.last_line);
         if let (true, Some(best)) = (is_better, best) {
-            self.best = Some(best.cost);
+            let before = self.best.replace(best.cost);
             let speedup = notice.progress.speedup().unwrap_or(1.0);
             let (style, name) = match best.key {
                 TaskKey::BASELINE => (BOLD, "baseline"),
+                // Within the spread nothing is said of which one is faster.
+                _ if before.is_some_and(|it| !best.cost.beats(it)) => (BOLD, "as good"),
                 _ => (GOOD, "new best"),
             };
-            let cost = format!("{} {}", grouped(best.cost.value), best.cost.unit);
+            let (value, unit) = (grouped(best.cost.value), best.cost.unit);
+            let cost = format!("{value} {unit}{}", spread_text(best.cost.spread_ppm));
             self.line(&format!(
                 "{} {} {}, {}x, {:.1} % of peak {}",
                 self.paint(QUIET, &format!("[{}]", clock(notice.elapsed))),

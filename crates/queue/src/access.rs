@@ -105,6 +105,18 @@ impl Access {
             });
         };
         let text = read(path)?;
+        let mode = fs::metadata(path).map_err(|error| unusable(path, &error))?;
+        let mode = mode.permissions().mode();
+        if mode & 0o022 != 0 {
+            return Err(QueueError::Access {
+                path: path.display().to_string(),
+                what: format!(
+                    "others may write it (mode {:03o}), and it says whom to believe",
+                    mode & 0o777
+                ),
+                remedy: format!("take the right from them: chmod go-w {}", path.display()),
+            });
+        }
         let mut file: File = toml::from_str(&text).map_err(|error| unusable(path, &error))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         for named in [

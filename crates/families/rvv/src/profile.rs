@@ -4,6 +4,7 @@ use crate::platform::RvvPlatform;
 use autocomp_bare_metal::{Kernel, RankedCall};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_eval::profile::Section;
+use autocomp_eval::text::grouped;
 use autocomp_riscv::Cause;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -109,7 +110,11 @@ impl VectorProfile {
         // Writing to a text cannot fail.
         for CauseCycles { cause, cycles } in &self.causes {
             let percent = 100.0 * *cycles as f64 / self.cycles.max(1) as f64;
-            let _ = writeln!(causes, "{cycles:>12} cycles {percent:5.1} %  {cause}");
+            let _ = writeln!(
+                causes,
+                "{:>12} cycles {percent:5.1} %  {cause}",
+                grouped(*cycles)
+            );
         }
         let mut lines = String::new();
         for line in self.lines.iter().filter(|line| line.cycles > 0) {
@@ -118,8 +123,8 @@ impl VectorProfile {
             let _ = writeln!(
                 lines,
                 "{place:>6} {:>12} cycles {:>12} instructions  {cut}\n       {}",
-                line.cycles,
-                line.instructions,
+                grouped(line.cycles),
+                grouped(line.instructions),
                 in_words(&line.causes),
             );
         }
@@ -132,7 +137,7 @@ impl VectorProfile {
             let mut text = String::new();
             for Without { cost, cycles } in &self.without {
                 let gain = self.cycles as f64 / (*cycles).max(1) as f64;
-                let _ = writeln!(text, "{cycles:>12} cycles ({gain:.2}x)  {cost}");
+                let _ = writeln!(text, "{:>12} cycles ({gain:.2}x)  {cost}", grouped(*cycles));
             }
             sections.push(section(Some("what would be gained"), text));
         }
@@ -168,19 +173,106 @@ impl VectorProfile {
         }
     }
 
+    /// Returns where most cycles of a cause are, as the end of a clause.
+    fn place(&self, cause: &str) -> String {
+        let of = |line: &LineCycles| {
+            let found = line.causes.iter().find(|it| it.cause == cause);
+            found.map_or(0, |it| it.cycles)
+        };
+        let most = self.lines.iter().filter(|it| it.line.is_some());
+        match most.max_by_key(|it| (of(it), std::cmp::Reverse(it.line))) {
+            Some(line) if 0 < of(line) => {
+                let number = line.line.unwrap_or_default();
+                format!(", {} of these in line {number}", grouped(of(line)))
+            }
+            _ => String::new(),
+        }
+    }
+
     fn sentence(&self) -> String {
         let mut text = format!(
-            "{} cycles for {} instructions, at least {} are needed. Most of them: {}.",
-            self.cycles,
-            self.instructions,
-            self.ideal_cycles,
-            in_words(&self.causes),
+            "{} cycles for {} instructions; no kernel takes less than {} cycles.",
+            grouped(self.cycles),
+            grouped(self.instructions),
+            grouped(self.ideal_cycles),
         );
+        if let Some(first) = self.causes.first() {
+            let percent = 100.0 * first.cycles as f64 / self.cycles.max(1) as f64;
+            let Advice { meaning, remedy } = advice(first.cause);
+            let _ = write!(
+                text,
+                " {} of them ({percent:.0} %) {meaning}{}. What helps: {remedy}.",
+                grouped(first.cycles),
+                self.place(first.cause),
+            );
+        }
+        if 1 < self.causes.len() {
+            let _ = write!(text, " Then: {}.", in_words(&self.causes[1..]));
+        }
         if let Some(best) = self.without.iter().min_by_key(|it| it.cycles) {
-            let _ = write!(text, " It would take {} {}.", best.cycles, best.cost);
+            let _ = write!(
+                text,
+                " It would take {} {}.",
+                grouped(best.cycles),
+                best.cost
+            );
         }
         text
     }
+}
+
+/// What a cause means, in words that follow a number of cycles, and what helps against it.
+struct Advice {
+    meaning: &'static str,
+    remedy: &'static str,
+}
+
+fn advice(cause: &str) -> Advice {
+    let known = Cause::ALL.into_iter().find(|it| it.name() == cause);
+    let (meaning, remedy) = match known {
+        None | Some(Cause::Issue) => (
+            "are what instructions take to issue",
+            "fewer and larger ones: a larger LMUL, fused multiply-adds, loops strip-mined by `vl`",
+        ),
+        Some(Cause::Dependency) => (
+            "wait for the result of another instruction",
+            "several independent sums, and loads some instructions before their use",
+        ),
+        Some(Cause::Unit) => (
+            "wait for a unit that earlier instructions keep busy",
+            "cheaper instructions in place of divisions, square roots, reductions and gathers, and \
+             no lanes that compute what nobody reads",
+        ),
+        Some(Cause::MemoryPort) => (
+            "wait for the port to memory",
+            "blocks of registers, so that what is loaded is used several times",
+        ),
+        Some(Cause::Elements) => (
+            "go to strided, indexed or segment accesses, which take elements one by one",
+            "accesses of neighbours: another order of loops, or blocks transposed in registers",
+        ),
+        Some(Cause::Cache) => (
+            "wait for lines that are not in the first cache",
+            "tiles that stay in it, and memory walked in the order of addresses",
+        ),
+        Some(Cause::Fetch) => (
+            "wait for code that is not in the first cache",
+            "smaller code: less unrolling, one copy of each loop",
+        ),
+        Some(Cause::Branch) => (
+            "are branches",
+            "fewer turns of loops: a larger LMUL, or unrolled ones",
+        ),
+        Some(Cause::Mispredict) => (
+            "follow branches that were not foreseen",
+            "masks, minima and maxima in place of branches that depend on data",
+        ),
+        Some(Cause::Configuration) => (
+            "wait for `vl`, which `vsetvli` gives late",
+            "`vsetvli` before the loop, and the tail in a loop of its own",
+        ),
+    };
+    Advice { meaning, remedy }
 }
 
 fn section(title: Option<&str>, text: String) -> Section {
@@ -208,7 +300,7 @@ fn by_cause(cycles: [f64; 10]) -> Vec<CauseCycles> {
 fn in_words(causes: &[CauseCycles]) -> String {
     let words = causes.iter().take(3);
     let words: Vec<String> = words
-        .map(|it| format!("{} {}", it.cause, it.cycles))
+        .map(|it| format!("{} {}", it.cause, grouped(it.cycles)))
         .collect();
     words.join(", ")
 }

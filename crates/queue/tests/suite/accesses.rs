@@ -63,6 +63,9 @@ fn files_and_addresses_that_will_not_do_are_refused_with_a_remedy() {
         assert!(told.contains(expected), "{address} {text:?}: {told}");
         assert!(!told.contains("SECRET"), "{told}");
     }
+    let written = file(folder, "written.toml", "user = \"anna\"", 0o666);
+    let error = Access::new("host", Some(&written)).unwrap_err();
+    assert!(error.to_string().contains("others may write it"), "{error}");
     let good = file(
         folder,
         "access.toml",

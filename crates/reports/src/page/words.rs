@@ -123,7 +123,7 @@ pub(super) fn caveats(run: &RunData) -> Vec<String> {
             ));
         } else {
             caveats.push(format!(
-                "Costs are measured by “{}”; that of the best kernel is uncertain by ±{:.2} %, and \
+                "Costs are those of “{}”; that of the best kernel is uncertain by ±{:.2} %, and \
                  differences below that mean nothing.",
                 best.engine,
                 f64::from(best.cost.spread_ppm) / 1e4

@@ -3,6 +3,7 @@
 use super::super::show::{contributions_text, lineage_text};
 use super::comparing::{OtherKernel, other_kernels, others_text, to_references};
 use crate::error::{CliError, ErrorKind};
+use crate::evaluation_text::spread_text;
 use crate::exit_code;
 use crate::measuring::Bench;
 use crate::model_usage::{ModelUsage, model_usage};
@@ -392,7 +393,11 @@ fn result_text(
         vec![
             "best".to_owned(),
             text::grouped(report.best_cost.value),
-            format!("{unit}, {:.1} % of peak", report.percent_of_peak),
+            format!(
+                "{unit}{}, {:.1} % of peak",
+                spread_text(report.best_cost.spread_ppm),
+                report.percent_of_peak
+            ),
         ],
         vec![
             "speedup".to_owned(),
