@@ -228,7 +228,24 @@ AUTOCOMP_D float truncf(float a) { return __builtin_truncf(a); }
 AUTOCOMP_D float rintf(float a) { return __builtin_rintf(a); }
 AUTOCOMP_D float nearbyintf(float a) { return __builtin_rintf(a); }
 AUTOCOMP_D float roundf(float a) { return copysignf(truncf(fabsf(a) + 0.49999997f), a); }
-AUTOCOMP_D float fmodf(float a, float b) { return a - truncf(a / b) * b; }
+AUTOCOMP_D float fmodf(float a, float b) {
+  union autocomp_bits { float f; unsigned u; } x, y;
+  x.f = a, y.f = b;
+  unsigned ma = x.u & 0x7fffffffu, mb = y.u & 0x7fffffffu, sign = x.u & 0x80000000u;
+  if (mb == 0 || 0x7f800000u <= ma || 0x7f800000u < mb) return (a * b) / (a * b);
+  if (ma < mb) return a;
+  int ea = (int)(ma >> 23), eb = (int)(mb >> 23);
+  ma = ea ? (ma & 0x7fffffu) | 0x800000u : (ea = 1, ma);
+  mb = eb ? (mb & 0x7fffffu) | 0x800000u : (eb = 1, mb);
+  while (ma < 0x800000u) { ma <<= 1; ea--; }
+  while (mb < 0x800000u) { mb <<= 1; eb--; }
+  /* One bit of the quotient each. */
+  for (; eb < ea; ea--) { if (mb <= ma) ma -= mb; ma <<= 1; }
+  if (mb <= ma) ma -= mb;
+  if (ma != 0) while (ma < 0x800000u) { ma <<= 1; eb--; }
+  x.u = sign | (ma == 0 ? 0 : 0 < eb ? (ma & 0x7fffffu) | (unsigned)eb << 23 : ma >> (1 - eb));
+  return x.f;
+}
 AUTOCOMP_D int __float2int_rn(float a) { int r; asm("cvt.rni.s32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }
 AUTOCOMP_D int __float2int_rz(float a) { return (int)a; }
 AUTOCOMP_D int __float2int_rd(float a) { int r; asm("cvt.rmi.s32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }

@@ -125,7 +125,7 @@ impl CudaBench {
             };
             return Err(refutation.error());
         }
-        timed.told = right.told;
+        timed.told.extend(right.told);
         Ok(Ok((timed, ready)))
     }
 

@@ -110,6 +110,7 @@ pub(crate) fn diagnose(
             };
             let verb = |write: bool| if write { "writes" } else { "reads" };
             let other = match other_block {
+                Some(u32::MAX) => "threads of several blocks".to_owned(),
                 Some(block) => format!("a thread of block number {block}"),
                 None => format!("thread {} of the same block", thread(*other)),
             };
@@ -125,9 +126,34 @@ pub(crate) fn diagnose(
                     (true, _) => {
                         "let each block write places of its own, use an atomic operation, or launch a second kernel"
                     }
-                    (false, true) => "put `__syncwarp()` between the two, or a shuffle",
-                    (false, false) => "put `__syncthreads()` between the two",
+                    (false, true) => {
+                        "put `__syncwarp()` between the two: shuffles and votes order no memory"
+                    }
+                    (false, false) => {
+                        "put `__syncthreads()` between the two; where only some warps meet, name those that use the bytes, too"
+                    }
                 }),
+            )
+        }
+        Fault::Changed {
+            area,
+            offset,
+            other,
+            other_block,
+        } => {
+            let other = match other_block {
+                Some(_) => "a thread of another block".to_owned(),
+                None => format!("thread {} of the same block", thread(*other)),
+            };
+            (
+                Outcome::Illegal,
+                "not-constant",
+                format!(
+                    "{who} reads {} of {} by the path for what never changes (`__ldg`, `ld.global.nc`), and {other} has written it in the same launch",
+                    element(area, *offset),
+                    buffer(area)
+                ),
+                Some("read it by a plain load, or write it in a launch before"),
             )
         }
         Fault::Uninitialised {

@@ -41,6 +41,8 @@ pub(crate) const BOTH: &[&str] = &[
 pub(crate) const DEVICE: &[&str] = &[
     "-O3",
     "-ffp-contract=fast",
+    // The simulator does not jump through tables.
+    "-fno-jump-tables",
     // Calls are dissolved: the simulator has none.
     "-mllvm",
     "-inline-threshold=1000000",

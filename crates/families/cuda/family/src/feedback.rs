@@ -38,14 +38,13 @@ impl Timed {
         let mut lines: BTreeMap<u32, LineCounts> = BTreeMap::new();
         for (launch, estimate) in &self.launches {
             let scale = launch.blocks() as f64 / f64::from(estimate.counts.blocks.max(1));
-            let of = |count: u64| (count as f64 * scale) as u64;
             for (line, counts) in &estimate.counts.lines {
                 let sum = lines.entry(*line).or_default();
                 sum.instructions += counts.instructions * scale;
-                sum.shared += of(counts.shared);
-                sum.shared_ideal += of(counts.shared_ideal);
-                sum.requests += of(counts.requests);
-                sum.sectors += of(counts.sectors);
+                sum.shared += counts.shared * scale;
+                sum.shared_ideal += counts.shared_ideal * scale;
+                sum.requests += counts.requests * scale;
+                sum.sectors += counts.sectors * scale;
                 sum.waits += counts.waits * scale;
             }
         }
@@ -79,6 +78,7 @@ fn words(name: &str) -> &'static str {
         "l2_writes" => "writes to the L2: a sector that is written in part takes the place of two",
         "atomics" => "atomic operations: those on one word follow each other",
         "blocks" => "starting blocks",
+        "turns" => "blocks that wait for each other, one after the other",
         _ => "the memory of the device",
     }
 }
@@ -103,16 +103,20 @@ pub(crate) fn feedback(timed: &Timed) -> Feedback {
                 "registers_guessed".to_owned(),
                 f64::from(estimate.registers),
             ),
+            (
+                "registers_spilled".to_owned(),
+                f64::from(estimate.wanted_registers - estimate.registers),
+            ),
             ("waves".to_owned(), estimate.waves),
             ("l2_bytes".to_owned(), estimate.l2_bytes),
             ("dram_bytes".to_owned(), estimate.dram_bytes),
             (
                 "sectors_per_request".to_owned(),
-                counts.sectors as f64 / counts.requests.max(1) as f64,
+                counts.sectors / counts.requests.max(1.0),
             ),
             (
                 "shared_cycles_per_ideal".to_owned(),
-                counts.shared_wavefronts as f64 / counts.shared_ideal.max(1) as f64,
+                counts.shared_wavefronts / counts.shared_ideal.max(1.0),
             ),
         ]);
         for part in &estimate.parts {
@@ -147,17 +151,17 @@ pub(crate) fn feedback(timed: &Timed) -> Feedback {
 
 /// What a line counts for when the time is shared out.
 fn weight(counts: &LineCounts) -> f64 {
-    counts.instructions + counts.shared as f64 + counts.sectors as f64 + counts.waits / 8.0
+    counts.instructions + counts.shared + counts.sectors + counts.waits / 8.0
 }
 
 fn cause(counts: &LineCounts) -> String {
     let mut parts = Vec::new();
-    if counts.requests != 0 {
-        let each = counts.sectors as f64 / counts.requests as f64;
+    if 0.0 < counts.requests {
+        let each = counts.sectors / counts.requests;
         parts.push(format!("{each:.1} sectors per request"));
     }
-    if counts.shared_ideal != 0 {
-        let each = counts.shared as f64 / counts.shared_ideal as f64;
+    if 0.0 < counts.shared_ideal {
+        let each = counts.shared / counts.shared_ideal;
         parts.push(format!(
             "{each:.1} cycles of shared memory where 1 is the least"
         ));

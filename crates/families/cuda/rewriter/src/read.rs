@@ -72,6 +72,8 @@ struct Reader<'f> {
     /// What has to be done before the statement that is being read.
     pending: Vec<Step>,
     calls: Vec<String>,
+    /// Blocks around what is being read; 1 is the body of the kernel.
+    depth: u32,
     budget: u32,
 }
 
@@ -110,6 +112,7 @@ pub(crate) fn thread(
         kinds: BTreeMap::new(),
         pending: Vec::new(),
         calls: Vec::new(),
+        depth: 0,
         budget: BUDGET,
         functions,
     };

@@ -1,14 +1,15 @@
 //! How long a right kernel takes.
 
-use super::preparation::Ready;
+use super::preparation::{Ready, plain_error};
 use super::{CudaBench, MOST_STEPS};
 use crate::diagnosis::diagnose;
 use crate::feedback::Timed;
 use crate::requests::Request;
 use autocomp_catalog::Ranking;
-use autocomp_core::ContentHash;
-use autocomp_cuda_sim::machine::Finding;
-use autocomp_cuda_sim::timing;
+use autocomp_core::{Diagnostic, Severity};
+use autocomp_cuda_sim::Kernel;
+use autocomp_cuda_sim::machine::{Finding, Launch};
+use autocomp_cuda_sim::timing::{self, Estimate};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
 
@@ -35,10 +36,6 @@ impl CudaBench {
             footprint: buffers + ready.recording.memory.iter().sum::<u64>(),
             is_warm: self.problem.ranking == Ranking::Warm,
         };
-        // Which blocks are traced follows from the text, so that a kernel cannot spare them.
-        let mut word = [0; 8];
-        word.copy_from_slice(&ContentHash::of(source.as_bytes()).0[..8]);
-        let of_source = u64::from_le_bytes(word);
         let mut timed = Timed::default();
         let broken = |finding: Box<Finding>| {
             let (outcome, found) = diagnose(&self.problem, source, &finding);
@@ -50,7 +47,7 @@ impl CudaBench {
                     let kernel = &ready.kernels[&launch.kernel];
                     let sampling = timing::Sampling {
                         blocks: TIMED_BLOCKS,
-                        seed: of_source,
+                        seed: self.seed.derive("traced blocks").0,
                         most_steps: MOST_STEPS,
                         alone: false,
                     };
@@ -63,7 +60,10 @@ impl CudaBench {
                         surroundings,
                     );
                     match estimate {
-                        Ok(estimate) => timed.add(launch, estimate),
+                        Ok(estimate) => {
+                            timed.told.extend(doubts(launch, kernel, &estimate));
+                            timed.add(launch, estimate);
+                        }
                         Err(finding) => return broken(finding),
                     }
                 }
@@ -88,4 +88,39 @@ impl CudaBench {
         }
         Ok(Ok(timed))
     }
+}
+
+/// Returns what there is to say against a launch and its estimate.
+fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let (wanted, most) = (estimate.wanted_registers, estimate.registers);
+    if most < wanted.min(timing::MOST_REGISTERS) && kernel.max_threads == 0 {
+        let threads = launch.threads();
+        let mut doubt = plain_error(
+            "too-many-registers",
+            format!(
+                "{}: a thread needs {wanted} registers, by a guess, and in a block of {threads} threads may have {most}: a device may refuse the launch",
+                kernel.name
+            ),
+        );
+        doubt.remedy = Some(format!(
+            "write `__launch_bounds__({threads})`, so that the compiler keeps to {most} registers; use fewer values at once, or smaller blocks"
+        ));
+        found.push(doubt);
+    }
+    if 0 < estimate.waits {
+        let mut doubt = plain_error(
+            "blocks-wait",
+            format!(
+                "{}: {} blocks wait for each other, one after the other; the cost of that is a guess",
+                kernel.name, estimate.waits
+            ),
+        );
+        doubt.remedy = Some("confirm the kernel on a device, or launch a second kernel".to_owned());
+        found.push(doubt);
+    }
+    for doubt in &mut found {
+        doubt.severity = Severity::Warning;
+    }
+    found
 }

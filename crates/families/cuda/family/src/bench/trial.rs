@@ -105,6 +105,53 @@ impl CudaBench {
         Ok(steps)
     }
 
+    /// Calls a kernel that is right once more, with the variables of the module as the first
+    /// call has left them, if that changed any. Returns what is wrong then.
+    fn call_again(
+        &self,
+        source: &str,
+        ready: &Ready,
+        case: &Case,
+        after: &DeviceMemory,
+    ) -> Option<Verdict> {
+        let seed = self.seed.derive("poison of a second call");
+        let mut memory = self.memory(ready, case, seed);
+        if !memory.take_variables(after) {
+            return None;
+        }
+        let how = How {
+            order: Order::Forward,
+            is_watched: false,
+            most_steps: MOST_STEPS,
+        };
+        let (outcome, mut found) = match self.call(ready, &mut memory, how) {
+            Err(finding) => diagnose(&self.problem, source, &finding),
+            Ok(_) => {
+                let before = self.before(case, seed);
+                let got = |number: usize| Some(memory.buffer(number as u32));
+                let found = compared(&self.problem, case, &before, got)?;
+                (Outcome::Wrong, found)
+            }
+        };
+        found.code = "differs-when-called-again".into();
+        found.message = format!(
+            "the second call goes wrong, with the variables of the module as the first call has left them: {}",
+            found.message
+        );
+        found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
+        found.notes.insert(0, format!("input set: {}", case.name));
+        Some(Verdict::failed(outcome, vec![found]))
+    }
+
+    /// Returns what buffers hold before a call.
+    fn before(&self, case: &Case, seed: Seed) -> Vec<Vec<u8>> {
+        let poisoned = Case::clone(case).poisoned(&self.problem, seed).before;
+        poisoned
+            .into_iter()
+            .map(Option::unwrap_or_default)
+            .collect()
+    }
+
     /// Tests a kernel on every input set, the first one in three orders of blocks. Returns what
     /// a right one has shown.
     pub(super) fn test(
@@ -170,23 +217,25 @@ impl CudaBench {
                         memory
                     }
                 };
-                let poisoned = Case::clone(case).poisoned(&self.problem, seed).before;
-                let before: Vec<Vec<u8>> = poisoned
-                    .into_iter()
-                    .map(Option::unwrap_or_default)
-                    .collect();
+                let before = self.before(case, seed);
                 let got = |number: usize| Some(memory.buffer(number as u32));
                 if let Some(mut found) = compared(&self.problem, case, &before, got) {
                     if *order != Order::Forward {
                         found.code = "depends-on-block-order".into();
                         found.message = format!(
-                            "the result is wrong when blocks run in another order, though it is right when they run as they are numbered: {}",
+                            "the result is wrong when blocks, and warps of a block, run in another order, though it is right when they run as they are numbered: {}",
                             found.message
                         );
-                        found.remedy = Some("blocks of a launch run in any order: let none rely on another that has not published its part".into());
+                        found.remedy = Some("blocks of a launch and warps of a block run in any order, and others come between two atomic operations: let none rely on another that has not published its part, and try a compare-and-swap again that fails".into());
                     }
                     found.notes.insert(0, format!("input set: {}", case.name));
                     return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
+                }
+                if number == 0
+                    && *order == Order::Forward
+                    && let Some(verdict) = self.call_again(source, ready, case, &memory)
+                {
+                    return Ok(Err(verdict));
                 }
             }
         }

@@ -224,3 +224,52 @@ fn idle_threads_and_blocks_share_no_work() {
         );
     }
 }
+
+#[test]
+fn variables_of_the_module_hold_over_calls() {
+    let front = "__device__ int calls;
+__global__ void add_once(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) z[i] = x[i] + y[i] + calls;
+}
+__global__ void count() { calls CHANGE; }";
+    let host = "add_once<<<(N + 255) / 256, 256>>>(X, Y, Z); count<<<1, 1>>>();";
+    let (outcome, code) = of(&front.replace("CHANGE", "+= 1"), host);
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Wrong, "differs-when-called-again")
+    );
+    assert_eq!(of(&front.replace("CHANGE", "= 0"), host).0, Outcome::Ok);
+}
+
+#[test]
+fn copies_of_what_nobody_wrote_are_not_written() {
+    let front =
+        "__global__ void use(const float* s, float* z) { z[threadIdx.x] = s[threadIdx.x]; }";
+    let host = |fill: &str| {
+        format!(
+            "float *a, *b; cudaMalloc(&a, 128); cudaMalloc(&b, 128); {fill}
+             cudaMemcpyAsync(b, a, 128, cudaMemcpyDeviceToDevice); use<<<1, 32>>>(b, Z); {RIGHT}"
+        )
+    };
+    let (outcome, code) = of(front, &host(""));
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Illegal, "uninitialised")
+    );
+    assert_eq!(of(front, &host("cudaMemset(a, 0, 128);")).0, Outcome::Ok);
+}
+
+#[test]
+fn remainders_are_exact() {
+    let front = "__global__ void off(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (N <= i) return;
+  // Multiples of three and one more, by a power of four.
+  float large = (float)(3 * (i % 1000) + 1) * 1099511627776.0f;
+  float low = i % 2 ? 7.5f : -7.5f;
+  z[i] = x[i] + y[i] + (fmodf(large, 3.0f) - 1.0f) + (fabsf(fmodf(low, 2.0f)) - 1.5f) + (fmodf(2.5f, INFINITY) - 2.5f);
+}";
+    let (outcome, code) = of(front, "off<<<(N + 255) / 256, 256>>>(X, Y, Z);");
+    assert_eq!((outcome, code.as_str()), (Outcome::Ok, ""));
+}

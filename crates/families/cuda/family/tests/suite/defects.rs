@@ -139,8 +139,8 @@ const DEFECTS: &[Defect] = &[
         "__syncthreads();\n#pragma unroll\n    for (int inner",
         "\n#pragma unroll\n    for (int inner",
         Outcome::Illegal,
-        "uninitialised",
-        "",
+        "race",
+        "ldmatrix",
     ),
     (
         GEMM16,

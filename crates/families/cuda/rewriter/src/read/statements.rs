@@ -16,7 +16,9 @@ impl<'f> Reader<'f> {
             "compound_statement" => children(node),
             _ => vec![node],
         };
+        self.depth += 1;
         self.sequence(&nodes, to)?;
+        self.depth -= 1;
         self.bindings = outside;
         Ok(())
     }
@@ -27,26 +29,43 @@ impl<'f> Reader<'f> {
         to: &mut Vec<Step>,
     ) -> Result<(), Refusal> {
         for (at, node) in nodes.iter().enumerate() {
-            // `if (…) return;` guards the rest.
-            if self.calls.is_empty()
+            // `if (…) return;` guards the rest; what stands before the `return` is done instead.
+            if self.is_outermost()
                 && node.kind() == "if_statement"
                 && node.child_by_field_name("alternative").is_none()
-                && leaves(self.field(*node, "consequence")?)
+                && let Some(before) = leaving(self.field(*node, "consequence")?)
             {
                 let condition = self.expression(self.field(*node, "condition")?)?;
                 to.append(&mut self.pending);
-                let mut then = Vec::new();
-                self.sequence(&nodes[at + 1..], &mut then)?;
-                to.push(Step::If {
-                    condition: negated(condition),
-                    then,
-                    otherwise: Vec::new(),
+                let outside = self.bindings.clone();
+                let (mut instead, mut rest) = (Vec::new(), Vec::new());
+                self.depth += 1;
+                self.sequence(&before, &mut instead)?;
+                self.depth -= 1;
+                self.bindings = outside;
+                self.sequence(&nodes[at + 1..], &mut rest)?;
+                to.push(match instead.is_empty() {
+                    true => Step::If {
+                        condition: negated(condition),
+                        then: rest,
+                        otherwise: Vec::new(),
+                    },
+                    false => Step::If {
+                        condition,
+                        then: instead,
+                        otherwise: rest,
+                    },
                 });
                 return Ok(());
             }
             self.statement(*node, to)?;
         }
         Ok(())
+    }
+
+    /// Returns whether what is read stands in the body of the kernel, in no block.
+    fn is_outermost(&self) -> bool {
+        self.depth == 1 && self.calls.is_empty()
     }
 
     fn statement(&mut self, node: Node<'f>, to: &mut Vec<Step>) -> Result<(), Refusal> {
@@ -80,7 +99,13 @@ impl<'f> Reader<'f> {
                 });
             }
             "for_statement" => self.counted(node, &mut own)?,
-            "return_statement" if self.calls.is_empty() && node.next_named_sibling().is_none() => {}
+            "return_statement" if self.is_outermost() && node.next_named_sibling().is_none() => {}
+            "return_statement" => {
+                return self.refused(
+                    node,
+                    "leaves the kernel from inside a loop or a branch; write the rest as `else`",
+                );
+            }
             "while_statement" | "do_statement" => {
                 return self.refused(node, "is a loop whose count is not seen; write it as `for`");
             }
@@ -422,12 +447,17 @@ impl<'f> Reader<'f> {
     }
 }
 
-/// Returns whether a statement is `return;` only.
-fn leaves(node: Node<'_>) -> bool {
+/// Returns what a statement does before it leaves by `return;`, if that is how it ends.
+fn leaving(node: Node<'_>) -> Option<Vec<Node<'_>>> {
     match node.kind() {
-        "return_statement" => node.named_child(0).is_none(),
-        "compound_statement" => matches!(children(node).as_slice(), [only] if leaves(*only)),
-        _ => false,
+        "return_statement" => node.named_child(0).is_none().then(Vec::new),
+        "compound_statement" => {
+            let mut before = children(node);
+            let last = before.pop()?;
+            before.extend(leaving(last)?);
+            Some(before)
+        }
+        _ => None,
     }
 }
 

@@ -7,6 +7,18 @@ use autocomp_core::Rewriter;
 const CASES: &[(&str, &str, usize, &str)] = &[
     (
         "  if (i >= N) return;",
+        "  for (int k = 0; k < 2; k++) { if (x[k] < 0.0f) return; }",
+        4,
+        "leaves the kernel from inside a loop or a branch",
+    ),
+    (
+        "  if (i >= N) return;",
+        "  if (i < N) { if (x[i] < 0.0f) { z[i] = 0.0f; return; } }",
+        4,
+        "leaves the kernel from inside a loop or a branch",
+    ),
+    (
+        "  if (i >= N) return;",
         "  while (i < N) { z[i] = 0.0f; i += 128; }",
         4,
         "write it as `for`",

@@ -74,6 +74,28 @@ fn spellings_make_no_difference() {
     }
 }
 
+/// What stands before a `return` is done instead of what follows.
+#[test]
+fn a_branch_that_leaves_is_an_alternative() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let all = |body: &str| {
+        let source = ADD.replace("z[i] = x[i] + y[i];", body);
+        let made = rewriter.every(&source).unwrap().into_iter();
+        // The plain kernel stands in comments.
+        let code = made.map(|it| {
+            let lines = it.1.lines().filter(|line| !line.starts_with("//"));
+            lines.collect::<Vec<_>>().join("\n")
+        });
+        code.collect::<BTreeSet<_>>()
+    };
+    let leaves = all("if (x[i] > 9.0f) { z[i] = 0.0f; return; } z[i] = x[i] * y[i];");
+    assert!(!leaves.is_empty());
+    assert_eq!(
+        leaves,
+        all("if (x[i] > 9.0f) { z[i] = 0.0f; } else { z[i] = x[i] * y[i]; }")
+    );
+}
+
 /// A row for each thread is read apart by the threads of a warp: they share rows instead.
 #[test]
 fn rows_are_shared_before_anything_else_is_tried() {

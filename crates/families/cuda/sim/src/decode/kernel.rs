@@ -3,6 +3,12 @@
 use super::{Decoder, Meaning, Op, Reg, SPECIAL, Step, variable_address};
 use crate::ptx::{Class, Module, Operand, Parameter, PtxError, Space};
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Bytes of all banks of shared memory.
+pub(crate) const BANKS: u64 = 128;
+/// Most bytes between two variables.
+const MOST_GAP: u64 = 16_384;
 
 /// A kernel that can be launched.
 #[derive(Clone, Debug)]
@@ -27,6 +33,9 @@ pub struct Kernel {
     pub double_constants: Vec<(u32, u64)>,
     /// Bytes of shared memory that the kernel declares.
     pub shared_bytes: u64,
+    /// Bytes of shared memory between its variables that are nobody's, so that one that is
+    /// left is found; no device has them.
+    pub shared_gaps: Vec<Range<usize>>,
     /// Bytes of memory of one thread.
     pub local_bytes: u64,
     /// Most threads of a block that the kernel allows, 0 if it does not say.
@@ -77,6 +86,7 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
         names.insert(name, Meaning::Register(Reg::Word(register)));
     }
     let (mut shared, mut local) = (0_u64, 0_u64);
+    let (mut gaps, mut last, mut shared_gaps) = (0_u64, 0_u64, Vec::new());
     // Shared memory whose size the launch gives lies behind all other.
     let is_open = |it: &&crate::ptx::Variable| it.bytes == 0;
     let used = |name: &str| {
@@ -94,12 +104,28 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
     let sized = inside.iter().filter(|it| !is_open(it));
     let open = inside.iter().filter(|it| is_open(it));
     for variable in sized.chain(open) {
-        let end = match variable.space {
-            Space::Shared => &mut shared,
-            _ => &mut local,
+        let at = match variable.space {
+            Space::Shared => {
+                let end = shared + gaps;
+                let mut at = shared.next_multiple_of(variable.align);
+                shared = at + variable.bytes;
+                // The same banks as without gaps.
+                at += gaps;
+                if 0 < last {
+                    let gap = last.next_multiple_of(BANKS).min(MOST_GAP);
+                    shared_gaps.push(end as usize..(at + gap) as usize);
+                    gaps += gap;
+                    at += gap;
+                }
+                last = variable.bytes;
+                at
+            }
+            _ => {
+                let at = local.next_multiple_of(variable.align);
+                local = at + variable.bytes;
+                at
+            }
         };
-        let at = end.next_multiple_of(variable.align);
-        *end = at + variable.bytes;
         names.insert(&variable.name, Meaning::Variable(variable.space, at));
     }
     let outside = module
@@ -156,6 +182,7 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
             .map(|(bits, register)| (register, bits))
             .collect(),
         shared_bytes: shared,
+        shared_gaps,
         local_bytes: local,
         max_threads: kernel.max_threads,
         granules: decoder.granules,

@@ -1,6 +1,6 @@
 //! Loads, stores, atomic operations and asynchronous copies.
 
-use super::{AtomicOp, Decoder, Num, Op, Reading, Reg, number};
+use super::{AtomicOp, Decoder, Meant, Num, Op, Reach, Reading, Reg, number};
 use crate::ptx::{Operand, PtxError, Space};
 
 fn space_of(reading: &Reading<'_>) -> Result<Space, PtxError> {
@@ -16,6 +16,15 @@ fn space_of(reading: &Reading<'_>) -> Result<Space, PtxError> {
         }
     }
     Ok(Space::Generic)
+}
+
+/// Returns who sees what an access publishes, if it is a release.
+fn releases(reading: &Reading<'_>) -> Option<Reach> {
+    let is_release = reading.has("release") || reading.has("acq_rel");
+    is_release.then_some(match reading.has("cta") {
+        true => Reach::Block,
+        false => Reach::Device,
+    })
 }
 
 impl Decoder<'_> {
@@ -68,6 +77,14 @@ impl Decoder<'_> {
         if !registers.iter().all(fits) {
             return Err(reading.error("a value does not fit its register"));
         }
+        let is_strong = ["volatile", "relaxed", "acquire", "release"]
+            .iter()
+            .any(|word| reading.has(word));
+        let meant = match () {
+            () if is_strong => Meant::Strong,
+            () if reading.has("nc") => Meant::Constant,
+            () => Meant::Plain,
+        };
         if !is_load {
             if matches!(space, Space::Const | Space::Param) {
                 return Err(reading.error("this memory cannot be written"));
@@ -77,6 +94,8 @@ impl Decoder<'_> {
                 bytes,
                 a: registers,
                 address,
+                meant,
+                releases: releases(reading),
             });
         }
         let no_l1 = ["cg", "cv", "volatile", "relaxed", "acquire"]
@@ -89,6 +108,7 @@ impl Decoder<'_> {
             d: registers,
             address,
             no_l1,
+            meant,
         })
     }
 
@@ -197,6 +217,7 @@ impl Decoder<'_> {
             address,
             b,
             c,
+            releases: releases(reading),
         })
     }
 }

@@ -15,10 +15,11 @@ pub(crate) use addresses::space_at;
 pub use addresses::{
     BUFFER_WINDOW, LOCAL_WINDOW, RANGE, SHARED_WINDOW, VARIABLE_WINDOW, buffer_address,
 };
+pub(crate) use kernel::BANKS;
 pub use kernel::{Kernel, decode};
 pub use operations::{
-    Address, AtomicOp, Bin, Cmp, Junction, MatrixType, Num, Op, Part, Reg, Rounding, ShflMode,
-    Step, Tri, Un, VoteMode,
+    Address, AtomicOp, Bin, Cmp, Junction, MatrixType, Meant, Num, Op, Part, Reach, Reg, Rounding,
+    ShflMode, Step, Tri, Un, VoteMode,
 };
 
 pub(crate) use addresses::variable_address;

@@ -180,6 +180,27 @@ pub enum AtomicOp {
     Dec,
 }
 
+/// How far what a thread publishes is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reach {
+    /// By its block.
+    Block,
+    /// By all blocks.
+    Device,
+}
+
+/// What a plain access of memory promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Meant {
+    /// Nothing.
+    Plain,
+    /// Others may use the same bytes in the same way at once (`volatile`, `relaxed`,
+    /// `acquire`, `release`).
+    Strong,
+    /// The bytes do not change during the launch (`ld.global.nc`).
+    Constant,
+}
+
 /// Whose value a thread gets from others of its warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names are those of PTX")]
@@ -394,12 +415,16 @@ pub enum Op {
         d: Box<[Reg]>,
         address: Address,
         no_l1: bool,
+        meant: Meant,
     },
     Store {
         space: Space,
         bytes: u32,
         a: Box<[Reg]>,
         address: Address,
+        meant: Meant,
+        /// Who sees what it publishes, if it is a release.
+        releases: Option<Reach>,
     },
     Atomic {
         op: AtomicOp,
@@ -409,6 +434,8 @@ pub enum Op {
         address: Address,
         b: u32,
         c: Option<u32>,
+        /// Who sees what it publishes, if it is a release.
+        releases: Option<Reach>,
     },
     CopyAsync {
         bytes: u32,

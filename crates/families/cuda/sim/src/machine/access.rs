@@ -4,8 +4,9 @@ use super::alu::put;
 use super::block::Block;
 use super::findings::Fault;
 use super::observer::{Access, Witness};
+use super::shadow::Kind;
 use super::warp::Warp;
-use crate::decode::{Address, Reg};
+use crate::decode::{Address, Meant, Reg};
 use crate::ptx::Space;
 
 /// A fault of one thread.
@@ -17,7 +18,7 @@ pub(super) struct How {
     pub(super) space: Space,
     pub(super) bytes: u32,
     pub(super) write: bool,
-    pub(super) atomic: bool,
+    pub(super) kind: Kind,
 }
 
 /// Returns the address of each thread.
@@ -48,7 +49,21 @@ impl<O: Witness> Block<'_, O> {
         how: How,
         addresses: &[u64; 32],
         lanes: u32,
-        flags: (bool, bool),
+        (no_l1, is_async): (bool, bool),
+    ) {
+        self.tell_of(warp, how, addresses, lanes, (no_l1, is_async, false));
+    }
+
+    /// Tells of an access: whether it passes the L1 by, is a copy that nobody waits for, and
+    /// is atomic.
+    #[inline(always)]
+    pub(super) fn tell_of(
+        &mut self,
+        warp: &Warp,
+        how: How,
+        addresses: &[u64; 32],
+        lanes: u32,
+        flags: (bool, bool, bool),
     ) {
         if O::IS_WATCHING && lanes != 0 {
             self.observer.access(
@@ -59,7 +74,7 @@ impl<O: Witness> Block<'_, O> {
                     lanes,
                     bytes: how.bytes,
                     write: how.write,
-                    atomic: how.atomic,
+                    atomic: flags.2,
                     no_l1: flags.0,
                     is_async: flags.1,
                 },
@@ -75,7 +90,7 @@ impl<O: Witness> Block<'_, O> {
         (space, bytes, signed): (Space, u32, bool),
         d: &[Reg],
         address: Address,
-        no_l1: bool,
+        (no_l1, meant): (bool, Meant),
         lanes: u32,
     ) -> Result<(), Failed> {
         let addresses = addresses(warp, address);
@@ -83,22 +98,13 @@ impl<O: Witness> Block<'_, O> {
             space,
             bytes,
             write: false,
-            atomic: no_l1,
+            kind: meant.into(),
         };
         let whole = How {
             bytes: bytes * d.len() as u32,
             ..how
         };
-        self.tell(
-            warp,
-            How {
-                atomic: false,
-                ..whole
-            },
-            &addresses,
-            lanes,
-            (no_l1, false),
-        );
+        self.tell(warp, whole, &addresses, lanes, (no_l1, false));
         self.check_vector(whole, &addresses, lanes, d.len())?;
         if space == Space::Param {
             let at = addresses[lanes.trailing_zeros().min(31) as usize];
@@ -201,6 +207,7 @@ impl<O: Witness> Block<'_, O> {
         (space, bytes): (Space, u32),
         a: &[Reg],
         address: Address,
+        meant: Meant,
         lanes: u32,
     ) -> Result<(), Failed> {
         let addresses = addresses(warp, address);
@@ -208,7 +215,7 @@ impl<O: Witness> Block<'_, O> {
             space,
             bytes,
             write: true,
-            atomic: false,
+            kind: meant.into(),
         };
         let whole = How {
             bytes: bytes * a.len() as u32,

@@ -3,10 +3,11 @@
 use super::access::{Failed, How, addresses};
 use super::alu;
 use super::block::Block;
+use super::launch::Order;
 use super::observer::Witness;
+use super::shadow::Kind;
 use super::warp::Warp;
-use crate::decode::space_at;
-use crate::decode::{Address, AtomicOp, Num};
+use crate::decode::{Address, AtomicOp, Num, Reach};
 use crate::half_floats::{bf16_from_f32, bf16_to_f32, half_from_f32, half_to_f32};
 use crate::ptx::Space;
 
@@ -16,6 +17,7 @@ impl<O: Witness> Block<'_, O> {
         &mut self,
         warp: &mut Warp,
         (op, num, space): (AtomicOp, Num, Space),
+        releases: Option<Reach>,
         (d, b, c): (Option<u32>, u32, Option<u32>),
         address: Address,
         lanes: u32,
@@ -26,15 +28,21 @@ impl<O: Witness> Block<'_, O> {
             space,
             bytes,
             write: true,
-            atomic: true,
+            kind: Kind::Strong,
         };
-        self.tell(warp, how, &addresses, lanes, (true, false));
+        self.tell_of(warp, how, &addresses, lanes, (true, false, true));
+        if let (Some(reach), true) = (releases, self.is_watched) {
+            self.precedence
+                .fence(warp.number, lanes, reach == Reach::Device);
+        }
+        // Others may come before what depends on the result.
+        self.is_over = matches!(self.turns, Order::Mixed(_));
         let value = |warp: &Warp, register: u32, lane: usize| match bytes {
             8 => warp.doubles[register as usize][lane],
             _ => u64::from(warp.words[register as usize][lane]),
         };
-        let mut is_global = false;
-        for lane in 0..32 {
+        for place in 0..32 {
+            let lane = self.turns.number(place, 32);
             if lanes >> lane & 1 == 0 {
                 continue;
             }
@@ -54,13 +62,6 @@ impl<O: Witness> Block<'_, O> {
                     _ => warp.words[d as usize][lane as usize] = old as u32,
                 }
             }
-            is_global |= match space {
-                Space::Generic => space_at(address) == Space::Global,
-                space => space == Space::Global,
-            };
-        }
-        if is_global {
-            self.order.publish(self.number, self.time);
         }
         Ok(())
     }

@@ -58,6 +58,9 @@ impl<O: Witness> Block<'_, O> {
         }
         if is_arrival {
             self.arrived[number as usize] += 32;
+            if self.is_watched {
+                self.precedence.arrive(number, warp.number);
+            }
             return Ok(true);
         }
         warp.groups[idx].waits = Waits::Barrier(number);
@@ -141,7 +144,16 @@ impl<O: Witness> Block<'_, O> {
             return Ok(());
         }
         self.arrived[number as usize] = 0;
-        self.barriers_passed += 1;
+        if self.is_watched {
+            let waits = |warp: &&Warp| {
+                let mut groups = warp.groups.iter();
+                groups.any(|it| it.waits == Waits::Barrier(number))
+            };
+            let members = warps.iter().filter(waits);
+            let members = members.fold(0_u32, |sum, it| sum | 1 << it.number);
+            let is_all = wanted.is_none() || members.count_ones() as usize == warps.len();
+            self.precedence.pass(number, members, is_all);
+        }
         self.reduce_at_barrier(warps, number);
         for warp in warps {
             for group in &mut warp.groups {

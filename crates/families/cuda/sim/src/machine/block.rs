@@ -2,10 +2,11 @@
 
 use super::access::Failed;
 use super::findings::{Fault, Finding, Thread};
-use super::launch::Launch;
+use super::launch::{Launch, Order};
 use super::memory::DeviceMemory;
 use super::observer::Witness;
-use super::shadow::{BlockOrder, SharedShadow};
+use super::precedence::Precedence;
+use super::shadow::Shadow;
 use super::specials;
 use super::warp::{Waits, Warp};
 use crate::decode::Kernel;
@@ -24,20 +25,24 @@ pub(crate) struct Block<'r, O> {
     pub(crate) launch: &'r Launch,
     pub(crate) memory: &'r mut DeviceMemory,
     pub(crate) observer: &'r mut O,
-    pub(crate) order: &'r mut BlockOrder,
     pub(crate) shared: Vec<u8>,
-    pub(crate) shared_shadow: SharedShadow,
+    pub(crate) shared_shadow: Shadow,
+    /// What threads know of each other's uses of memory.
+    pub(crate) precedence: Precedence,
     /// Its number in the grid.
     pub(crate) number: u32,
     /// Whether races and reads of what nobody wrote are looked for.
     pub(crate) is_watched: bool,
-    pub(crate) barriers_passed: u32,
     /// Threads that arrived at each barrier without waiting.
     pub(crate) arrived: [u32; 16],
     /// Steps that the launch has taken.
     pub(crate) time: u64,
     /// Steps that it may take.
     pub(crate) most_steps: u64,
+    /// Whether the turn of the warp that runs is over.
+    pub(crate) is_over: bool,
+    /// In which order its warps have their turns, and threads that do something atomic.
+    pub(crate) turns: Order,
 }
 
 /// Why a warp stops for now.
@@ -78,7 +83,8 @@ impl<O: Witness> Block<'_, O> {
         let mut left = warps.len();
         while 0 < left {
             let mut has_moved = false;
-            for idx in 0..warps.len() {
+            for place in 0..warps.len() {
+                let idx = self.turns.number(place as u32, warps.len() as u32) as usize;
                 let warp = &mut warps[idx];
                 if warp.live == 0 {
                     continue;
@@ -131,15 +137,18 @@ impl<O: Witness> Block<'_, O> {
         let launch = self.launch;
         let threads = launch.threads();
         let position = launch.block_position(self.number);
-        self.barriers_passed = 0;
         self.arrived = [0; 16];
         // What nobody wrote is no zero by chance.
         self.shared.clear();
         self.shared
-            .resize(launch.shared_bytes(self.kernel) as usize, 0xa5);
+            .resize(launch.shared_span(self.kernel) as usize, 0xa5);
         if self.is_watched {
+            self.precedence.begin_block(self.number, warps.len());
             self.shared_shadow
                 .begin(self.shared.len(), self.kernel.granules[0]);
+            for gap in &self.kernel.shared_gaps {
+                self.shared_shadow.close(gap.clone());
+            }
         }
         for warp in warps {
             let rest = threads - warp.number * 32;
@@ -148,7 +157,7 @@ impl<O: Witness> Block<'_, O> {
             } else {
                 (1 << rest) - 1
             });
-            specials::place(warp, self.kernel, position);
+            specials::place(warp, self.kernel, self.number, position);
         }
     }
 
@@ -183,6 +192,10 @@ impl<O: Witness> Block<'_, O> {
             }
             if warp.live == 0 {
                 return Ok(Pause::Ended);
+            }
+            if self.is_over {
+                self.is_over = false;
+                return Ok(Pause::Turn);
             }
         }
         Ok(Pause::Turn)

@@ -5,6 +5,7 @@ use super::block::Block;
 use super::findings::Fault;
 use super::memory::{read_value, write_value};
 use super::observer::Witness;
+use super::shadow::Kind;
 use super::warp::{Copy, Warp};
 use crate::decode::Address;
 use crate::ptx::Space;
@@ -25,13 +26,13 @@ impl<O: Witness> Block<'_, O> {
             space: Space::Global,
             bytes,
             write: false,
-            atomic: false,
+            kind: Kind::Plain,
         };
         let target = How {
             space: Space::Shared,
             bytes,
             write: true,
-            atomic: false,
+            kind: Kind::Begun,
         };
         self.tell(warp, source, &from, lanes, (no_l1, true));
         self.tell(warp, target, &to, lanes, (no_l1, true));
@@ -47,6 +48,9 @@ impl<O: Witness> Block<'_, O> {
                 .inner_place(target, to[idx], self.shared.len() as u64)
                 .map_err(in_lane)?;
             places[idx] = place as u32;
+            if self.is_watched {
+                self.watch_shared(warp, lane, target, place, false)?;
+            }
             let wanted = read
                 .map_or(bytes, |it| warp.words[it as usize][idx])
                 .min(bytes);
@@ -98,7 +102,7 @@ impl<O: Witness> Block<'_, O> {
             space: Space::Shared,
             bytes: 4,
             write: true,
-            atomic: false,
+            kind: Kind::Landed,
         };
         for copy in landed {
             for lane in 0..32 {

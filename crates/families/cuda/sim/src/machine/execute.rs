@@ -11,7 +11,7 @@ use super::meetings::{Meeting, whole_warp};
 use super::observer::Witness;
 use super::packing::{pack, unpack};
 use super::warp::{Warp, branch, exit};
-use crate::decode::{Junction, Op, Part, Reg, VoteMode};
+use crate::decode::{Junction, Op, Part, Reach, Reg, VoteMode};
 use crate::half_floats::tf32_from_f32;
 
 #[inline]
@@ -272,15 +272,25 @@ impl<O: Witness> Block<'_, O> {
                 d,
                 address,
                 no_l1,
+                meant,
             } => {
-                self.load(warp, (*space, *bytes, *signed), d, *address, *no_l1, lanes)?;
+                let flags = (*no_l1, *meant);
+                self.load(warp, (*space, *bytes, *signed), d, *address, flags, lanes)?;
             }
             Op::Store {
                 space,
                 bytes,
                 a,
                 address,
-            } => self.store(warp, (*space, *bytes), a, *address, lanes)?,
+                meant,
+                releases,
+            } => {
+                if let (Some(reach), true) = (releases, self.is_watched) {
+                    let is_of_device = *reach == Reach::Device;
+                    self.precedence.fence(warp.number, lanes, is_of_device);
+                }
+                self.store(warp, (*space, *bytes), a, *address, *meant, lanes)?;
+            }
             Op::Atomic {
                 op,
                 num,
@@ -289,8 +299,10 @@ impl<O: Witness> Block<'_, O> {
                 address,
                 b,
                 c,
+                releases,
             } => {
-                self.atomic(warp, (*op, *num, *space), (*d, *b, *c), *address, lanes)?;
+                let (what, registers) = ((*op, *num, *space), (*d, *b, *c));
+                self.atomic(warp, what, *releases, registers, *address, lanes)?;
             }
             Op::CopyAsync {
                 bytes,
@@ -315,7 +327,6 @@ impl<O: Witness> Block<'_, O> {
                 address,
             } => {
                 whole_warp(lanes)?;
-                warp.meetings += 1;
                 self.load_matrix(warp, d, *transposed, *address)?;
             }
             Op::StoreMatrix {
@@ -324,7 +335,6 @@ impl<O: Witness> Block<'_, O> {
                 address,
             } => {
                 whole_warp(lanes)?;
-                warp.meetings += 1;
                 self.store_matrix(warp, a, *transposed, *address)?;
             }
             Op::Mma {
@@ -446,17 +456,22 @@ impl<O: Witness> Block<'_, O> {
                 }
                 blend(&mut warp.predicates[*p as usize], 1 << elected, lanes);
             }
-            Op::BarrierWarp { members } => meeting!(*members),
+            Op::BarrierWarp { members } => {
+                meeting!(*members);
+                if self.is_watched {
+                    let named = warp.words[*members as usize][first(lanes) as usize];
+                    self.precedence.meet(warp.number, lanes, named);
+                }
+            }
             Op::Barrier {
                 number, is_arrival, ..
             } => {
                 return self.arrive(warp, idx, *number, *is_arrival, lanes);
             }
             Op::Fence { device } => {
-                if *device && self.is_watched {
-                    self.order.fence(self.number, self.time);
+                if self.is_watched {
+                    self.precedence.fence(warp.number, lanes, *device);
                 }
-                warp.meetings += 1;
             }
             Op::Trap => return Err((Fault::Trap, first(lanes))),
             Op::Branch { .. } | Op::Exit => {}

@@ -46,6 +46,13 @@ pub enum Fault {
         writes: [bool; 2],
         same_warp: bool,
     },
+    /// A read by the path for what never changes during a launch, which the launch wrote.
+    Changed {
+        area: Option<u32>,
+        offset: u64,
+        other: [u32; 3],
+        other_block: Option<u32>,
+    },
     /// A read of memory that nobody wrote.
     Uninitialised {
         space: Space,

@@ -4,10 +4,11 @@ use super::block::Block;
 use super::findings::{Fault, Finding, Thread};
 use super::memory::DeviceMemory;
 use super::observer::{Nobody, Observer, Somebody, Witness};
-use super::shadow::{BlockOrder, SharedShadow};
+use super::precedence::Precedence;
+use super::shadow::Shadow;
 use super::specials;
 use super::warp::Warp;
-use crate::decode::Kernel;
+use crate::decode::{BANKS, Kernel};
 use crate::ptx::Line;
 
 /// What a device accepts.
@@ -38,7 +39,7 @@ pub struct Launch {
     pub arguments: Vec<u8>,
 }
 
-/// Which blocks run, and in which order.
+/// In which order blocks run, and warps of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// As they are numbered.
@@ -47,6 +48,17 @@ pub enum Order {
     Backward,
     /// By a number that this seed decides.
     Mixed(u64),
+}
+
+impl Order {
+    /// Returns which of `all` has its turn in place `place`.
+    pub(crate) fn number(self, place: u32, all: u32) -> u32 {
+        match self {
+            Self::Forward => place,
+            Self::Backward => all - 1 - place,
+            Self::Mixed(seed) => mixed(place, all, seed),
+        }
+    }
 }
 
 /// How a launch is run.
@@ -99,6 +111,13 @@ impl Launch {
 
     pub(crate) fn shared_bytes(&self, kernel: &Kernel) -> u64 {
         kernel.shared_bytes + u64::from(self.dynamic_shared)
+    }
+
+    /// Returns the bytes of shared memory with those between variables that are nobody's.
+    pub(crate) fn shared_span(&self, kernel: &Kernel) -> u64 {
+        // Without what aligns the variable behind a gap.
+        let gaps = kernel.shared_gaps.iter().map(|it| it.len() as u64 / BANKS);
+        self.shared_bytes(kernel) + BANKS * gaps.sum::<u64>()
     }
 
     /// Returns why no device accepts it, if that is so.
@@ -255,7 +274,6 @@ impl Launch {
     ) -> Result<u64, Box<Finding>> {
         memory.begin_launch(run.is_watched, kernel.granules[1]);
         let blocks = self.blocks() as u32;
-        let mut order = BlockOrder::default();
         let threads = self.threads();
         let mut warps: Vec<Warp> = (0..threads.div_ceil(32))
             .map(|number| {
@@ -269,26 +287,23 @@ impl Launch {
             launch: self,
             memory,
             observer,
-            order: &mut order,
             shared: Vec::new(),
-            shared_shadow: SharedShadow::default(),
+            shared_shadow: Shadow::default(),
+            precedence: Precedence::default(),
             number: 0,
             is_watched: run.is_watched,
-            barriers_passed: 0,
             arrived: [0; 16],
             time: 0,
             most_steps: run.most_steps,
+            is_over: false,
+            turns: run.order,
         };
         let places = numbers.map_or(blocks, |it| it.len() as u32);
         for place in 0..places {
             let number = match run.order {
                 _ if let Some(numbers) = numbers => numbers[place as usize],
-                Order::Forward => place,
-                Order::Backward => blocks - 1 - place,
-                Order::Mixed(seed) => mixed(place, blocks, seed),
+                order => order.number(place, blocks),
             };
-            // Nothing that a block of before has seen holds for this one.
-            block.order.acquired = 0;
             block.run(&mut warps, number)?;
         }
         Ok(block.time)

@@ -9,6 +9,7 @@ use super::alu::put;
 use super::block::Block;
 use super::findings::Fault;
 use super::observer::Witness;
+use super::shadow::Kind;
 use super::warp::{ALL, Warp};
 use crate::decode::space_at;
 use crate::decode::{Address, MatrixType, Part};
@@ -382,7 +383,7 @@ impl<O: Witness> Block<'_, O> {
             space: Space::Shared,
             bytes: 2,
             write: write.is_some(),
-            atomic: false,
+            kind: Kind::Plain,
         };
         let mut found = [0; 8];
         for (it, idx) in found.iter_mut().zip(0..) {
@@ -410,7 +411,7 @@ impl<O: Witness> Block<'_, O> {
             space,
             bytes,
             write: write.is_some(),
-            atomic: false,
+            kind: Kind::Plain,
         };
         match write {
             None => self.read_one(warp, lane, how, address).map(|it| it as u32),
@@ -438,7 +439,7 @@ impl<O: Witness> Block<'_, O> {
             space,
             bytes,
             write,
-            atomic: false,
+            kind: Kind::Plain,
         };
         self.tell(warp, how, addresses, lanes & ALL, (false, false));
     }

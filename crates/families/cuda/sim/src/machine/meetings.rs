@@ -51,7 +51,6 @@ impl<O: Witness> Block<'_, O> {
         }
         let wanted = named & warp.live;
         if wanted == lanes {
-            warp.meetings += 1;
             return Ok(Meeting::Complete);
         }
         let is_same_step =

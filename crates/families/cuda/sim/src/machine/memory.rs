@@ -1,7 +1,7 @@
 //! Memory of the device and of a block.
 
 use super::findings::{Fault, Finding, Thread};
-use super::shadow::{GlobalShadow, Initialised};
+use super::shadow::{Initialised, Shadow};
 use crate::decode::{BUFFER_WINDOW, RANGE, VARIABLE_WINDOW};
 use crate::ptx::{Line, Module, Space};
 
@@ -14,7 +14,7 @@ pub(crate) struct Area {
     pub(crate) bytes: Vec<u8>,
     pub(crate) is_constant: bool,
     /// Who used it in this launch.
-    pub(crate) shadow: Option<GlobalShadow>,
+    pub(crate) shadow: Option<Shadow>,
     /// What of it was written; nothing if all of it holds something.
     pub(crate) initialised: Option<Initialised>,
 }
@@ -90,12 +90,19 @@ impl DeviceMemory {
     /// What is outside.
     pub fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Box<Finding>> {
         let (source, range) = self.span(from, bytes, false)?;
-        let content = self.areas[source].bytes[range].to_vec();
-        let (area, range) = self.span(to, bytes, true)?;
+        let content = self.areas[source].bytes[range.clone()].to_vec();
+        let of_source = self.areas[source].initialised.clone();
+        let is_written = |at: usize| of_source.as_ref().is_none_or(|it| it.is_written(at, 1));
+        let (area, to) = self.span(to, bytes, true)?;
         let area = &mut self.areas[area];
-        area.bytes[range.clone()].copy_from_slice(&content);
+        area.bytes[to.clone()].copy_from_slice(&content);
         if let Some(initialised) = &mut area.initialised {
-            range.for_each(|at| initialised.mark(at, 1));
+            for (from, to) in range.zip(to) {
+                match is_written(from) {
+                    true => initialised.mark(to, 1),
+                    false => initialised.unmark(to),
+                }
+            }
         }
         Ok(())
     }
@@ -124,13 +131,27 @@ impl DeviceMemory {
         Ok((place.area, place.offset..end as usize))
     }
 
+    /// Takes the variables of the module as a call of before has left them in `other`. Returns
+    /// whether any of them differs from what it was.
+    pub fn take_variables(&mut self, other: &Self) -> bool {
+        let mut is_changed = false;
+        let count = FIRST_BUFFER as usize;
+        for (to, from) in self.areas[..count].iter_mut().zip(&other.areas[..count]) {
+            is_changed |= to.bytes != from.bytes;
+            to.bytes.clone_from(&from.bytes);
+        }
+        is_changed
+    }
+
     /// Begins a launch: nobody has used anything yet. `granule` is the width of the
     /// narrowest access.
     pub(crate) fn begin_launch(&mut self, is_watched: bool, granule: u32) {
         for area in &mut self.areas {
             area.shadow = None;
             if is_watched && !area.bytes.is_empty() && !area.is_constant {
-                area.shadow = Some(GlobalShadow::new(area.bytes.len(), granule));
+                let mut shadow = Shadow::default();
+                shadow.begin(area.bytes.len(), granule);
+                area.shadow = Some(shadow);
             }
         }
     }

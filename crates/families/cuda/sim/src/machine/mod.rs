@@ -18,6 +18,7 @@ mod memory;
 mod observer;
 mod packing;
 mod places;
+mod precedence;
 mod rows;
 mod shadow;
 mod specials;

@@ -1,351 +1,307 @@
 //! Who used which bytes: races and reads of what nobody wrote.
 
-use std::collections::HashMap;
+use super::precedence::{Mark, Precedence, Who};
+use crate::decode::Meant;
 
-/// When and by whom something was used. Two uses are ordered if they are of one thread, if a
-/// barrier of the block lies between them, or if they are of one warp with a meeting of the
-/// warp between them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Use {
-    /// Number of the thread in its block.
-    pub(crate) thread: u16,
-    /// Barriers that the block has passed.
-    pub(crate) barriers: u32,
-    /// Meetings that the warp has had.
-    pub(crate) meetings: u32,
-}
-
-/// Somebody of a warp, more than one.
-const OF_WARP: u16 = 0x8000;
-/// Threads of several warps.
-const OF_BLOCK: u16 = 0xffff;
 /// The number that stands for several blocks.
 const SEVERAL: u32 = u32::MAX;
-/// Nobody.
-const NOBODY: u16 = 0xfffe;
-
-impl Use {
-    const NONE: Self = Self {
-        thread: NOBODY,
-        barriers: 0,
-        meetings: 0,
-    };
-
-    fn warp(self) -> u16 {
-        match self.thread {
-            OF_BLOCK => OF_BLOCK,
-            it if it & OF_WARP != 0 => it & !OF_WARP,
-            it => it / 32,
-        }
-    }
-
-    /// Returns whether nothing orders this use before `later`.
-    fn meets(self, later: Self) -> bool {
-        if self.thread == NOBODY || self.thread == later.thread || self.barriers != later.barriers {
-            return false;
-        }
-        self.warp() != later.warp() || self.meetings == later.meetings
-    }
-
-    /// Returns the use that stands for this one and a later read.
-    fn joined(self, later: Self) -> Self {
-        if self.thread == NOBODY || self.thread == later.thread || self.barriers != later.barriers {
-            return later;
-        }
-        if self.warp() != later.warp() {
-            return Self {
-                thread: OF_BLOCK,
-                ..later
-            };
-        }
-        if self.meetings != later.meetings {
-            return later;
-        }
-        Self {
-            thread: OF_WARP | later.warp(),
-            ..later
-        }
-    }
-
-    /// Returns a thread that it was, if that is known.
-    fn somebody(self) -> u16 {
-        match self.thread {
-            OF_BLOCK => 0,
-            it if it & OF_WARP != 0 => (it & !OF_WARP) * 32,
-            it => it,
-        }
-    }
-}
 
 /// The earlier one of two uses that meet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Met {
-    /// A thread of it.
-    pub(crate) thread: u16,
+    /// A thread of it: its number in its block.
+    pub(crate) thread: u32,
     /// Its block, if that is another one.
     pub(crate) block: Option<u32>,
     /// Whether it wrote.
     pub(crate) wrote: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct SharedCell {
-    write: Use,
-    read: Use,
-    is_atomic: bool,
+/// How a use is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    /// Atomic, or volatile: others of this kind may use the same bytes at once.
+    Strong,
+    /// A write of a copy that is on its way from now on.
+    Begun,
+    /// The same when it has landed.
+    Landed,
+    /// A read of what never changes during a launch.
+    Constant,
+}
+
+impl From<Meant> for Kind {
+    fn from(meant: Meant) -> Self {
+        match meant {
+            Meant::Plain => Self::Plain,
+            Meant::Strong => Self::Strong,
+            Meant::Constant => Self::Constant,
+        }
+    }
+}
+
+/// Uses of one kind of some bytes: those of the latest time that nothing orders before a later
+/// one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Uses {
+    mark: Mark,
+    /// The block, or several; nothing if `mark` is empty.
+    block: u32,
+    /// Number of the list of further marks, of earlier times; 0 if there are none.
+    more: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cell {
+    writes: Uses,
+    reads: Uses,
+    is_strong: bool,
+    are_reads_strong: bool,
     is_written: bool,
+    is_on_its_way: bool,
+    is_outside: bool,
 }
 
-/// Uses of the memory of one block.
+/// Uses of one memory: of a block, or of a buffer in one launch.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SharedShadow {
-    cells: Vec<SharedCell>,
+pub(crate) struct Shadow {
+    cells: Vec<Cell>,
     shift: u32,
+    /// Marks of uses at several times; the first list stays empty.
+    lists: Vec<Vec<Mark>>,
+    free: Vec<u32>,
 }
 
-/// What a use of shared memory finds.
+/// What a use of memory finds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
     Race(Met),
     Uninitialised,
+    /// It is read as what never changes, and was written.
+    Changed(Met),
 }
 
-impl SharedShadow {
-    /// Makes that of a block that begins.
+impl Shadow {
+    /// Begins anew with so many bytes. `granule` is the width of the narrowest access.
     pub(crate) fn begin(&mut self, bytes: usize, granule: u32) {
         self.shift = granule.max(1).trailing_zeros();
         self.cells.clear();
-        let empty = SharedCell {
-            write: Use::NONE,
-            read: Use::NONE,
-            is_atomic: false,
-            is_written: false,
-        };
-        self.cells.resize((bytes >> self.shift) + 1, empty);
+        self.cells
+            .resize((bytes >> self.shift) + 1, Cell::default());
+        self.free.clear();
+        self.lists.clear();
+        self.lists.push(Vec::new());
     }
 
-    pub(crate) fn read(
-        &mut self,
-        at: usize,
-        bytes: usize,
-        by: Use,
-        atomic: bool,
-    ) -> Result<(), Trouble> {
-        for cell in &mut self.cells[at >> self.shift..(at + bytes).div_ceil(1 << self.shift)] {
-            if !cell.is_written {
-                return Err(Trouble::Uninitialised);
-            }
-            if cell.write.meets(by) && !(atomic && cell.is_atomic) {
-                return Err(Trouble::Race(Met {
-                    thread: cell.write.somebody(),
-                    block: None,
-                    wrote: true,
-                }));
-            }
-            if !atomic {
-                cell.read = cell.read.joined(by);
-            }
-        }
-        Ok(())
+    fn cells(&self, at: usize, bytes: usize) -> std::ops::Range<usize> {
+        at >> self.shift..(at + bytes).div_ceil(1 << self.shift)
     }
 
-    /// `same` says that the bytes hold already what is written: two threads that write the
-    /// same value do no harm.
-    pub(crate) fn write(
-        &mut self,
-        at: usize,
-        bytes: usize,
-        by: Use,
-        atomic: bool,
-        same: bool,
-    ) -> Result<(), Trouble> {
-        for cell in &mut self.cells[at >> self.shift..(at + bytes).div_ceil(1 << self.shift)] {
-            let met = if cell.write.meets(by) && !(atomic && cell.is_atomic) && !same {
-                Some((cell.write, true))
-            } else if cell.read.meets(by) && !same {
-                Some((cell.read, false))
-            } else {
-                None
-            };
-            if let Some((earlier, wrote)) = met {
-                return Err(Trouble::Race(Met {
-                    thread: earlier.somebody(),
-                    block: None,
-                    wrote,
-                }));
-            }
-            cell.write = by;
-            cell.is_atomic = atomic;
-            cell.is_written = true;
-        }
-        Ok(())
-    }
-}
-
-/// A use of global memory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GlobalUse {
-    pub(crate) by: Use,
-    /// Number of the block.
-    pub(crate) block: u32,
-    /// Steps that the launch had taken.
-    pub(crate) time: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct GlobalCell {
-    write: GlobalUse,
-    read: GlobalUse,
-    is_atomic: bool,
-}
-
-/// Uses of one buffer in one launch.
-#[derive(Clone, Debug)]
-pub(crate) struct GlobalShadow {
-    cells: Vec<GlobalCell>,
-    shift: u32,
-}
-
-/// What blocks have published: the time of the last fence that an atomic operation followed,
-/// and the time of that operation.
-#[derive(Clone, Copy, Debug, Default)]
-struct Published {
-    fence: u64,
-    before: u64,
-    at: u64,
-}
-
-/// How blocks of a launch are ordered.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct BlockOrder {
-    /// What blocks have published, by their numbers: those that had a fence.
-    published: HashMap<u32, Published>,
-    /// When the block that runs last used an atomic operation.
-    pub(crate) acquired: u64,
-}
-
-impl BlockOrder {
-    /// Notes a fence of the block `number`.
-    pub(crate) fn fence(&mut self, number: u32, time: u64) {
-        self.published.entry(number).or_default().fence = time;
-    }
-
-    /// Notes an atomic operation of the block `number`. Before a fence it publishes nothing.
-    pub(crate) fn publish(&mut self, number: u32, time: u64) {
-        self.acquired = time;
-        if let Some(published) = self.published.get_mut(&number) {
-            published.before = published.fence;
-            published.at = time;
-        }
-    }
-
-    fn orders(&self, earlier: &GlobalUse) -> bool {
-        if earlier.block == SEVERAL {
-            // Which of them published is not kept: the benefit of the doubt.
-            return earlier.time < self.acquired;
-        }
-        let Some(published) = self.published.get(&earlier.block) else {
-            return false;
-        };
-        earlier.time < published.before && published.at <= self.acquired
-    }
-}
-
-impl GlobalShadow {
-    pub(crate) fn new(bytes: usize, granule: u32) -> Self {
-        let shift = granule.max(1).trailing_zeros();
-        let none = GlobalUse {
-            by: Use::NONE,
-            block: 0,
-            time: 0,
-        };
-        let empty = GlobalCell {
-            write: none,
-            read: none,
-            is_atomic: false,
-        };
-        Self {
-            cells: vec![empty; (bytes >> shift) + 1],
-            shift,
-        }
-    }
-
-    fn meets(earlier: &GlobalUse, later: &GlobalUse, order: &BlockOrder) -> Option<Option<u32>> {
-        if earlier.by.thread == NOBODY {
+    /// Returns a use that nothing orders before one of `by`.
+    #[inline(always)]
+    fn met(&self, uses: Uses, by: Who, order: &Precedence, wrote: bool) -> Option<Met> {
+        if uses.mark.warps == 0 {
             return None;
         }
-        if earlier.block == later.block {
-            return earlier.by.meets(later.by).then_some(None);
+        if uses.block == SEVERAL {
+            // Which of them published is not kept: the benefit of the doubt.
+            return (!order.has_heard_of_any(by)).then_some(Met {
+                thread: 0,
+                block: Some(SEVERAL),
+                wrote,
+            });
         }
-        (!order.orders(earlier)).then_some(Some(earlier.block).filter(|it| *it != SEVERAL))
+        let found = order.unknown(by, (uses.block, uses.mark)).or_else(|| {
+            let more = self.lists[uses.more as usize].iter();
+            more.copied()
+                .find_map(|mark| order.unknown(by, (uses.block, mark)))
+        });
+        found.map(|who| Met {
+            thread: who.warp * 32 + who.lane,
+            block: (uses.block != order.block()).then_some(uses.block),
+            wrote,
+        })
     }
 
+    /// Returns the uses that stand for these and one of `by`.
+    #[inline(always)]
+    fn joined(&mut self, uses: Uses, by: Who, order: &Precedence) -> Uses {
+        let now = Uses {
+            mark: order.mark(by),
+            block: order.block(),
+            more: 0,
+        };
+        if uses.mark.warps == 0 {
+            return now;
+        }
+        if uses.block != now.block {
+            self.dropped(uses);
+            return Uses {
+                block: SEVERAL,
+                ..now
+            };
+        }
+        if uses.mark.time == now.mark.time {
+            return Uses {
+                mark: Mark {
+                    warps: uses.mark.warps | now.mark.warps,
+                    lanes: uses.mark.lanes | now.mark.lanes,
+                    ..now.mark
+                },
+                ..uses
+            };
+        }
+        let is_open = |mark: &Mark| order.unknown(by, (now.block, *mark)).is_some();
+        let mut list = std::mem::take(&mut self.lists[uses.more as usize]);
+        list.retain(is_open);
+        if is_open(&uses.mark) {
+            list.push(uses.mark);
+        }
+        let mut more = uses.more;
+        if list.is_empty() {
+            self.dropped(uses);
+            more = 0;
+        } else if more == 0 {
+            more = self.free.pop().unwrap_or(self.lists.len() as u32);
+        }
+        if more as usize == self.lists.len() {
+            self.lists.push(Vec::new());
+        }
+        self.lists[more as usize] = list;
+        Uses { more, ..now }
+    }
+
+    fn dropped(&mut self, uses: Uses) {
+        if uses.more != 0 {
+            self.lists[uses.more as usize].clear();
+            self.free.push(uses.more);
+        }
+    }
+
+    /// Says that some bytes are nobody's.
+    pub(crate) fn close(&mut self, bytes: std::ops::Range<usize>) {
+        let first = bytes.start.div_ceil(1 << self.shift);
+        let cells = first..(bytes.end >> self.shift).max(first);
+        self.cells[cells]
+            .iter_mut()
+            .for_each(|it| it.is_outside = true);
+    }
+
+    /// Returns whether a use reaches bytes that are nobody's.
+    pub(crate) fn is_outside(&self, at: usize, bytes: usize) -> bool {
+        self.cells[self.cells(at, bytes)]
+            .iter()
+            .any(|it| it.is_outside)
+    }
+
+    /// Notes a read by `by` of `bytes` bytes from `at` on.
     pub(crate) fn read(
         &mut self,
         at: usize,
         bytes: usize,
-        by: GlobalUse,
-        atomic: bool,
-        order: &BlockOrder,
-    ) -> Result<(), Met> {
-        for cell in &mut self.cells[at >> self.shift..(at + bytes).div_ceil(1 << self.shift)] {
-            if !(atomic && cell.is_atomic)
-                && let Some(block) = Self::meets(&cell.write, &by, order)
-            {
-                return Err(Met {
-                    thread: cell.write.by.somebody(),
-                    block,
+        by: Who,
+        kind: Kind,
+        order: &Precedence,
+    ) -> Result<(), Trouble> {
+        for number in self.cells(at, bytes) {
+            let cell = self.cells[number];
+            if kind == Kind::Constant && cell.writes.mark.warps != 0 {
+                let who = cell.writes.mark;
+                return Err(Trouble::Changed(Met {
+                    thread: who.warps.trailing_zeros() * 32 + who.lanes.trailing_zeros(),
+                    block: Some(cell.writes.block).filter(|it| *it != order.block()),
                     wrote: true,
-                });
+                }));
             }
-            if !atomic {
-                let is_other = cell.read.by.thread != NOBODY && cell.read.block != by.block;
-                cell.read = match is_other {
-                    true => GlobalUse {
-                        block: SEVERAL,
-                        ..by
-                    },
-                    false => GlobalUse {
-                        by: cell.read.by.joined(by.by),
-                        ..by
-                    },
-                };
+            if cell.is_on_its_way {
+                return Err(Trouble::Race(in_flight(&cell)));
             }
+            if !(kind == Kind::Strong && cell.is_strong)
+                && let Some(met) = self.met(cell.writes, by, order, true)
+            {
+                return Err(Trouble::Race(met));
+            }
+            let is_first = cell.reads.mark.warps == 0;
+            self.cells[number].are_reads_strong =
+                kind == Kind::Strong && (is_first || cell.are_reads_strong);
+            self.cells[number].reads = self.joined(cell.reads, by, order);
         }
         Ok(())
     }
 
-    /// `same` is as for shared memory.
+    /// Returns whether bytes of shared memory were written at all.
+    pub(crate) fn is_written(&self, at: usize, bytes: usize) -> bool {
+        self.cells[self.cells(at, bytes)]
+            .iter()
+            .all(|it| it.is_written)
+    }
+
+    /// Notes a write. `same` says that the bytes hold already what is written: two threads that
+    /// write the same value do no harm.
     pub(crate) fn write(
         &mut self,
         at: usize,
         bytes: usize,
-        by: GlobalUse,
-        atomic: bool,
-        same: bool,
-        order: &BlockOrder,
-    ) -> Result<(), Met> {
-        for cell in &mut self.cells[at >> self.shift..(at + bytes).div_ceil(1 << self.shift)] {
-            if !(same || atomic && cell.is_atomic)
-                && let Some(block) = Self::meets(&cell.write, &by, order)
-            {
-                return Err(Met {
-                    thread: cell.write.by.somebody(),
-                    block,
-                    wrote: true,
-                });
+        by: Who,
+        (kind, same): (Kind, bool),
+        order: &Precedence,
+    ) -> Result<(), Trouble> {
+        for number in self.cells(at, bytes) {
+            let cell = self.cells[number];
+            let now = Uses {
+                mark: order.mark(by),
+                block: order.block(),
+                more: 0,
+            };
+            if kind == Kind::Landed {
+                let cell = &mut self.cells[number];
+                cell.is_on_its_way = false;
+                cell.is_written = true;
+                cell.writes = now;
+                continue;
             }
-            if !same && let Some(block) = Self::meets(&cell.read, &by, order) {
-                return Err(Met {
-                    thread: cell.read.by.somebody(),
-                    block,
-                    wrote: false,
-                });
+            if cell.is_on_its_way {
+                return Err(Trouble::Race(in_flight(&cell)));
             }
-            cell.write = by;
-            cell.is_atomic = atomic;
+            let are_strong = kind == Kind::Strong && cell.is_strong;
+            if !same {
+                let of_write = match are_strong {
+                    true => None,
+                    false => self.met(cell.writes, by, order, true),
+                };
+                let of_read = || match kind == Kind::Strong && cell.are_reads_strong {
+                    true => None,
+                    false => self.met(cell.reads, by, order, false),
+                };
+                let met = of_write.or_else(of_read);
+                if let Some(met) = met {
+                    return Err(Trouble::Race(met));
+                }
+            }
+            let writes = match are_strong {
+                true => self.joined(cell.writes, by, order),
+                false => {
+                    self.dropped(cell.writes);
+                    now
+                }
+            };
+            let cell = &mut self.cells[number];
+            cell.writes = writes;
+            cell.is_strong = kind == Kind::Strong;
+            cell.is_on_its_way = kind == Kind::Begun;
+            cell.is_written |= kind != Kind::Begun;
         }
         Ok(())
+    }
+}
+
+fn in_flight(cell: &Cell) -> Met {
+    let mark = cell.writes.mark;
+    Met {
+        thread: mark.warps.trailing_zeros() * 32 + mark.lanes.trailing_zeros(),
+        block: None,
+        wrote: true,
     }
 }
 
@@ -365,6 +321,10 @@ impl Initialised {
     pub(crate) fn mark(&mut self, at: usize, bytes: usize) {
         let ones = (1_u64 << bytes) - 1;
         self.written[at / 64] |= ones << (at % 64);
+    }
+
+    pub(crate) fn unmark(&mut self, at: usize) {
+        self.written[at / 64] &= !(1 << (at % 64));
     }
 
     pub(crate) fn is_written(&self, at: usize, bytes: usize) -> bool {

@@ -4,14 +4,34 @@ use super::launch::Launch;
 use super::warp::Warp;
 use crate::decode::{Kernel, SPECIAL};
 
-/// Where `%ctaid.x` lies among special registers; `%ctaid.y` and `%ctaid.z` follow.
-const POSITION: usize = {
+/// SMs that a kernel sees. What `%smid` and `%warpid` are is up to the device, and may change
+/// while a thread runs (PTX ISA): nothing can be relied on but that they are below this number
+/// and `%nwarpid`.
+const SMS: u32 = 4;
+/// Places of warps that an SM has.
+const WARPS: u32 = 64;
+
+/// Where a special register lies among all.
+const fn place_of(name: &str) -> usize {
     let mut at = 0;
-    while !matches!(SPECIAL[at].as_bytes(), b"%ctaid.x") {
+    while !is_same(SPECIAL[at].as_bytes(), name.as_bytes()) {
         at += 1;
     }
-    assert!(matches!(SPECIAL[at + 1].as_bytes(), b"%ctaid.y"));
-    assert!(matches!(SPECIAL[at + 2].as_bytes(), b"%ctaid.z"));
+    at
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// Where `%ctaid.x` lies among special registers; `%ctaid.y` and `%ctaid.z` follow.
+const POSITION: usize = {
+    let at = place_of("%ctaid.x");
+    assert!(at + 1 == place_of("%ctaid.y") && at + 2 == place_of("%ctaid.z"));
     at
 };
 
@@ -33,8 +53,7 @@ pub(super) fn fill(warp: &mut Warp, kernel: &Kernel, launch: &Launch) {
                 "%nctaid.y" => launch.grid[1],
                 "%nctaid.z" => launch.grid[2],
                 "%laneid" => lane,
-                "%warpid" => warp.number,
-                "%nwarpid" => launch.threads().div_ceil(32),
+                "%nwarpid" => WARPS,
                 "%lanemask_eq" => 1 << lane,
                 "%lanemask_lt" => (1 << lane) - 1,
                 "%lanemask_le" => ((1_u64 << (lane + 1)) - 1) as u32,
@@ -42,7 +61,7 @@ pub(super) fn fill(warp: &mut Warp, kernel: &Kernel, launch: &Launch) {
                 "%lanemask_ge" => !((1 << lane) - 1),
                 "%dynamic_smem_size" => launch.dynamic_shared,
                 "%total_smem_size" => launch.shared_bytes(kernel) as u32,
-                "%nsmid" => 1,
+                "%nsmid" => SMS,
                 _ => 0,
             }
         };
@@ -52,8 +71,16 @@ pub(super) fn fill(warp: &mut Warp, kernel: &Kernel, launch: &Launch) {
     }
 }
 
-/// Sets the position of the block that a warp is of.
-pub(super) fn place(warp: &mut Warp, kernel: &Kernel, position: [u32; 3]) {
+/// Sets what differs from block to block: the position of the block `number`, and where it
+/// runs.
+pub(super) fn place(warp: &mut Warp, kernel: &Kernel, number: u32, position: [u32; 3]) {
+    for (name, value) in [
+        ("%smid", (number % SMS * 3 + 1) % SMS),
+        // What the SM ran before has other places.
+        ("%warpid", (warp.number + 32 + 7 * number) % WARPS),
+    ] {
+        warp.words[kernel.first_special as usize + place_of(name)] = [value; 32];
+    }
     let first = kernel.first_special as usize + POSITION;
     for (word, value) in warp.words[first..].iter_mut().zip(position) {
         *word = [value; 32];

@@ -2,6 +2,9 @@
 
 use crate::decode::Kernel;
 
+/// What registers and memory of threads hold that nobody set: no zero by chance.
+const NOT_SET: u32 = 0xa5a5_a5a5;
+
 /// All threads of a warp.
 pub(crate) const ALL: u32 = u32::MAX;
 
@@ -53,8 +56,6 @@ pub(crate) struct Warp {
     pub(crate) groups: Vec<Group>,
     /// Threads that have not ended.
     pub(crate) live: u32,
-    /// Times that threads of the warp have met.
-    pub(crate) meetings: u32,
     pub(crate) copies: Vec<Copy>,
     /// Groups of copies so far.
     pub(crate) copy_groups: u32,
@@ -71,15 +72,17 @@ impl Warp {
         };
         let mut warp = Self {
             number,
-            words: vec![[0; 32]; kernel.words as usize],
-            doubles: vec![[0; 32]; kernel.doubles as usize],
+            words: vec![[NOT_SET; 32]; kernel.words as usize],
+            doubles: vec![
+                [u64::from(NOT_SET) << 32 | u64::from(NOT_SET); 32];
+                kernel.doubles as usize
+            ],
             predicates: vec![0; kernel.predicates as usize],
             groups: Vec::new(),
             live: 0,
-            meetings: 0,
             copies: Vec::new(),
             copy_groups: 0,
-            local: vec![0; kernel.local_bytes as usize * 32],
+            local: vec![NOT_SET as u8; kernel.local_bytes as usize * 32],
         };
         for (register, bits) in &kernel.word_constants {
             warp.words[*register as usize] = [*bits; 32];
@@ -102,7 +105,6 @@ impl Warp {
             waits: Waits::No,
             alone: 0,
         });
-        self.meetings = 0;
         self.copies.clear();
         self.copy_groups = 0;
     }

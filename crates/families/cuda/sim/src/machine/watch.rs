@@ -5,37 +5,30 @@ use super::block::Block;
 use super::findings::Fault;
 use super::memory::DeviceMemory;
 use super::observer::Witness;
-use super::shadow::{GlobalUse, Met, Trouble, Use};
+use super::precedence::Who;
+use super::shadow::{Kind, Met, Trouble};
 use super::warp::Warp;
 use crate::ptx::Space;
 
-impl<O: Witness> Block<'_, O> {
-    #[inline]
-    fn user(&self, warp: &Warp, lane: u32) -> Use {
-        Use {
-            thread: (warp.number * 32 + lane) as u16,
-            barriers: self.barriers_passed,
-            meetings: warp.meetings,
-        }
-    }
+/// Bits of an offset in the number of a word; above them stands the buffer.
+const WORD_BITS: u32 = 40;
 
+impl<O: Witness> Block<'_, O> {
     fn race(
         &self,
         space: Space,
         area: Option<u32>,
         offset: usize,
-        met: Met,
-        warp: &Warp,
-        write: bool,
+        (met, warp, write): (Met, &Warp, bool),
     ) -> Fault {
         Fault::Race {
             space,
             area,
             offset: offset as u64,
-            other: self.launch.thread(u32::from(met.thread)),
+            other: self.launch.thread(met.thread),
             other_block: met.block,
             writes: [met.wrote, write],
-            same_warp: met.block.is_none() && u32::from(met.thread) / 32 == warp.number,
+            same_warp: met.block.is_none() && met.thread / 32 == warp.number,
         }
     }
 
@@ -48,22 +41,43 @@ impl<O: Witness> Block<'_, O> {
         at: usize,
         same: bool,
     ) -> Result<(), Failed> {
-        let by = self.user(warp, lane);
-        let bytes = how.bytes as usize;
-        let result = match how.write {
-            true => self.shared_shadow.write(at, bytes, by, how.atomic, same),
-            false => self.shared_shadow.read(at, bytes, by, how.atomic),
+        let by = Who {
+            warp: warp.number,
+            lane,
         };
-        result.map_err(|trouble| {
-            let fault = match trouble {
-                Trouble::Race(met) => self.race(Space::Shared, None, at, met, warp, how.write),
-                Trouble::Uninitialised => Fault::Uninitialised {
+        let bytes = how.bytes as usize;
+        if self.shared_shadow.is_outside(at, bytes) {
+            let before = self
+                .kernel
+                .shared_gaps
+                .iter()
+                .rev()
+                .find(|it| it.start <= at);
+            return Err((
+                Fault::OutOfBounds {
                     space: Space::Shared,
                     area: None,
-                    offset: at as u64,
+                    size: self.launch.shared_bytes(self.kernel),
+                    distance: before.map_or(0, |it| at as i64 - it.start as i64),
+                    bytes: how.bytes,
+                    write: how.write,
                 },
-            };
-            (fault, lane)
+                lane,
+            ));
+        }
+        if how.kind == Kind::Strong {
+            self.strong(by, how, at as u64);
+        }
+        let result = match how.write {
+            true => (self.shared_shadow).write(at, bytes, by, (how.kind, same), &self.precedence),
+            false if !self.shared_shadow.is_written(at, bytes) => Err(Trouble::Uninitialised),
+            false => (self.shared_shadow).read(at, bytes, by, how.kind, &self.precedence),
+        };
+        result.map_err(|trouble| {
+            (
+                self.fault(Space::Shared, None, at, (trouble, warp, how)),
+                lane,
+            )
         })
     }
 
@@ -77,38 +91,67 @@ impl<O: Witness> Block<'_, O> {
         at: usize,
         same: bool,
     ) -> Result<(), Failed> {
-        let by = GlobalUse {
-            by: self.user(warp, lane),
-            block: self.number,
-            time: self.time,
+        let by = Who {
+            warp: warp.number,
+            lane,
         };
         let bytes = how.bytes as usize;
+        if how.kind == Kind::Strong {
+            self.strong(by, how, (area as u64 + 1) << WORD_BITS | at as u64);
+        }
         let of = self.memory.area(area);
+        let mut result = Ok(());
         if let Some(initialised) = &mut of.initialised {
             if how.write {
                 initialised.mark(at, bytes);
             } else if !initialised.is_written(at, bytes) {
-                let fault = Fault::Uninitialised {
-                    space: Space::Global,
-                    area: DeviceMemory::buffer_of(area),
-                    offset: at as u64,
-                };
-                return Err((fault, lane));
+                result = Err(Trouble::Uninitialised);
             }
         }
-        let Some(shadow) = &mut of.shadow else {
-            return Ok(());
-        };
-        let result = match how.write {
-            true => shadow.write(at, bytes, by, how.atomic, same, self.order),
-            false => shadow.read(at, bytes, by, how.atomic, self.order),
-        };
-        result.map_err(|met| {
+        if let (Ok(()), Some(shadow)) = (result, &mut of.shadow) {
+            result = match how.write {
+                true => shadow.write(at, bytes, by, (how.kind, same), &self.precedence),
+                false => shadow.read(at, bytes, by, how.kind, &self.precedence),
+            };
+        }
+        result.map_err(|trouble| {
             let area = DeviceMemory::buffer_of(area);
             (
-                self.race(Space::Global, area, at, met, warp, how.write),
+                self.fault(Space::Global, area, at, (trouble, warp, how)),
                 lane,
             )
         })
+    }
+
+    /// Passes on what threads know by words that they use atomically.
+    fn strong(&mut self, by: Who, how: How, word: u64) {
+        match how.write {
+            true => self.precedence.release(by, word),
+            false => self.precedence.acquire(by, word),
+        }
+    }
+
+    #[cold]
+    fn fault(
+        &self,
+        space: Space,
+        area: Option<u32>,
+        at: usize,
+        (trouble, warp, how): (Trouble, &Warp, How),
+    ) -> Fault {
+        match trouble {
+            Trouble::Race(met) => self.race(space, area, at, (met, warp, how.write)),
+            Trouble::Uninitialised => Fault::Uninitialised {
+                space,
+                area,
+                offset: at as u64,
+            },
+            Trouble::Changed(met) => Fault::Changed {
+                area,
+                offset: at as u64,
+                other: self.launch.thread(met.thread),
+                other_block: met.block,
+            },
+        }
     }
 }

@@ -1,13 +1,26 @@
-//! Which blocks of a launch stand for all, and how the work of all lies on the SMs.
+//! Which blocks of a launch stand for all, how the work of all lies on the SMs, and how many of
+//! them wait for each other in a row.
 
+use super::polls::polls;
+use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
+use crate::ptx::Space;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
-/// Counts the steps of each block.
-#[derive(Default)]
-pub(super) struct BlockSteps {
-    steps: Vec<u64>,
+/// Counts what each block does: its steps, and the sectors and banks that these use.
+pub(super) struct Survey<'k> {
+    kernel: &'k Kernel,
+    /// Loads and atomic operations that are done over and over until another thread has written.
+    polls: Vec<bool>,
+    work: Vec<u64>,
+    at: usize,
+    block: u32,
+    /// Blocks that one has waited for, one after the other, and most of these.
+    depth: u32,
+    deepest: u32,
+    /// Words that others may wait for: the block that wrote them last, and its depth then.
+    written: HashMap<u64, (u32, u32)>,
 }
 
 /// What blocks that were traced stand for, as factors of the sum over them.
@@ -22,15 +35,44 @@ pub(super) struct Share {
     pub(super) rounds: f64,
 }
 
-impl BlockSteps {
+impl<'k> Survey<'k> {
+    pub(super) fn new(kernel: &'k Kernel) -> Self {
+        Self {
+            kernel,
+            polls: polls(kernel),
+            work: Vec::new(),
+            at: 0,
+            block: 0,
+            depth: 0,
+            deepest: 0,
+            written: HashMap::new(),
+        }
+    }
+
+    /// Returns how many blocks wait for each other, one after the other.
+    pub(super) fn deepest(&self) -> u32 {
+        self.deepest
+    }
+
+    fn work(&self, number: u32) -> u64 {
+        self.work.get(number as usize).copied().unwrap_or(1).max(1)
+    }
+
     /// Returns what the blocks of these numbers stand for, of `blocks`, where `resident` of
     /// them are on each SM at once. Each takes its place as soon as one is free.
-    pub(super) fn share(&self, numbers: &[u32], blocks: u32, (sms, resident): (u32, u32)) -> Share {
-        let steps = |number: u32| self.steps.get(number as usize).copied().unwrap_or(1).max(1);
-        let traced: u64 = numbers.iter().map(|it| steps(*it)).sum();
-        let all: u64 = match self.steps.is_empty() {
+    pub(super) fn share(
+        &self,
+        chosen: &BTreeMap<u32, f64>,
+        blocks: u32,
+        (sms, resident): (u32, u32),
+    ) -> Share {
+        let traced: f64 = chosen
+            .iter()
+            .map(|(number, factor)| self.work(*number) as f64 * factor)
+            .sum();
+        let all: u64 = match self.work.is_empty() {
             true => blocks.into(),
-            false => (0..blocks).map(steps).sum(),
+            false => (0..blocks).map(|it| self.work(it)).sum(),
         };
         let mut free: BinaryHeap<Reverse<(u64, u32, u32)>> = (0..resident)
             .flat_map(|place| (0..sms).map(move |sm| Reverse((0, place, sm))))
@@ -41,56 +83,130 @@ impl BlockSteps {
             let Some(Reverse((time, place, sm))) = free.pop() else {
                 break;
             };
-            let end = time + steps(number);
-            load[sm as usize] += steps(number);
+            let end = time + self.work(number);
+            load[sm as usize] += self.work(number);
             last = last.max(end);
             free.push(Reverse((end, place, sm)));
         }
         let busiest = load.into_iter().max().unwrap_or(0);
-        let mean = traced as f64 / numbers.len().max(1) as f64;
+        let mean = traced / chosen.len().max(1) as f64;
         Share {
-            all: all as f64 / traced as f64,
-            busiest: busiest as f64 / traced as f64,
+            all: all as f64 / traced,
+            busiest: busiest as f64 / traced,
             rounds: last as f64 / mean,
         }
     }
-}
 
-impl Observer for BlockSteps {
-    fn block(&mut self, _number: u32, _warps: u32) {
-        self.steps.push(0);
+    /// Returns the blocks to trace, and how many times each counts of what they did: `sample` of
+    /// all, one of each of as many equal parts of them in the order of their work, and the first
+    /// one of those with most work. All together count as many times as there are.
+    pub(super) fn chosen(&self, blocks: u32, sample: u32, seed: u64) -> BTreeMap<u32, f64> {
+        let sample = sample.clamp(1, blocks.max(1));
+        let mut numbers: Vec<u32> = (0..blocks).collect();
+        numbers.sort_by_key(|it| (self.work(*it), *it));
+        let start =
+            |place: u32| (u64::from(place) * u64::from(blocks) / u64::from(sample)) as usize;
+        let heaviest = (0..blocks).max_by_key(|it| (self.work(*it), Reverse(*it)));
+        let mut chosen = BTreeMap::new();
+        for place in 0..sample {
+            let part = &numbers[start(place)..start(place + 1)];
+            let Some(sampled) = part.get(sampled(place, part.len(), seed)) else {
+                continue;
+            };
+            let mut of_part = vec![*sampled];
+            of_part.extend(heaviest.filter(|it| it != sampled && part.contains(it)));
+            let work =
+                |numbers: &[u32]| numbers.iter().map(|it| self.work(*it)).sum::<u64>() as f64;
+            let factor = work(part) / work(&of_part);
+            chosen.extend(of_part.into_iter().map(|it| (it, factor)));
+        }
+        let sum: f64 = chosen.values().sum();
+        let count = chosen.len() as f64;
+        chosen.values_mut().for_each(|it| *it *= count / sum);
+        chosen
     }
 
-    fn step(&mut self, _warp: u32, _at: u32, _lanes: u32) {
-        if let Some(steps) = self.steps.last_mut() {
-            *steps += 1;
+    /// Notes what blocks wait for each other for.
+    fn wait(&mut self, access: &Access<'_>) {
+        let Some(step) = self.kernel.steps.get(self.at) else {
+            return;
+        };
+        let (is_read, is_write) = match &step.op {
+            Op::Atomic { .. } => (true, true),
+            Op::Load { .. } => (true, false),
+            Op::Store { .. } => (false, true),
+            _ => return,
+        };
+        let lanes = (0..32).filter(|lane| access.lanes >> lane & 1 == 1);
+        for lane in lanes {
+            let word = access.addresses[lane] / 4;
+            if is_read
+                && self.polls[self.at]
+                && let Some((block, depth)) = self.written.get(&word)
+                && *block != self.block
+            {
+                self.depth = self.depth.max(depth + 1);
+                self.deepest = self.deepest.max(self.depth);
+            }
+            if is_write {
+                self.written.insert(word, (self.block, self.depth));
+            }
+        }
+    }
+}
+
+impl Observer for Survey<'_> {
+    fn block(&mut self, number: u32, _warps: u32) {
+        self.block = number;
+        self.depth = 0;
+        self.work.push(0);
+    }
+
+    fn step(&mut self, _warp: u32, at: u32, _lanes: u32) {
+        self.at = at as usize;
+        if let Some(work) = self.work.last_mut() {
+            *work += 1;
         }
     }
 
-    fn access(&mut self, _warp: u32, _access: Access<'_>) {}
+    fn access(&mut self, _warp: u32, access: Access<'_>) {
+        let piece = match access.space {
+            Space::Shared => 4,
+            _ => 32,
+        };
+        let mut pieces = 0;
+        let mut last = u64::MAX;
+        for lane in (0..32).filter(|lane| access.lanes >> lane & 1 == 1) {
+            let at = access.addresses[lane] / piece;
+            pieces += u64::from(at != last);
+            last = at;
+        }
+        // As many words of shared memory at once as there are banks.
+        let work = if piece == 4 {
+            pieces.div_ceil(32)
+        } else {
+            pieces
+        };
+        if let Some(sum) = self.work.last_mut() {
+            *sum += work;
+        }
+        let is_strong = access.atomic || access.no_l1 || access.write;
+        if is_strong
+            && !matches!(access.space, Space::Shared | Space::Local)
+            && !self.polls.is_empty()
+        {
+            self.wait(&access);
+        }
+    }
 }
 
-/// Returns the blocks to trace: `sample` of all, and the first one of those with most steps.
-pub(super) fn chosen(steps: &BlockSteps, blocks: u32, sample: u32, seed: u64) -> BTreeSet<u32> {
-    let sample = sample.clamp(1, blocks.max(1));
-    let mut chosen: BTreeSet<u32> = (0..sample)
-        .map(|place| sampled(place, blocks, sample, seed))
-        .collect();
-    let numbered = (0..).zip(&steps.steps);
-    let heaviest = numbered.max_by_key(|(number, steps)| (**steps, std::cmp::Reverse(*number)));
-    chosen.extend(heaviest.map(|(number, _)| number));
-    chosen
-}
-
-/// Returns the number of a block in part `place` of `count` equal parts of `blocks`; in which
-/// place of its part is a matter of `seed`, so that a kernel cannot spare these blocks.
-fn sampled(place: u32, blocks: u32, count: u32, seed: u64) -> u32 {
-    let start = |place: u32| u64::from(place) * u64::from(blocks) / u64::from(count);
-    let (first, behind) = (start(place), start(place + 1));
+/// Returns which of `count` blocks of part `place` is taken, which is a matter of `seed`, so that
+/// a kernel cannot spare these blocks.
+fn sampled(place: u32, count: usize, seed: u64) -> usize {
     // The finalizer of splitmix64 (Steele, Lea, Flood 2014).
     let mut word = seed.wrapping_add(u64::from(place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^= word >> 31;
-    (first + word % (behind - first).max(1)) as u32
+    (word % (count as u64).max(1)) as usize
 }

@@ -40,7 +40,7 @@ fn fma(count: f64) -> Cost {
     }
 }
 
-fn int(count: f64) -> Cost {
+pub(super) fn int(count: f64) -> Cost {
     Cost {
         int: count,
         ..plain(count)
@@ -125,7 +125,14 @@ pub(crate) fn cost(op: &Op) -> Cost {
             latency: 24.0,
             ..plain(1.0)
         },
-        Op::Vote { .. } | Op::Reduce { .. } => Cost {
+        Op::Vote { .. } => Cost {
+            latency: 12.0,
+            ..plain(1.0)
+        },
+        // 16 lanes of an SM in a cycle (CUDA C++ programming guide, throughput of arithmetic
+        // instructions, warp reductions).
+        Op::Reduce { .. } => Cost {
+            int: 4.0,
             latency: 12.0,
             ..plain(1.0)
         },
@@ -182,6 +189,45 @@ fn unary(op: Un, num: Num) -> Cost {
         (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, _) => special(1.0, 0.0),
         _ => plain(1.0),
     }
+}
+
+/// Steps before a pack of halves among which the unpack may stand that makes it a plain move.
+const NEAR: usize = 64;
+
+/// Returns whether a step puts halves or bytes together that no register holds in this order.
+pub(crate) fn is_shuffled(kernel: &Kernel, at: usize) -> bool {
+    let Op::Pack { parts, bits, .. } = &kernel.steps[at].op else {
+        return false;
+    };
+    if *bits / parts.len().max(1) as u32 >= 32 {
+        return false;
+    }
+    let is_same = |op: &Op| {
+        let Op::Unpack { parts: others, .. } = op else {
+            return false;
+        };
+        let others = others.iter().copied();
+        others.eq(parts.iter().map(|it| Some(*it)))
+    };
+    let before = &kernel.steps[at.saturating_sub(NEAR)..at];
+    // What is converted, loaded or computed as halves is put together as it is made.
+    let is_moved = |part: &u32| {
+        before.iter().rev().find_map(|step| match &step.op {
+            Op::Unpack { parts, .. } if parts.contains(&Some(*part)) => Some(true),
+            Op::Cvt {
+                d: Reg::Word(d), ..
+            }
+            | Op::MovWord { d, .. }
+                if d == part =>
+            {
+                Some(false)
+            }
+            Op::Bin { d, .. } | Op::Tri { d, .. } | Op::Un { d, .. } if d == part => Some(false),
+            Op::Load { d, .. } if d.contains(&Reg::Word(*part)) => Some(false),
+            _ => None,
+        }) == Some(true)
+    };
+    parts.iter().any(is_moved) && !before.iter().any(|step| is_same(&step.op))
 }
 
 /// Returns the number of a register: words come first, then doubles, then predicates.

@@ -11,6 +11,9 @@ const POWER: f64 = 3.0;
 /// Nanoseconds from the start of one block to that of the next, on all SMs together: 262,144
 /// blocks that do nothing take 157 us longer than one (H100, `empty_grid` of micro.tsv).
 const BLOCK_NS: f64 = 0.6;
+/// Ways to the L2 from one block to the next that waits for it: the word that says so is written
+/// behind a fence, and read; what it stands for is read after that.
+const HAND_OVER: f64 = 3.0;
 /// Part of the L2 that may stay full of what was not yet written to memory: 20 of 50 MiB
 /// (H100, `dram_write_bytes` of the copies in counters.tsv).
 const DIRTY: f64 = 0.38;
@@ -49,8 +52,13 @@ pub struct Estimate {
     pub resident_blocks: u32,
     /// Registers of a thread, guessed.
     pub registers: u32,
+    /// The same if there were as many as it needs: what is above is spilled, or the launch is
+    /// refused.
+    pub wanted_registers: u32,
     /// Waves of blocks.
     pub waves: f64,
+    /// Blocks that wait for each other, one after the other.
+    pub waits: u32,
     /// Bytes between L1 and L2.
     pub l2_bytes: f64,
     /// Bytes between L2 and memory.
@@ -73,7 +81,7 @@ impl Watched {
         let busiest = self.share.busiest * cycle_ns;
         let pipe = |warps: f64, lanes: f64| warps * 32.0 / lanes * busiest;
         let all = self.share.all;
-        let l2_bytes = (counts.l2_read_sectors + counts.l2_write_sectors) as f64 * 32.0 * all;
+        let l2_bytes = (counts.l2_read_sectors + counts.l2_write_sectors) * 32.0 * all;
         let (read, written) = self.dram_bytes(machine, surroundings);
         let write_rate = machine.l2_write_bytes_per_ns();
         let mut parts: Vec<Part> = [
@@ -83,7 +91,7 @@ impl Watched {
             ("special", pipe(counts.special, machine.special_lanes)),
             ("double", pipe(counts.double, machine.fp64_lanes)),
             ("tensor", counts.tensor / machine.tensor_macs * busiest),
-            ("shared", counts.shared_wavefronts as f64 * busiest),
+            ("shared", counts.shared_wavefronts * busiest),
             ("l1", counts.l1_cycles * busiest),
             ("latency", self.latency(machine, surroundings) * cycle_ns),
             (
@@ -100,6 +108,10 @@ impl Watched {
                 read / machine.dram_bytes_per_ns + written / machine.dram_write_bytes_per_ns(),
             ),
             ("blocks", self.blocks as f64 * BLOCK_NS),
+            (
+                "turns",
+                f64::from(self.waits) * HAND_OVER * machine.l2_latency * cycle_ns,
+            ),
         ]
         .map(|(name, ns)| Part { name, ns })
         .into();
@@ -119,6 +131,8 @@ impl Watched {
             parts,
             resident_blocks: self.resident,
             registers: self.registers,
+            wanted_registers: self.wanted_registers,
+            waits: self.waits,
             waves: self.blocks as f64 / f64::from(machine.sms * self.resident),
             l2_bytes,
             dram_bytes: read + written,
@@ -151,7 +165,7 @@ impl Watched {
     fn dram_bytes(&self, machine: &Machine, surroundings: Surroundings) -> (f64, f64) {
         let missing = Self::missing(machine, surroundings);
         let capacity = machine.l2_bytes as f64;
-        let writes = self.counts.l2_write_sectors as f64 * 32.0 * self.share.all;
+        let writes = self.counts.l2_write_sectors * 32.0 * self.share.all;
         let all = writes
             + self
                 .read
@@ -184,7 +198,7 @@ impl Watched {
         let with = |missing: f64, [cold, warm]: [f64; 2]| missing * cold + (1.0 - missing) * warm;
         let first = with(missing, counts.latency_sum) / blocks;
         // Later blocks find in the L2 what those of before have read.
-        let asked = counts.new_sectors as f64 * 32.0 * self.share.all;
+        let asked = counts.new_sectors * 32.0 * self.share.all;
         let unique: f64 = self.read.iter().map(|it| it.unique / it.scatter).sum();
         let new = (unique / asked.max(1.0)).min(1.0);
         let later = with(missing * new, counts.latency_sum) / blocks;

@@ -12,17 +12,19 @@ mod clocks;
 mod estimate;
 mod machine;
 mod pairs;
+mod polls;
 mod pressure;
 mod trace;
 mod traffic;
 
 pub use estimate::{Estimate, Part};
 pub use machine::Machine;
+pub use pressure::MOST as MOST_REGISTERS;
 pub use trace::{Counts, LineCounts};
 
 use crate::decode::{Kernel, Op};
 use crate::machine::{DeviceMemory, Finding, Launch, Order, Run};
-use blocks::{BlockSteps, Share, chosen};
+use blocks::{Share, Survey};
 use std::collections::HashSet;
 use trace::Tracer;
 
@@ -63,8 +65,12 @@ pub struct Watched {
     counts: Counts,
     blocks: u64,
     share: Share,
+    /// Blocks that wait for each other, one after the other.
+    waits: u32,
     resident: u32,
     registers: u32,
+    /// The same if there were as many as it needs.
+    wanted_registers: u32,
     /// What all blocks read of each buffer.
     read: Vec<Read>,
     /// Bytes that all blocks write, each once.
@@ -115,7 +121,9 @@ pub fn watch(
     machine: &Machine,
     sampling: Sampling,
 ) -> Result<Watched, Box<Finding>> {
-    let registers = pressure::pressure(kernel).min(pressure::MOST);
+    let pressure = pressure::pressure(kernel);
+    let limit = most_registers(launch, machine);
+    let registers = pressure.most().min(limit);
     let resident = resident_blocks(launch, kernel, machine, registers);
     let shared = launch.shared_memory(kernel) + RESERVED_SHARED;
     let l1_bytes = machine
@@ -128,21 +136,21 @@ pub fn watch(
         most_steps: sampling.most_steps,
         limits: machine.limits(),
     };
-    let mut steps = BlockSteps::default();
+    let mut survey = Survey::new(kernel);
     if !sampling.alone {
-        launch.run_observed(kernel, &mut memory.clone(), &mut steps, run)?;
+        launch.run_observed(kernel, &mut memory.clone(), &mut survey, run)?;
     }
     let blocks = launch.blocks() as u32;
-    let chosen = chosen(&steps, blocks, sampling.blocks, sampling.seed);
-    let numbers: Vec<u32> = chosen.iter().copied().collect();
-    let mut tracer = Tracer::new(kernel, machine, l1_bytes, chosen);
+    let chosen = survey.chosen(blocks, sampling.blocks, sampling.seed);
+    let numbers: Vec<u32> = chosen.keys().copied().collect();
+    let share = survey.share(&chosen, blocks, (machine.sms, resident));
+    let mut tracer = Tracer::new(kernel, machine, l1_bytes, chosen, (&pressure, limit));
     match sampling.alone {
         true => launch.run_blocks(kernel, memory, &mut tracer, run, &numbers)?,
         false => launch.run_observed(kernel, memory, &mut tracer, run)?,
     };
     tracer.finish();
     let counts = tracer.counts;
-    let share = steps.share(&numbers, blocks, (machine.sms, resident));
     let of_ranges = |set: &HashSet<u64>, each: u64| {
         let addresses = set.iter().map(|it| it * each);
         memory.footprints(addresses, each, share.all)
@@ -155,7 +163,7 @@ pub fn watch(
     let read = granules.into_iter().map(|(range, (traced, unique))| {
         let of_sectors = sectors.get(&range).map_or(traced, |it| it.0);
         Read {
-            asked: counts.asked.get(&range).copied().unwrap_or(0) as f64 * 32.0 * share.all,
+            asked: counts.asked.get(&range).copied().unwrap_or(0.0) * 32.0 * share.all,
             unique,
             scatter: (traced / of_sectors).max(1.0),
         }
@@ -165,8 +173,10 @@ pub fn watch(
     Ok(Watched {
         blocks: launch.blocks(),
         share,
+        waits: survey.deepest(),
         resident,
         registers,
+        wanted_registers: pressure.most(),
         read,
         unique_written,
         has_barriers: has(&|op| matches!(op, Op::Barrier { .. })),
@@ -174,6 +184,13 @@ pub fn watch(
         warps: launch.threads().div_ceil(32),
         counts,
     })
+}
+
+/// Returns the most registers that a thread of a launch may have.
+fn most_registers(launch: &Launch, machine: &Machine) -> u32 {
+    let warps = launch.threads().div_ceil(32).max(1);
+    let of_warp = machine.registers / warps / REGISTERS_AT_ONCE * REGISTERS_AT_ONCE;
+    (of_warp / 32).min(pressure::MOST)
 }
 
 /// Returns how many blocks an SM holds at once.

@@ -69,6 +69,7 @@ fn eight_bytes(op: &Op) -> Option<(Space, bool, Address)> {
             bytes: 8,
             a,
             address,
+            ..
         } if a.len() == 1 => Some((*space, true, *address)),
         _ => None,
     }

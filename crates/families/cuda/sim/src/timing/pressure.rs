@@ -6,11 +6,31 @@ use crate::decode::{Kernel, Op};
 /// Registers of a thread that the compiler needs beside those of the kernel.
 const BESIDE: u32 = 6;
 /// Most registers of a thread.
-pub(crate) const MOST: u32 = 255;
+pub const MOST: u32 = 255;
 
-/// Returns the 32-bit registers that are alive at once at most, as the text stands, and some
-/// for what the compiler adds. Constants and special registers need none.
-pub(crate) fn pressure(kernel: &Kernel) -> u32 {
+/// What is alive where.
+#[derive(Debug)]
+pub(crate) struct Pressure {
+    /// Registers of 32 bits of each step, with what the compiler adds.
+    at: Vec<u32>,
+}
+
+impl Pressure {
+    /// Returns the most registers that a thread needs at once.
+    pub(crate) fn most(&self) -> u32 {
+        self.at.iter().copied().max().unwrap_or(BESIDE)
+    }
+
+    /// Returns of each step the part of what is alive that `limit` registers do not hold.
+    pub(crate) fn spills(&self, limit: u32) -> Vec<f64> {
+        let over = |it: &u32| f64::from(it.saturating_sub(limit)) / f64::from((*it).max(1));
+        self.at.iter().map(over).collect()
+    }
+}
+
+/// Returns the 32-bit registers that are alive at each step, as the text stands, and some for
+/// what the compiler adds. Constants and special registers need none.
+pub(crate) fn pressure(kernel: &Kernel) -> Pressure {
     let count = kernel.steps.len();
     let total = (kernel.words + kernel.doubles) as usize;
     let mut is_fixed = vec![false; total];
@@ -50,7 +70,7 @@ pub(crate) fn pressure(kernel: &Kernel) -> u32 {
     }
     let words = total.div_ceil(64);
     let mut alive_at_start = vec![vec![0_u64; words]; starts.len()];
-    let mut most = 0;
+    let mut most = vec![0; count];
     for round in 0..64 {
         let mut has_changed = false;
         for block in (0..starts.len()).rev() {
@@ -81,7 +101,7 @@ pub(crate) fn pressure(kernel: &Kernel) -> u32 {
                     alive[register / 64] |= 1 << (register % 64);
                 }
                 if round != 0 || starts.len() == 1 {
-                    most = most.max(weight(&alive, kernel.words as usize));
+                    most[at] = weight(&alive, kernel.words as usize);
                 }
             }
             if alive != alive_at_start[block] {
@@ -93,7 +113,9 @@ pub(crate) fn pressure(kernel: &Kernel) -> u32 {
             break;
         }
     }
-    most + BESIDE
+    Pressure {
+        at: most.into_iter().map(|it| it + BESIDE).collect(),
+    }
 }
 
 /// Counts registers of 32 bits.

@@ -50,7 +50,6 @@ pub(super) struct Traffic {
     /// Uses after which a sector is gone.
     lasts: u64,
     uses: u64,
-    block: u32,
 }
 
 impl Traffic {
@@ -59,13 +58,11 @@ impl Traffic {
             l1: HashMap::new(),
             lasts: (l1_bytes / SECTOR).max(4),
             uses: 0,
-            block: 0,
         }
     }
 
     pub(super) fn begin_block(&mut self) {
         self.l1.clear();
-        self.block += 1;
     }
 
     /// Returns whether the L1 held a sector, which it holds now, and whether the block had
@@ -106,8 +103,8 @@ impl Traffic {
         let mut lines = sectors.clone();
         lines.iter_mut().for_each(|it| *it /= LINE / SECTOR);
         lines.dedup();
-        counts.requests += 1;
-        counts.sectors += sectors.len() as u64;
+        counts.requests += 1.0;
+        counts.sectors += sectors.len() as f64;
         let bytes = sectors.len() as f64 * SECTOR as f64;
         // Copies to shared memory do not wait for each other in banks.
         let (banks, ideal) = wavefronts(access);
@@ -127,7 +124,7 @@ impl Traffic {
                 let is_whole = count as u64 * 4 == SECTOR;
                 counts.l2_write_places += if is_whole { 1.0 } else { PLACES_OF_PART };
             }
-            counts.l2_write_sectors += sectors.len() as u64;
+            counts.l2_write_sectors += sectors.len() as f64;
             counts.written.extend(&sectors);
             return ([0.0; 2], sectors.len() as u64);
         }
@@ -142,7 +139,7 @@ impl Traffic {
                 misses.push(*sector);
             }
             if !was_there {
-                counts.new_sectors += 1;
+                counts.new_sectors += 1.0;
                 counts.read.insert(*sector);
             }
             let Some(held) = self.l1.get_mut(sector) else {
@@ -181,8 +178,8 @@ impl Traffic {
             .for_each(|it| *it = (LOCAL | (u64::from(warp) << 44) | (*it * 4)) / SECTOR);
         places.sort_unstable();
         places.dedup();
-        counts.requests += 1;
-        counts.sectors += places.len() as u64;
+        counts.requests += 1.0;
+        counts.sectors += places.len() as f64;
         let cycles = places.len() as f64 * SECTOR as f64 / machine.l1_bytes_per_cycle;
         counts.l1_cycles += cycles;
         let mut misses = Vec::new();
@@ -193,7 +190,7 @@ impl Traffic {
             }
         }
         // What was pushed out was written to the L2, and comes back from there.
-        counts.l2_write_sectors += misses.len() as u64;
+        counts.l2_write_sectors += misses.len() as f64;
         counts.l2_write_places += misses.len() as f64;
         if !access.write {
             count_reads(counts, &misses);
@@ -203,6 +200,25 @@ impl Traffic {
             false => machine.l2_latency,
         };
         ([latency + cycles; 2], places.len() as u64)
+    }
+
+    /// Counts what a warp reads again from memory of threads before a step, and writes there
+    /// after it, since it does not fit the registers.
+    pub(super) fn spill(
+        &self,
+        counts: &mut Counts,
+        machine: &Machine,
+        part: f64,
+        (reads, writes): (bool, bool),
+    ) {
+        let accesses = part * f64::from(u8::from(reads) + u8::from(writes));
+        counts.issue += accesses;
+        counts.l1_cycles += accesses * LINE as f64 / machine.l1_bytes_per_cycle;
+        // The L1 passes writes of threads' memory on when it needs the room.
+        if writes {
+            counts.l2_write_sectors += part * 4.0;
+            counts.l2_write_places += part * 4.0;
+        }
     }
 
     /// Counts an atomic operation on global memory.
@@ -230,16 +246,14 @@ impl Traffic {
                 most = most.max(word.len());
                 distinct += 1;
                 let hot = counts.hot.entry(word[0]).or_default();
-                hot.is_common |= hot.block != 0 && hot.block != self.block;
-                hot.block = self.block;
                 hot.ns += each * word.len() as f64;
             }
             let width = f64::from(distinct - 1) / 7.0;
             counts.atomic_ns += most as f64 * (ATOMIC_NS + (WIDE_ATOMIC_NS - ATOMIC_NS) * width);
             sectors += 1;
         }
-        counts.requests += 1;
-        counts.sectors += sectors;
+        counts.requests += 1.0;
+        counts.sectors += sectors as f64;
         counts.l1_cycles += sectors as f64;
         ([machine.l2_latency; 2], sectors)
     }
@@ -247,10 +261,10 @@ impl Traffic {
 
 /// Counts sectors, in order, that the L2 is asked for.
 fn count_reads(counts: &mut Counts, sectors: &[u64]) {
-    counts.l2_read_sectors += sectors.len() as u64;
+    counts.l2_read_sectors += sectors.len() as f64;
     if let Some(first) = sectors.first() {
         // The sectors of a request that lie in several buffers are rare.
-        *counts.asked.entry(first * SECTOR / RANGE).or_insert(0) += sectors.len() as u64;
+        *counts.asked.entry(first * SECTOR / RANGE).or_insert(0.0) += sectors.len() as f64;
     }
     for line in sectors.chunk_by(|a, b| a / (LINE / SECTOR) == b / (LINE / SECTOR)) {
         counts.l2_read_places += (line.len() as f64).max(LEAST_PLACES);

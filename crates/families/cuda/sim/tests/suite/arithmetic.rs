@@ -155,9 +155,9 @@ fn special_registers_hold_in_every_block() {
         mul.wide.u32 %d1, %r2, 4; add.u64 %d2, %y, %d1;
         mov.u32 %r3, %nctaid.x; shl.b32 %r3, %r3, 4; or.b32 %r1, %r1, %r3;
         mov.u32 %r3, %warpid; shl.b32 %r3, %r3, 8; or.b32 %r1, %r1, %r3;
-        mov.u32 %r3, %nwarpid; shl.b32 %r3, %r3, 12; or.b32 %r1, %r1, %r3;
-        mov.u32 %r3, %lanemask_lt; popc.b32 %r3, %r3; shl.b32 %r3, %r3, 16; or.b32 %r1, %r1, %r3;
-        mov.u32 %r3, %laneid; shl.b32 %r3, %r3, 24; or.b32 %r1, %r1, %r3;
+        mov.u32 %r3, %nwarpid; shl.b32 %r3, %r3, 14; or.b32 %r1, %r1, %r3;
+        mov.u32 %r3, %lanemask_lt; popc.b32 %r3, %r3; shl.b32 %r3, %r3, 22; or.b32 %r1, %r1, %r3;
+        mov.u32 %r3, %laneid; shl.b32 %r3, %r3, 27; or.b32 %r1, %r1, %r3;
         st.global.u32 [%d2], %r1;";
     let text = kernel_of(body);
     for order in [Order::Forward, Order::Backward] {
@@ -166,9 +166,11 @@ fn special_registers_hold_in_every_block() {
         for (bytes, thread) in y.chunks_exact(4).zip(0_u32..) {
             let found = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             let (block, warp, lane) = (thread / 64, thread % 64 / 32, thread % 32);
+            // The place of a warp in its SM is not that in its block.
+            let warp = (warp + 32 + 7 * block) % 64;
             assert_eq!(
                 found,
-                block | 3 << 4 | warp << 8 | 2 << 12 | lane << 16 | lane << 24
+                block | 3 << 4 | warp << 8 | 64 << 14 | lane << 22 | lane << 27
             );
         }
     }

@@ -6,5 +6,6 @@ mod defects;
 mod fuzz;
 mod hostile;
 mod kernels;
+mod ordering;
 mod second;
 mod timing;
