@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 /// Cycles from an addition or a multiply-add to the next one that needs its result.
 const LATENCY: f64 = 4.0;
+/// Operations that a division counts as more than a multiplication by a reciprocal.
+const RECIPROCAL_SAVES: f64 = 4.0;
 /// Vector operations, and loads, that a core begins in a cycle.
 const PER_CYCLE: f64 = 2.0;
 
@@ -29,6 +31,7 @@ pub(super) fn cycles(
             let all = nest.parallel.iter().chain(&nest.reduction);
             LATENCY * all.map(|it| f64::from(it.extent)).product::<f64>()
         }
+        (Region::Turn(nest), Part::Turn(schedule)) if schedule.strided => 1.2 * nest.elements(),
         (Region::Turn(nest), Part::Turn(schedule)) => {
             let outside = if schedule.columns_outside { 1.01 } else { 1.0 };
             nest.elements() * outside * (0.4 + 4.0 / f64::from(schedule.lanes))
@@ -55,7 +58,15 @@ pub(super) fn cycles(
                         0.0
                     };
                     let control = 1.0 / count;
-                    let step = (wide.operations() / PER_CYCLE).max(chain) + control;
+                    let saved = match schedule.reciprocals {
+                        true => RECIPROCAL_SAVES * wide.quotients(),
+                        false => 0.0,
+                    };
+                    let operations = match schedule.strided {
+                        true => 0.98 * (wide.operations() - saved),
+                        false => wide.operations() - saved,
+                    };
+                    let step = (operations / PER_CYCLE).max(chain) + control;
                     let steps = (extent / lanes).floor();
                     let left = extent - steps * lanes;
                     let rest = match wide.may_be_repeated() {
@@ -165,9 +176,10 @@ fn product(
     let edge_rows = 0.5 * share(rows - 1 - (row + rows - 1) % rows, row);
     let edge_columns = match schedule.pack_columns {
         true => share((width - vector.extent % width) % width, vector.extent),
-        false => share(vector.extent % width - vector.extent % lanes, vector.extent),
+        false => share((lanes - vector.extent % lanes) % lanes, vector.extent),
     };
-    let plain = match schedule.pack_columns {
+    // Blocks of sums are not repeated.
+    let plain = match schedule.pack_columns || schedule.depth == 0 {
         true => 0.0,
         false => share(vector.extent % lanes, vector.extent),
     };

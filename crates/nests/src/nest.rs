@@ -122,10 +122,14 @@ impl Nest {
         };
         let plain_term = |expression: &Expression| is_ring(expression, &self.sum_type);
         let reads = self.term.reads();
+        // Looked up where no vectors run: `x[places[i]][k]`.
+        let looked_up = |element: &Element| {
+            let innermost = self.parallel.last();
+            element.affine().is_some()
+                || innermost.is_some_and(|it| !element.mentions(&it.variable))
+        };
         let steady = |element: &&Element| {
-            element.name != self.output.name
-                && element.name != self.sum
-                && element.affine().is_some()
+            element.name != self.output.name && element.name != self.sum && looked_up(element)
         };
         ["float", "int32_t"].contains(&self.sum_type.as_str())
             && kind(&self.output) == Some(self.output_type.as_str())
@@ -151,9 +155,10 @@ impl Nest {
             && !self.parallel.iter().any(|it| sums_over(&it.variable))
     }
 
-    /// Returns the reads of what is summed, in the order of the text.
+    /// Returns the operands of what is summed, in the order of the text; what is read to look
+    /// them up belongs to them.
     pub(super) fn reads(&self) -> Vec<&Element> {
-        self.term.reads()
+        self.term.operands()
     }
 
     /// Returns how many iterations a parallel loop has.

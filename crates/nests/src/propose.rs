@@ -13,6 +13,7 @@ use super::nest::Nest;
 use super::region::{Region, regions};
 use super::schedule::{Part, Product, Schedule, Turn, Wide};
 use super::vectors::Dots;
+use super::wide::WideLoop;
 use std::collections::BTreeMap;
 use words::{differences, product_changes};
 
@@ -31,6 +32,8 @@ pub struct Resources {
     pub registers: u32,
     /// Whether such a vector is a group of registers, so that there are more of shorter ones.
     pub grouped: bool,
+    /// Whether loads take elements that lie equally far apart.
+    pub strides: bool,
     /// Instructions that sum several products of narrow numbers at once.
     pub dots: Vec<Dots>,
 }
@@ -188,15 +191,6 @@ fn ways(region: &Region, names: &BTreeMap<String, Named>, resources: &Resources)
         let all = [resources.lanes, resources.lanes / 2, resources.lanes / 4];
         all.into_iter().filter(|lanes| 4 <= *lanes)
     };
-    let wide = |extent: u32, found: &mut Vec<Part>| {
-        for lanes in widths() {
-            for count in [1, 2, 4, 8] {
-                if lanes * count <= extent {
-                    found.push(Part::Vectors(Wide { lanes, count }));
-                }
-            }
-        }
-    };
     match region {
         Region::Product(nest) => found.extend(products(nest, names, resources)),
         Region::Turn(nest) => {
@@ -205,12 +199,23 @@ fn ways(region: &Region, names: &BTreeMap<String, Named>, resources: &Resources)
                     found.push(Part::Turn(Turn {
                         lanes,
                         columns_outside,
+                        strided: false,
+                    }));
+                }
+            }
+            let strided = widths().filter(|lanes| resources.strides && *lanes <= nest.written());
+            for lanes in strided {
+                for columns_outside in [false, true] {
+                    found.push(Part::Turn(Turn {
+                        lanes,
+                        columns_outside,
+                        strided: true,
                     }));
                 }
             }
         }
         Region::Counting(_) => found.extend([2, 4, 8].map(Part::Tables)),
-        Region::Wide(loop_) => wide(loop_.extent(), &mut found),
+        Region::Wide(inner) => found.extend(wide(inner, names, resources)),
         Region::Jam(jammed, inner) => {
             let (trips, _) = jammed.sizes();
             found.extend(
@@ -220,7 +225,39 @@ fn ways(region: &Region, names: &BTreeMap<String, Named>, resources: &Resources)
                     .map(Part::Jam),
             );
             if let Some(inner) = inner {
-                wide(inner.extent(), &mut found);
+                found.extend(wide(inner, names, resources));
+            }
+        }
+    }
+    found
+}
+
+/// Returns every way to carry out an innermost loop on vectors.
+fn wide(inner: &WideLoop, names: &BTreeMap<String, Named>, resources: &Resources) -> Vec<Part> {
+    let [quotients, strides, halves] = [
+        inner.has_quotients(),
+        resources.strides && inner.has_strides(names),
+        inner.fits_halves(names),
+    ];
+    let mut found = Vec::new();
+    let flags = [false, true];
+    for halves in flags.into_iter().filter(|it| halves || !it) {
+        for strided in flags.into_iter().filter(|it| strides || !it) {
+            for reciprocals in flags.into_iter().filter(|it| quotients || !it) {
+                let most = resources.lanes << u32::from(halves);
+                for lanes in [most, most / 2, most / 4].into_iter().filter(|it| 4 <= *it) {
+                    let counts = [1, 2, 4, 8].into_iter();
+                    let ways = counts.filter(|count| lanes * count <= inner.extent());
+                    found.extend(ways.map(|count| {
+                        Part::Vectors(Wide {
+                            lanes,
+                            count,
+                            reciprocals,
+                            strided,
+                            halves,
+                        })
+                    }));
+                }
             }
         }
     }
@@ -255,7 +292,7 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
             if !fits || vector.extent + lanes <= columns * lanes {
                 continue;
             }
-            for bits in 0..16 {
+            for bits in (0..16).filter(|bits| row.is_some() || bits & 6 == 0) {
                 for dots in &dots {
                     for depth in DEPTHS
                         .into_iter()

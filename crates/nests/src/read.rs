@@ -436,6 +436,13 @@ impl<'s> Reader<'s> {
             "-=" => '-',
             "*=" => '*',
             "/=" => '/',
+            // The others are written out.
+            ">>=" | "<<=" | "&=" | "|=" | "^=" | "%=" => {
+                let own = Box::new(Expression::Element(target.clone()));
+                let operator = operator.trim_end_matches('=').to_owned();
+                let value = Expression::Binary(own, operator, Box::new(value));
+                return Ok(Some(normal::updated(target, value)));
+            }
             _ => return self.not_understood(node),
         };
         Ok(Some(Action::Assign {

@@ -73,6 +73,19 @@ pub struct Wide {
     pub lanes: u32,
     /// Vectors in one iteration, each with sums of its own.
     pub count: u32,
+    /// Whether to multiply by reciprocals, found by steps of Newton's method, instead of dividing.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub reciprocals: bool,
+    /// Whether elements that lie equally far apart are loaded with a stride.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub strided: bool,
+    /// Whether whole numbers are computed in 16 bits.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub halves: bool,
+}
+
+fn is_no(flag: &bool) -> bool {
+    !flag
 }
 
 /// How a transposition is carried out.
@@ -83,4 +96,7 @@ pub struct Turn {
     pub lanes: u32,
     /// Whether the loop over what is read side by side goes outside.
     pub columns_outside: bool,
+    /// Whether columns are loaded with a stride instead of turning tiles.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub strided: bool,
 }

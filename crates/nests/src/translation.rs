@@ -1,10 +1,12 @@
 //! Expressions on vectors: the same step for several values of a loop variable.
 
+mod halves;
 mod picks;
 
 use super::code::{Element, Expression, Index, Named};
 use super::vectors::{Preamble, gnu, is_narrow};
 use autocomp_c_loops::affine::Affine;
+pub(super) use halves::{Half, Halves};
 pub(super) use picks::MOST_STRIDE;
 use std::collections::BTreeMap;
 
@@ -20,6 +22,10 @@ pub(super) struct Translation<'p> {
     pub shifts: &'p [(&'p str, i64)],
     /// Variables that hold vectors, with what they are called.
     pub locals: &'p BTreeMap<String, String>,
+    /// Whether to multiply by reciprocals instead of dividing.
+    pub reciprocals: bool,
+    /// Whether elements that lie equally far apart are loaded with a stride.
+    pub strided: bool,
 }
 
 /// A translated expression.
@@ -145,8 +151,13 @@ impl Translation<'_> {
                     Value::Scalar(text) | Value::Vector(text) => text,
                 };
                 let left = side(self.value_in(left, kind)?);
-                let right = side(self.value_in(right, kind)?);
-                format!("({left} {operator} {right})")
+                let right = self.value_in(right, kind)?;
+                match (operator.as_str(), right) {
+                    ("/", right) if self.reciprocals && kind == "float" => {
+                        format!("({left} * {})", self.reciprocal(right)?)
+                    }
+                    (_, right) => format!("({left} {operator} {})", side(right)),
+                }
             }
             Expression::Choice(condition, one, other) => {
                 let mask = self.mask(condition)?;
@@ -177,6 +188,16 @@ impl Translation<'_> {
             }
         };
         Some(Value::Vector(text))
+    }
+
+    fn reciprocal(&mut self, value: Value) -> Option<String> {
+        Some(match value {
+            Value::Scalar(text) => format!("(1.0f / {text})"),
+            Value::Vector(text) => {
+                let function = self.preamble.function(self.lanes, "reciprocal")?;
+                format!("{function}({text})")
+            }
+        })
     }
 
     /// Translates a condition: all bits of a lane are set where it holds.
@@ -254,6 +275,15 @@ impl Translation<'_> {
             };
             let loaded = gnu::loaded(&narrow, &first.to_c());
             return Some(gnu::converted(&loaded, &vector));
+        }
+        if let Some(stride) = stride.filter(|it| self.strided && *it != 0) {
+            let function = self.preamble.strided(self.lanes, own);
+            let loaded = format!("{function}(&{}, {stride})", first.to_c());
+            let own = self.preamble.vector(self.lanes, own);
+            return Some(match own == vector {
+                true => loaded,
+                false => gnu::converted(&loaded, &vector),
+            });
         }
         if let Some(stride) = stride.filter(|it| (1..=MOST_STRIDE).contains(&it.abs())) {
             return self.picked(&first, own, stride, kind);

@@ -5,7 +5,7 @@ use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Turn;
 use super::text::Text;
 use super::translation::{Translation, shifted};
-use super::vectors::{Preamble, gnu};
+use super::vectors::{Preamble, WIDTHS, gnu};
 use autocomp_c_loops::change;
 use std::collections::BTreeMap;
 
@@ -72,6 +72,16 @@ impl TurnNest {
         (self.outer.trips() * self.inner.trips()) as f64
     }
 
+    /// Returns how many elements lie side by side where they are written.
+    pub(super) fn written(&self) -> u32 {
+        let written = if self.reads_inner {
+            &self.outer
+        } else {
+            &self.inner
+        };
+        u32::try_from(written.trips()).unwrap_or(u32::MAX)
+    }
+
     /// Returns the smaller side.
     pub(super) fn side(&self) -> u32 {
         u32::try_from(self.outer.trips().min(self.inner.trips())).unwrap_or(u32::MAX)
@@ -85,6 +95,9 @@ impl TurnNest {
         preamble: &mut Preamble,
         text: &mut Text,
     ) -> Option<()> {
+        if schedule.strided {
+            return self.write_strided(schedule, names, preamble, text);
+        }
         let lanes = schedule.lanes;
         if !lanes.is_power_of_two() || !(4..=MOST_LANES).contains(&lanes) || self.side() < lanes {
             return None;
@@ -119,6 +132,8 @@ impl TurnNest {
                 variable: &read.variable,
                 shifts: &shifts,
                 locals: &locals,
+                reciprocals: false,
+                strided: false,
             };
             let value = vectors.vector(&self.value)?;
             text.line(&format!("const {vector} v0_{row} = {value};"));
@@ -171,6 +186,62 @@ impl TurnNest {
             (whole(written), written.end),
             (read.start, whole(read)),
         );
+        Some(())
+    }
+
+    /// Writes loops that load columns with a stride and write them side by side.
+    fn write_strided(
+        &self,
+        schedule: &Turn,
+        names: &BTreeMap<String, Named>,
+        preamble: &mut Preamble,
+        text: &mut Text,
+    ) -> Option<()> {
+        let lanes = schedule.lanes;
+        let (written, read) = match self.reads_inner {
+            true => (&self.outer, &self.inner),
+            false => (&self.inner, &self.outer),
+        };
+        if !lanes.is_power_of_two() || !WIDTHS.contains(&lanes) || self.written() < lanes {
+            return None;
+        }
+        let locals = BTreeMap::new();
+        let vector = preamble.vector(lanes, &self.kind);
+        let mut vectors = Translation {
+            preamble,
+            names,
+            lanes,
+            kind: &self.kind,
+            variable: &written.variable,
+            shifts: &[],
+            locals: &locals,
+            reciprocals: false,
+            strided: true,
+        };
+        let value = vectors.vector(&self.value)?;
+        let place = gnu::stored(&gnu::anywhere(&vector), &self.target.to_c());
+        let (v, start, end) = (&written.variable, written.start, written.end);
+        let whole = start + written.trips() / i64::from(lanes) * i64::from(lanes);
+        let steps = format!("for (int {v} = {start}; {v} < {whole}; {v} += {lanes})");
+        // The last vector does some elements once more.
+        let last = format!(
+            "for (int {v} = {}; {v} < {end}; {v} += {lanes})",
+            end - i64::from(lanes)
+        );
+        let mut write = |heads: &[&str]| {
+            heads.iter().for_each(|head| text.open(head));
+            text.line(&format!("{place} = {value};"));
+            heads.iter().for_each(|_| text.close());
+        };
+        let columns = read.head_to_c();
+        let order = |steps| match schedule.columns_outside {
+            true => [columns.as_str(), steps],
+            false => [steps, columns.as_str()],
+        };
+        write(&order(steps.as_str()));
+        if whole < end {
+            write(&order(last.as_str()));
+        }
         Some(())
     }
 }

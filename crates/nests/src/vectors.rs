@@ -12,8 +12,8 @@ pub use dots::Dots;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-/// Lanes of 32 bits that a vector may have.
-pub(super) const WIDTHS: RangeInclusive<u32> = 4..=64;
+/// Lanes that a vector may have.
+pub(super) const WIDTHS: RangeInclusive<u32> = 4..=128;
 
 /// C that stands in front of a kernel: types of vectors, and functions on them.
 #[derive(Clone, Debug, Default)]
@@ -21,22 +21,40 @@ pub(super) struct Preamble {
     types: BTreeSet<(u32, String)>,
     narrow: BTreeSet<(u32, String)>,
     functions: BTreeSet<(u32, &'static str)>,
+    strided: BTreeSet<(u32, String)>,
 }
+
+/// Text of the function that loads elements which lie equally far apart.
+const STRIDED: &str = include_str!("functions/strided.c");
 
 /// Text of the functions on vectors; `LANES` stands for their number.
 const FUNCTIONS: &[(&str, &str, &[&str])] = &[
     ("chosen", include_str!("functions/chosen.c"), &[]),
     ("larger", include_str!("functions/larger.c"), &["chosen"]),
     ("smaller", include_str!("functions/smaller.c"), &["chosen"]),
+    ("step", include_str!("functions/step.c"), &[]),
+    (
+        "reciprocal",
+        include_str!("functions/reciprocal.c"),
+        &["larger", "smaller"],
+    ),
     ("sqrtf", include_str!("functions/sqrtf.c"), &[]),
     ("fabsf", include_str!("functions/fabsf.c"), &[]),
-    ("expf", include_str!("functions/expf.c"), &["chosen"]),
+    (
+        "expf",
+        include_str!("functions/expf.c"),
+        &["larger", "smaller", "step"],
+    ),
     (
         "tanhf",
         include_str!("functions/tanhf.c"),
-        &["chosen", "expf", "fabsf"],
+        &["smaller", "step", "expf", "fabsf", "reciprocal"],
     ),
-    ("erff", include_str!("functions/erff.c"), &["chosen"]),
+    (
+        "erff",
+        include_str!("functions/erff.c"),
+        &["larger", "smaller", "step", "reciprocal"],
+    ),
 ];
 
 impl Preamble {
@@ -57,22 +75,43 @@ impl Preamble {
         let (name, _, needed) = FUNCTIONS.iter().find(|(known, ..)| *known == name)?;
         self.types.insert((lanes, "float".into()));
         self.types.insert((lanes, "int32_t".into()));
-        for name in needed.iter().chain([name]) {
-            self.functions.insert((lanes, name));
+        for needed in *needed {
+            self.function(lanes, needed)?;
         }
+        self.functions.insert((lanes, name));
         Some(format!("each_{name}_{lanes}"))
+    }
+
+    /// Returns the name of the function that loads elements of type `kind` which lie equally far
+    /// apart: it takes the place of the first one, and how many elements there are between.
+    pub(super) fn strided(&mut self, lanes: u32, kind: &str) -> String {
+        self.vector(lanes, kind);
+        self.strided.insert((lanes, kind.to_owned()));
+        format!("each_{kind}_{lanes}_apart")
     }
 
     /// Returns everything that was asked for as C.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for (lanes, kind) in &self.types {
-            let (name, bytes) = (type_name(*lanes, kind), 4 * lanes);
-            text += &gnu::defined(&name, kind, bytes);
+            let name = type_name(*lanes, kind);
+            text += &gnu::defined(&name, kind, *lanes, bytes_of(kind));
         }
         for (lanes, kind) in &self.narrow {
             let bytes = lanes * bytes_of(kind);
             text += &gnu::defined_narrow(&narrow_name(*lanes, kind), kind, bytes);
+        }
+        for (lanes, kind) in &self.strided {
+            let numbers: Vec<String> = (0..*lanes).map(|it| it.to_string()).collect();
+            let elements: Vec<String> = (0..*lanes)
+                .map(|it| format!("first[{it} * stride]"))
+                .collect();
+            text += &STRIDED
+                .replace("VECTOR", &type_name(*lanes, kind))
+                .replace("KIND", kind)
+                .replace("LANES", &lanes.to_string())
+                .replace("NUMBERS", &numbers.join(", "))
+                .replace("ELEMENTS", &elements.join(", "));
         }
         // In the order of the list, so that each stands behind what it needs.
         for (name, body, _) in FUNCTIONS {
@@ -91,6 +130,8 @@ fn narrow_name(lanes: u32, kind: &str) -> String {
 fn type_name(lanes: u32, kind: &str) -> String {
     match kind {
         "float" => format!("vector_f{lanes}"),
+        "int16_t" => format!("vector_h{lanes}"),
+        "uint16_t" => format!("vector_u{lanes}"),
         _ => format!("vector_i{lanes}"),
     }
 }

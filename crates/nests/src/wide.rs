@@ -7,7 +7,7 @@ mod weave;
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;
 use super::text::Text;
-use super::translation::{MOST_STRIDE, Translation, shifted};
+use super::translation::{Half, Halves, MOST_STRIDE, Translation, shifted};
 use super::vectors::{Preamble, WIDTHS, gnu, is_narrow};
 use autocomp_c_loops::statement::Command;
 use roles::{Role, gathered};
@@ -158,15 +158,8 @@ impl WideLoop {
 
     /// Returns roughly how many operations an iteration has.
     pub(super) fn operations(&self) -> f64 {
-        let of = |role: &Role| match role {
-            Role::Local(_, value)
-            | Role::Store(_, _, value)
-            | Role::Woven(_, value)
-            | Role::Sum(_, _, value)
-            | Role::Extreme(_, _, value)
-            | Role::Running(_, value) => 1.0 + operations(value),
-        };
-        self.roles.iter().map(of).sum()
+        let each = self.roles.iter().map(Role::value);
+        each.map(|value| 1.0 + operations(value)).sum()
     }
 
     /// Writes the loop; nothing if that is not possible.
@@ -177,7 +170,10 @@ impl WideLoop {
         preamble: &mut Preamble,
         text: &mut Text,
     ) -> Option<()> {
-        let Wide { lanes, count } = *schedule;
+        let Wide { lanes, count, .. } = *schedule;
+        if schedule.halves && !self.fits_halves(names) {
+            return None;
+        }
         let fits = lanes.is_power_of_two()
             && WIDTHS.contains(&lanes)
             && (1..=8).contains(&count)
@@ -188,7 +184,12 @@ impl WideLoop {
         let (v, start, end) = (&self.inner.variable, self.inner.start, self.inner.end);
         text.open("");
         for (idx, role) in self.roles.iter().enumerate() {
-            let vector = preamble.vector(lanes, wide_kind(&self.kinds[idx]));
+            let vector = match role {
+                Role::Sum(..) | Role::Extreme(..) | Role::Running(..) => {
+                    preamble.vector(lanes, wide_kind(&self.kinds[idx]))
+                }
+                _ => continue,
+            };
             match role {
                 Role::Sum(..) => {
                     let sums: Vec<String> = (0..count)
@@ -229,7 +230,7 @@ impl WideLoop {
             text.close();
         }
         for (idx, role) in self.roles.iter().enumerate() {
-            self.gather(idx, role, schedule, text);
+            self.gather(idx, role, schedule, preamble, text)?;
         }
         if vectors < end && self.may_be_repeated() {
             // The last vector does some elements once more.
@@ -259,6 +260,9 @@ impl WideLoop {
         text: &mut Text,
         copy: u32,
     ) -> Option<()> {
+        if schedule.halves {
+            return self.step_in_halves(schedule, names, preamble, text, copy);
+        }
         let lanes = schedule.lanes;
         let v = &self.inner.variable;
         let shifts = [(v.as_str(), i64::from(copy * lanes))];
@@ -275,6 +279,8 @@ impl WideLoop {
                     variable: v,
                     shifts: &shifts,
                     locals: &locals,
+                    reciprocals: schedule.reciprocals,
+                    strided: schedule.strided,
                 };
                 vectors.vector(expression)
             };
@@ -308,7 +314,7 @@ impl WideLoop {
                 Role::Woven(target, value) => {
                     let value = translate(value, preamble)?;
                     text.line(&format!("const {vector} v{idx}_{copy} = {value};"));
-                    self.weave(idx, target, (lanes, copy), names, preamble, text)?;
+                    self.weave(idx, target, (lanes, copy), names, (kind, preamble), text)?;
                 }
                 Role::Sum(_, _, value) => {
                     let value = translate(value, preamble)?;
@@ -352,39 +358,177 @@ impl WideLoop {
         Some(())
     }
 
-    /// Writes how the lanes of partial results come together.
-    fn gather(&self, idx: usize, role: &Role, schedule: &Wide, text: &mut Text) {
-        let Wide { lanes, count } = *schedule;
-        let halves = |text: &mut Text, combine: &dyn Fn(&str, &str) -> String| {
-            for copy in 1..count {
-                text.line(&combine(&format!("s{idx}_0"), &format!("s{idx}_{copy}")));
+    /// Writes one vector's worth of iterations, computed in 16 bits.
+    fn step_in_halves(
+        &self,
+        schedule: &Wide,
+        names: &BTreeMap<String, Named>,
+        preamble: &mut Preamble,
+        text: &mut Text,
+        copy: u32,
+    ) -> Option<()> {
+        let lanes = schedule.lanes;
+        let v = &self.inner.variable;
+        let shifts = [(v.as_str(), i64::from(copy * lanes))];
+        let mut locals: BTreeMap<String, Half> = BTreeMap::new();
+        for (idx, role) in self.roles.iter().enumerate() {
+            let (Role::Local(_, value) | Role::Store(_, None, value) | Role::Woven(_, value)) =
+                role
+            else {
+                return None;
+            };
+            let mut halves = Halves {
+                of: Translation {
+                    preamble,
+                    names,
+                    lanes,
+                    kind: "int16_t",
+                    variable: v,
+                    shifts: &shifts,
+                    locals: &BTreeMap::new(),
+                    reciprocals: false,
+                    strided: schedule.strided,
+                },
+                locals: &locals,
+            };
+            let value = halves.vector(value)?;
+            let kind = value.kind()?;
+            let vector = preamble.vector(lanes, kind);
+            let own = self.kinds[idx].as_str();
+            match role {
+                Role::Local(name, _) => {
+                    let local = format!("v{idx}_{copy}");
+                    text.line(&format!("const {vector} {local} = {};", value.text));
+                    let value = value.within(own)?;
+                    locals.insert(name.clone(), value.called(local));
+                }
+                Role::Woven(target, _) => {
+                    is_narrow(own).then_some(())?;
+                    text.line(&format!("const {vector} v{idx}_{copy} = {};", value.text));
+                    self.weave(idx, target, (lanes, copy), names, (kind, preamble), text)?;
+                }
+                Role::Store(target, ..) => {
+                    is_narrow(own).then_some(())?;
+                    let place = shifted(target, &shifts)?.to_c();
+                    let narrow = preamble.narrow(lanes, own);
+                    text.line(&format!(
+                        "{} = {};",
+                        gnu::stored(&narrow, &place),
+                        gnu::converted(&value.text, &narrow)
+                    ));
+                }
+                _ => return None,
             }
-            let mut half = lanes / 2;
-            while 0 < half {
-                let moved = (0..lanes).map(|lane| (lane + half) % lanes);
-                let sum = format!("s{idx}_0");
-                text.line(&combine(&sum, &gnu::shuffled(&sum, &sum, moved)));
-                half /= 2;
-            }
+        }
+        Some(())
+    }
+
+    /// Returns whether all values are whole numbers that stay within 16 bits.
+    pub(super) fn fits_halves(&self, names: &BTreeMap<String, Named>) -> bool {
+        let schedule = Wide {
+            lanes: 16,
+            count: 1,
+            reciprocals: false,
+            strided: false,
+            halves: true,
         };
+        let (mut preamble, mut text) = (Preamble::default(), Text::default());
+        self.step_in_halves(&schedule, names, &mut preamble, &mut text, 0)
+            .is_some()
+    }
+
+    /// Returns whether numbers are divided by what is no constant.
+    pub(super) fn has_quotients(&self) -> bool {
+        0.0 < self.quotients()
+    }
+
+    /// Returns how many divisions by what is no constant an iteration has.
+    pub(super) fn quotients(&self) -> f64 {
+        self.roles.iter().map(|role| quotients(role.value())).sum()
+    }
+
+    /// Returns whether elements are read that lie equally far apart, and not side by side.
+    pub(super) fn has_strides(&self, names: &BTreeMap<String, Named>) -> bool {
+        let apart = |element: &&Element| {
+            let extents = names.get(&element.name).map_or(&[][..], |it| &it.extents);
+            let stride = element.stride(&self.inner.variable, extents);
+            stride.is_some_and(|it| !(0..=1).contains(&it))
+        };
+        let mut values = self.roles.iter().map(Role::value);
+        values.any(|value| value.reads().iter().any(apart))
+    }
+
+    /// Writes how the lanes of partial results come together.
+    fn gather(
+        &self,
+        idx: usize,
+        role: &Role,
+        schedule: &Wide,
+        preamble: &mut Preamble,
+        text: &mut Text,
+    ) -> Option<()> {
+        let Wide { lanes, count, .. } = *schedule;
+        let all = format!("s{idx}_0");
+        let kind = wide_kind(&self.kinds[idx]);
         match role {
             Role::Sum(target, operator, _) => {
-                halves(text, &|sum, other| format!("{sum} += {other};"));
-                text.line(&format!("{} {operator}= s{idx}_0[0];", target.to_c()));
+                for copy in 1..count {
+                    text.line(&format!("{all} += s{idx}_{copy};"));
+                }
+                let sum = match kind {
+                    "float" => Self::sum_of_floats(&all, lanes, preamble, text),
+                    _ => gnu::sum_of_all(&all),
+                };
+                text.line(&format!("{} {operator}= {sum};", target.to_c()));
             }
             Role::Extreme(target, greatest, _) => {
-                let kind = wide_kind(&self.kinds[idx]);
-                halves(text, &|sum, other| {
-                    let of = extreme(kind, *greatest, lanes, sum, other);
-                    format!("{sum} = {of};")
-                });
-                text.line(&format!("{} = s{idx}_0[0];", target.to_c()));
+                for copy in 1..count {
+                    let of = extreme(kind, *greatest, lanes, &all, &format!("s{idx}_{copy}"));
+                    text.line(&format!("{all} = {of};"));
+                }
+                let of = gnu::extreme_of_all(*greatest, &all);
+                text.line(&format!("{} = {of};", target.to_c()));
             }
             Role::Running(target, _) => {
                 text.line(&format!("{} = carry{idx}[0];", target.to_c()));
             }
             Role::Local(..) | Role::Store(..) | Role::Woven(..) => {}
         }
+        Some(())
+    }
+
+    /// Writes how the lanes of a vector are added up, by halves; returns the sum.
+    fn sum_of_floats(of: &str, lanes: u32, preamble: &mut Preamble, text: &mut Text) -> String {
+        let mut sum = of.to_owned();
+        let mut lanes = lanes;
+        while 4 < lanes {
+            lanes /= 2;
+            let vector = preamble.vector(lanes, "float");
+            let half = format!("{of}_{lanes}");
+            let (low, high) = (
+                gnu::shuffled(&sum, &sum, 0..lanes),
+                gnu::shuffled(&sum, &sum, lanes..2 * lanes),
+            );
+            text.line(&format!("const {vector} {half} = {low} + {high};"));
+            sum = half;
+        }
+        format!("(({sum}[0] + {sum}[2]) + ({sum}[1] + {sum}[3]))")
+    }
+}
+
+/// Returns how many divisions by what is no constant an expression has.
+fn quotients(expression: &Expression) -> f64 {
+    let all = |each: &[&Expression]| each.iter().map(|it| quotients(it)).sum();
+    match expression {
+        Expression::Number(_) | Expression::Index(_) | Expression::Element(_) => 0.0,
+        Expression::Negative(inner) | Expression::Cast(_, inner) => quotients(inner),
+        Expression::Binary(left, operator, right) => {
+            let is_constant = matches!(**right, Expression::Number(_));
+            let own = operator == "/" && !is_constant;
+            f64::from(u8::from(own)) + all(&[left, right])
+        }
+        Expression::Choice(condition, one, other) => all(&[condition, one, other]),
+        Expression::Call(_, arguments) => arguments.iter().map(quotients).sum(),
     }
 }
 
@@ -424,7 +568,10 @@ pub(super) fn operations(expression: &Expression) -> f64 {
         Expression::Number(_) | Expression::Index(_) => 0.0,
         Expression::Element(_) => 1.0,
         Expression::Negative(inner) | Expression::Cast(_, inner) => operations(inner),
-        Expression::Binary(left, _, right) => 1.0 + operations(left) + operations(right),
+        Expression::Binary(left, operator, right) => {
+            let own = if operator == "/" { 12.0 } else { 1.0 };
+            own + operations(left) + operations(right)
+        }
         Expression::Choice(condition, one, other) => [condition, one, other]
             .iter()
             .map(|it| operations(it))

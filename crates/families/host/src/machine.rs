@@ -120,6 +120,7 @@ impl Machine {
             lanes: self.lanes,
             registers: self.registers,
             grouped: false,
+            strides: false,
             dots: dots.map(|(_, dots)| dots).collect(),
         }
     }

@@ -68,6 +68,7 @@ impl Family for Rvv {
             lanes: GROUP * machine.vlen() as u32 / 32,
             registers: REGISTERS / GROUP,
             grouped: true,
+            strides: true,
             dots: Vec::new(),
         }))))
     }

@@ -26,6 +26,21 @@ impl Expression {
         }
     }
 
+    /// Returns the variables and elements that are operands, in the order of the text, without what
+    /// is read to look them up.
+    pub(crate) fn operands(&self) -> Vec<&Element> {
+        match self {
+            Self::Number(_) | Self::Index(_) => Vec::new(),
+            Self::Element(element) => vec![element],
+            Self::Negative(inner) | Self::Cast(_, inner) => inner.operands(),
+            Self::Binary(left, _, right) => [left.operands(), right.operands()].concat(),
+            Self::Choice(condition, one, other) => {
+                [condition.operands(), one.operands(), other.operands()].concat()
+            }
+            Self::Call(_, arguments) => arguments.iter().flat_map(Self::operands).collect(),
+        }
+    }
+
     pub(crate) fn mentions(&self, variable: &str) -> bool {
         match self {
             Self::Number(_) => false,

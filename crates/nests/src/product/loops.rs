@@ -90,6 +90,15 @@ impl Writer<'_> {
             return self.band(whole, extent, tile, block);
         }
         let vectors = rest / lanes;
+        let over = vectors.saturating_add(1).saturating_mul(lanes);
+        if rest % lanes != 0 && over <= extent && self.may_be_repeated() {
+            // The last tile does some columns once more.
+            let tile = Tile {
+                columns: vectors + 1,
+                ..full
+            };
+            return self.band(extent - over, extent, tile, block);
+        }
         if 0 < vectors {
             let tile = Tile {
                 columns: vectors,
@@ -102,6 +111,13 @@ impl Writer<'_> {
             first if first < extent => self.plain(first, block),
             _ => Some(()),
         }
+    }
+
+    /// Returns whether results that are computed once more are what they were.
+    fn may_be_repeated(&self) -> bool {
+        let nest = self.nest;
+        let reads = nest.result.reads();
+        self.schedule.depth == 0 && reads.iter().all(|it| it.name != nest.output.name)
     }
 
     /// Writes the tiles of columns from `first` to `end`.

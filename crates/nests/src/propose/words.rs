@@ -5,7 +5,7 @@ use crate::code::Named;
 use crate::forms::Form;
 use crate::nest::Nest;
 use crate::region::Region;
-use crate::schedule::{Part, Product, Schedule};
+use crate::schedule::{Part, Product, Schedule, Wide};
 use crate::vectors::Dots;
 use std::collections::BTreeMap;
 
@@ -118,6 +118,13 @@ fn describe(
                 .collect();
             (changes, text)
         }
+        (_, Part::Turn(turn)) if turn.strided => (
+            vec![Change::Vectorize],
+            vec![format!(
+                "Read {} elements of a column at once and write them side by side.",
+                turn.lanes
+            )],
+        ),
         (_, Part::Turn(turn)) => (
             vec![Change::TransposeInRegisters],
             vec![format!(
@@ -149,6 +156,15 @@ fn describe(
             };
             let mut changes = vec![Change::Vectorize];
             let mut text = format!("Compute {} elements at once", wide.lanes);
+            if wide.halves {
+                text += " in 16 bits";
+            }
+            if wide.reciprocals {
+                text += ", multiplying by reciprocals instead of dividing";
+            }
+            if wide.strided {
+                text += ", with loads that take elements some places apart";
+            }
             if 1 < wide.count {
                 changes.push(if chain {
                     Change::MoreSums
@@ -160,8 +176,12 @@ fn describe(
                     false => format!(", {} vectors in an iteration", wide.count),
                 };
             }
+            let with_count = |old: &Wide| Wide {
+                count: wide.count,
+                ..old.clone()
+            };
             if let Part::Vectors(old) = before
-                && old.lanes == wide.lanes
+                && with_count(old) == *wide
             {
                 changes.remove(0);
                 if changes.is_empty() {
@@ -190,6 +210,10 @@ fn product_text(
     let vector = &vector.variable;
     match change {
         Change::Vectorize => format!("Compute {} elements along `{vector}` at once.", schedule.lanes),
+        Change::RegisterTiling if row.is_empty() => format!(
+            "Keep {} vectors of sums along `{vector}` in registers.",
+            schedule.columns
+        ),
         Change::RegisterTiling => format!(
             "Keep the sums of {} iterations of `{row}` and {} vectors along `{vector}` in registers.",
             schedule.rows, schedule.columns

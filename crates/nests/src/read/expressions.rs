@@ -34,6 +34,21 @@ const OPERATORS: [&str; 18] = [
     "^",
 ];
 
+/// Returns the value of a literal such as `'a'`.
+fn character(text: &str) -> Option<i64> {
+    let inner = text.strip_prefix('\'')?.strip_suffix('\'')?;
+    let value = match inner.as_bytes() {
+        [plain] if plain.is_ascii() => *plain,
+        [b'\\', b'n'] => b'\n',
+        [b'\\', b't'] => b'\t',
+        [b'\\', b'r'] => b'\r',
+        [b'\\', b'0'] => 0,
+        [b'\\', other @ (b'\\' | b'\'' | b'"')] => *other,
+        _ => return None,
+    };
+    Some(value.into())
+}
+
 impl<'s> Reader<'s> {
     pub(super) fn expression(&mut self, node: Node<'s>) -> Result<Expression, Refusal> {
         match self.budget.checked_sub(1) {
@@ -46,6 +61,10 @@ impl<'s> Reader<'s> {
                 None => self.not_understood(node),
             },
             "number_literal" => Ok(Expression::Number(self.text(node).to_owned())),
+            "char_literal" => match character(self.text(node)) {
+                Some(value) => Ok(number(value)),
+                None => self.not_understood(node),
+            },
             "true" => Ok(number(1)),
             "false" => Ok(number(0)),
             "identifier" => self.named(node),

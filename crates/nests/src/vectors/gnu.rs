@@ -6,12 +6,13 @@
 
 use std::fmt::Display;
 
-/// Returns the definition of the vector type `name` of `bytes` bytes, which lies where it is
-/// aligned, and of [`anywhere`] of it.
-pub(crate) fn defined(name: &str, kind: &str, bytes: u32) -> String {
+/// Returns the definition of the vector type `name` of `lanes` elements of `each` bytes, which lies
+/// where it is aligned, and of [`anywhere`] of it.
+pub(crate) fn defined(name: &str, kind: &str, lanes: u32, each: u32) -> String {
+    let bytes = lanes * each;
     format!(
         "typedef {kind} {name} __attribute__((vector_size({bytes})));\n\
-         typedef {kind} {} __attribute__((vector_size({bytes}), aligned(4), may_alias));\n",
+         typedef {kind} {} __attribute__((vector_size({bytes}), aligned({each}), may_alias));\n",
         anywhere(name)
     )
 }
@@ -70,6 +71,17 @@ pub(crate) fn shuffled(
 pub(crate) fn extreme(greatest: bool, one: &str, other: &str) -> String {
     let name = if greatest { "max" } else { "min" };
     format!("__builtin_elementwise_{name}({one}, {other})")
+}
+
+/// Returns the greatest or the least of all lanes; Clang alone has it.
+pub(crate) fn extreme_of_all(greatest: bool, value: &str) -> String {
+    let name = if greatest { "max" } else { "min" };
+    format!("__builtin_reduce_{name}({value})")
+}
+
+/// Returns the sum of all lanes of whole numbers; Clang alone has it.
+pub(crate) fn sum_of_all(value: &str) -> String {
+    format!("__builtin_reduce_add({value})")
 }
 
 fn listed(items: impl IntoIterator<Item = impl Display>) -> String {

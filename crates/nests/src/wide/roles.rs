@@ -19,6 +19,20 @@ pub(super) enum Role {
     Running(Element, Expression),
 }
 
+impl Role {
+    /// Returns what is computed.
+    pub(super) fn value(&self) -> &Expression {
+        match self {
+            Self::Local(_, value)
+            | Self::Store(_, _, value)
+            | Self::Woven(_, value)
+            | Self::Sum(_, _, value)
+            | Self::Extreme(_, _, value)
+            | Self::Running(_, value) => value,
+        }
+    }
+}
+
 /// Returns what an assignment to one place does in all iterations together.
 pub(super) fn gathered(
     target: &Element,

@@ -51,7 +51,7 @@ impl WideLoop {
         target: &Element,
         (lanes, copy): (u32, u32),
         names: &BTreeMap<String, Named>,
-        preamble: &mut Preamble,
+        (kind, preamble): (&str, &mut Preamble),
         text: &mut Text,
     ) -> Option<()> {
         let named = names.get(&target.name)?;
@@ -60,7 +60,7 @@ impl WideLoop {
             return Some(());
         }
         let count = woven.len() as u32;
-        let vector = preamble.vector(lanes, super::wide_kind(&self.kinds[idx]));
+        let vector = preamble.vector(lanes, kind);
         let shift = i64::from(copy * lanes);
         let (_, first) = woven.first()?;
         let first = shifted(first, &[(self.inner.variable.as_str(), shift)])?.to_c();
@@ -70,14 +70,14 @@ impl WideLoop {
                 let place = part * lanes + lane;
                 (place % count, place / count)
             };
-            let mut value = format!("v{}_{copy}", woven[0].0);
+            let mut value = format!("(({vector})v{}_{copy})", woven[0].0);
             for (next, (role, _)) in (0..).zip(&woven).skip(1) {
                 let order = (0..lanes).map(|lane| match from(lane) {
                     (source, at) if source == next => lanes + at,
                     (0, at) if next == 1 => at,
                     _ => lane,
                 });
-                value = gnu::shuffled(&value, &format!("v{role}_{copy}"), order);
+                value = gnu::shuffled(&value, &format!("(({vector})v{role}_{copy})"), order);
             }
             let place = format!("(&{first})[{}]", part * lanes);
             text.line(&match is_narrow(&named.kind) {

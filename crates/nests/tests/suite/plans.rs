@@ -52,6 +52,7 @@ fn rewriter() -> NestRewriter {
         lanes: 8,
         registers: 16,
         grouped: false,
+        strides: false,
         dots: vec![Dots::Words],
     })
 }

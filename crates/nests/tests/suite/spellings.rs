@@ -46,6 +46,7 @@ fn what_is_not_read_is_named_with_its_line() {
         lanes: 8,
         registers: 16,
         grouped: false,
+        strides: false,
         dots: Vec::new(),
     });
     let cases = [

@@ -144,6 +144,7 @@ fn rewriter() -> NestRewriter {
         lanes: 8,
         registers: 16,
         grouped: false,
+        strides: false,
         dots,
     })
 }
