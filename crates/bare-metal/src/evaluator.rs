@@ -26,6 +26,7 @@ use autocomp_toolchain::{Compiler, Toolchain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 /// Name of kernels in diagnostics.
@@ -309,6 +310,7 @@ impl<P: Platform> KernelEvaluator<P> {
         let seed = self.kernel_seed(source);
         let cases = self.cases_for(seed)?;
         let cases = cases.all();
+        let has_seen_size = AtomicBool::new(false);
         let trial = Trial {
             evaluator: self,
             platform: &self.platform,
@@ -320,6 +322,7 @@ impl<P: Platform> KernelEvaluator<P> {
             seed,
             with_timeline,
             bound,
+            has_seen_size: &has_seen_size,
         };
         // The last case is tested by the timed calls. A single one is tested too, by
         // calling the kernel twice.
@@ -335,6 +338,7 @@ impl<P: Platform> KernelEvaluator<P> {
             None => trial.test_then_time(tested, timed, clock)?,
         };
         if verdict.outcome == Outcome::Ok
+            && has_seen_size.load(Ordering::Relaxed)
             && let Some(failed) = clock.measure("test", || trial.test_elsewhere(&cases))?
         {
             return Ok((failed, None));

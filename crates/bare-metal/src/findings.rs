@@ -335,6 +335,23 @@ pub fn input_changed(
     found
 }
 
+/// Returns the diagnostic for an input that the kernel wrote to, and left as it was.
+pub fn input_restored(
+    buffer: &Buffer,
+    writer: Option<SourceLocation>,
+    kernel: Kernel<'_>,
+) -> Diagnostic {
+    let message = format!(
+        "the kernel writes to its input {}, though it leaves there what was there before",
+        buffer.name
+    );
+    let mut found = diagnostic("input-written", message);
+    found.location = writer;
+    add_line(&mut found, kernel);
+    found.remedy = Some("write to outputs and to variables of the kernel's own only".into());
+    found
+}
+
 /// Adds the text of the line that a finding is about.
 pub fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
     if let Some(location) = &found.location {

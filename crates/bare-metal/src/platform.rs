@@ -10,7 +10,7 @@ use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
-use autocomp_riscv::{Coprocessor, Fault, Memory, Mode};
+use autocomp_riscv::{Coprocessor, Fault, Hart, Memory, Mode};
 use autocomp_riscv_machine::{Machine, NoAccelerator};
 use autocomp_toolchain::CompileTarget;
 use serde::Serialize;
@@ -86,10 +86,22 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         CompileTarget::rv64("rv64gc")
     }
 
-    /// Returns other machines on which this kernel must be right, too, for what it claims to be.
-    fn others(&self, kernel: Kernel<'_>) -> Vec<Other<Self>> {
-        let _ = kernel;
+    /// Returns whether a program has seen how large the machine is, so that it must be right on
+    /// [`others`](Self::others).
+    fn has_shown_size(&self, hart: &Hart) -> bool {
+        let _ = hart;
+        false
+    }
+
+    /// Returns machines of other sizes, on which kernels that have seen the size must be right.
+    fn others(&self) -> Vec<Other<Self>> {
         Vec::new()
+    }
+
+    /// Returns whether calls that are timed choose otherwise than tests where the architecture
+    /// leaves a choice: registers may then hold other values.
+    fn leaves_choices_open(&self) -> bool {
+        false
     }
 
     /// Returns whether instructions are executed from the program's code only, not from data.

@@ -106,7 +106,11 @@ impl<'a, P: Platform> Session<'a, P> {
         if platform.refuses_code_in_data() {
             machine.memory().execute_only(program.code.clone());
         }
-        let input_regions = layout.protect(machine.memory(), &problem.buffers, kind.explains);
+        let input_regions = layout.protect(
+            machine.memory(),
+            &problem.buffers,
+            kind.explains || kind.mode == Mode::Functional,
+        );
         let entry = program.entry_function();
         let mut session = Box::new(Self {
             platform,

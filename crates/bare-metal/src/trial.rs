@@ -14,6 +14,7 @@ use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_riscv_machine::{CallReport, Stop};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is said about a kernel whose result depends on the pattern in memory.
 const DEPENDS_ON_POISON: &str =
@@ -47,6 +48,8 @@ pub struct Trial<'a, P: Platform> {
     pub with_timeline: bool,
     /// Cycles of the ranked call beyond which nobody wants to know how many it takes.
     pub bound: Option<u64>,
+    /// Set once the kernel has seen how large the machine is.
+    pub has_seen_size: &'a AtomicBool,
 }
 
 impl<'a, P: Platform> Trial<'a, P> {
@@ -138,16 +141,21 @@ impl<'a, P: Platform> Trial<'a, P> {
         Ok(verdicts)
     }
 
-    /// Runs `cases` on the other machines where the kernel must be right, which it is on its own.
-    /// Returns the verdict on the first where it is not.
+    /// Calls the kernel, which is right on its own machine, once on each of the other machines
+    /// where it must be right, with the input sets by turns. Returns the verdict on the first
+    /// call that is not.
     pub fn test_elsewhere(&self, cases: &[CaseOf<'_, P>]) -> Result<Option<Verdict>, EvalError> {
-        for other in self.platform.others(self.kernel) {
+        for (other, case) in self.platform.others().into_iter().zip(cases.iter().cycle()) {
             let trial = Trial {
                 platform: &other.platform,
                 ..*self
             };
-            let verdicts = trial.test(cases, false, &Separation::default())?;
-            let Some(mut failed) = trial.verdict_on_tests(cases, verdicts)? else {
+            let case = case.get()?;
+            let seed = self.seed.derive(&case.name);
+            let mut session = trial.session(SessionKind::plain(Mode::Functional), seed)?;
+            session.place(case, seed)?;
+            let called = trial.call(&mut session, case, seed, Watch::default())?;
+            let Called::Failed(mut failed) = called else {
                 continue;
             };
             if let Some(first) = failed.diagnostics.first_mut() {
@@ -276,7 +284,11 @@ impl<'a, P: Platform> Trial<'a, P> {
             ..limits
         };
         let begun = session.cycle();
-        let report = match session.call_watched(limits, watch) {
+        let ended = session.call_watched(limits, watch);
+        if self.platform.has_shown_size(session.hart()) {
+            self.has_seen_size.store(true, Ordering::Relaxed);
+        }
+        let report = match ended {
             Ok(Some(report)) => report,
             Ok(None) => return Ok(Called::Abandoned),
             Err(Stop::Limit(_)) if is_bound && bound < session.cycle() - begun => {
@@ -315,6 +327,12 @@ impl<'a, P: Platform> Trial<'a, P> {
                         writer,
                         self.kernel,
                     ));
+                }
+                (Some(_), None) if session.first_write(idx).is_some() => {
+                    let writer = session
+                        .first_write(idx)
+                        .and_then(|pc| self.kernel.location(self.program, pc));
+                    found.push(findings::input_restored(buffer, writer, self.kernel));
                 }
                 (before, Some(after)) => {
                     let poison = if before.is_none() {

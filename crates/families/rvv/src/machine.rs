@@ -41,7 +41,7 @@ impl Machine {
             Mode::Timed => Agnostic::Undisturbed,
         };
         Hart::new(&CoreConfig::plain(), mode)
-            .with_vectors(VectorUnit::new(vlen, half, agnostic))
+            .with_vectors(VectorUnit::new(vlen, half, agnostic).with_alignment())
             .with_extensions(Extensions {
                 bits: true,
                 half: true,

@@ -3,15 +3,14 @@
 use crate::machine::Machine;
 use crate::profile::VectorProfile;
 use autocomp_bare_metal::{Kernel, Other, Platform, RankedCall, Recorded, SourceHashes, Trial};
-use autocomp_c::C;
 use autocomp_catalog::Target;
-use autocomp_core::{Feedback, Language};
+use autocomp_core::Feedback;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{EvalError, read_machine};
 use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL};
-use autocomp_riscv::Mode;
+use autocomp_riscv::{Hart, Mode, VectorUnit};
 use autocomp_riscv_machine::{MEMORY_BASE, Machine as Simulated, NoAccelerator};
 use autocomp_toolchain::CompileTarget;
 
@@ -20,9 +19,6 @@ pub(crate) const INSTRUCTIONS: &str = "rv64gcv_zvfh_zfh_zba_zbb_zbs";
 
 /// Bits of a register that machines may have.
 const LENGTHS: [usize; 4] = [128, 256, 512, 1024];
-
-/// How the names of the functions begin by which kernels ask for lengths.
-const ASKS_FOR_LENGTH: [&str; 2] = ["__riscv_vsetvl", "__riscv_vlenb"];
 
 /// What all kernels see of the target's runtime.
 const HEADER: &str = "rvv.h";
@@ -133,19 +129,25 @@ impl Platform for RvvPlatform {
         self.simulated(&self.machine, Mode::Functional, memory_bytes)
     }
 
-    fn others(&self, kernel: Kernel<'_>) -> Vec<Other<Self>> {
-        let text = C.normal_form(kernel.source);
-        let asks = text.is_none_or(|text| ASKS_FOR_LENGTH.iter().any(|it| text.contains(it)));
+    fn has_shown_size(&self, hart: &Hart) -> bool {
+        hart.vectors().is_some_and(VectorUnit::has_shown_length)
+    }
+
+    fn others(&self) -> Vec<Other<Self>> {
         // The compiler knows that registers are no shorter than the machine's own.
-        let longer = LENGTHS.into_iter().filter(|it| asks && self.vlen < *it);
+        let longer = LENGTHS.into_iter().filter(|it| self.vlen < *it);
         longer
             .map(|vlen| Other {
                 with: format!("registers of {vlen} bits"),
                 instead_of: format!("registers of {} bits", self.vlen),
-                claim: "a kernel that asks for its lengths (vsetvl, vsetvlmax) must be right at any",
+                claim: "a kernel that asks for its lengths (vsetvl, vsetvlmax), or for more elements than fit, must be right at any",
                 platform: self.with_registers(vlen),
             })
             .collect()
+    }
+
+    fn leaves_choices_open(&self) -> bool {
+        true
     }
 
     fn refuses_code_in_data(&self) -> bool {

@@ -31,6 +31,7 @@ pub enum ScalarClass {
     FloatDivide,
     FloatDivideDouble,
     FloatRoot,
+    FloatRootDouble,
     Branch,
     Jump,
     Atomic,

@@ -6,7 +6,11 @@ use super::{PARTS, parts};
 /// Bytes of a line.
 pub(super) const LINE: u64 = 64;
 
-const EMPTY: u64 = u64::MAX;
+/// Bits of a line's number; those above say where the line was read, one more than the number of the
+/// level, if it has not been changed since.
+const NUMBER: u64 = (1 << 58) - 1;
+
+const EMPTY: u64 = NUMBER;
 
 /// Tags of a cache whose sets give up the line that was used least recently.
 #[derive(Clone, Debug)]
@@ -34,17 +38,40 @@ impl Tags {
     /// changes nothing.
     #[inline(always)]
     fn is_last(&self, line: u64) -> bool {
-        self.lines[(line & self.set_mask) as usize * self.ways] == line
+        self.last(line) & NUMBER == line
+    }
+
+    /// Returns the line of the set of `line` that was used last, with what is known of it.
+    #[inline(always)]
+    fn last(&self, line: u64) -> u64 {
+        self.lines[(line & self.set_mask) as usize * self.ways]
     }
 
     /// Uses a line and puts it in if it is not there; returns whether it was.
     fn touch(&mut self, line: u64) -> bool {
         let first = (line & self.set_mask) as usize * self.ways;
         let set = &mut self.lines[first..first + self.ways];
-        let place = set.iter().position(|held| *held == line);
+        let place = set.iter().position(|held| held & NUMBER == line);
         set[..=place.unwrap_or(self.ways - 1)].rotate_right(1);
-        set[0] = line;
+        if place.is_none() {
+            set[0] = line;
+        }
         place.is_some()
+    }
+
+    /// Notes of the line used last that it was read from a level and is as it was there.
+    fn note_read(&mut self, line: u64, level: usize) {
+        let place = (line & self.set_mask) as usize * self.ways;
+        self.lines[place] = line | (level as u64 + 1) << NUMBER.count_ones();
+    }
+
+    /// Returns from which level the line used last was read if it has not been changed since; from
+    /// now on it has.
+    fn take_read(&mut self, line: u64) -> Option<usize> {
+        let place = (line & self.set_mask) as usize * self.ways;
+        let level = self.lines[place] >> NUMBER.count_ones();
+        self.lines[place] = line;
+        (level as usize).checked_sub(1)
     }
 }
 
@@ -93,18 +120,27 @@ impl Hierarchy {
         }
     }
 
-    /// Returns when a line is there that a load or a fetch at `now` needs.
-    fn read(&mut self, line: u64, now: u64) -> u64 {
+    /// Returns when a line is there that a load or a fetch at `now` needs, and the level that it
+    /// comes from.
+    fn read(&mut self, line: u64, now: u64) -> (u64, usize) {
         let level = self.level_of(line);
         let Level { latency, read, .. } = self.levels[level];
         let begun = self.free.max(now);
-        let foreseen = self.follows(line);
+        let foreseen = self.follows(line) && 0 < self.ahead;
         self.transfer(read, now, self.ahead * read);
-        if foreseen {
-            self.free.max(now)
-        } else {
-            begun + latency
-        }
+        let there = match foreseen {
+            true => self.free.max(now),
+            false => begun + latency,
+        };
+        (there, level)
+    }
+
+    /// Returns when a store at `now` goes on that changes a line first which was read from a
+    /// level: it will go back there.
+    fn give_back(&mut self, level: usize, now: u64) -> u64 {
+        let write = self.levels[level].write;
+        self.transfer(write, now, self.buffered * write);
+        self.free.saturating_sub(self.buffered * write).max(now)
     }
 
     /// Returns when a store at `now` goes on whose line is not in the first cache.
@@ -130,9 +166,9 @@ impl Hierarchy {
         self.levels.iter_mut().position(holds).unwrap_or(last)
     }
 
-    /// Returns whether a line follows one of a stream, or begins one.
+    /// Returns whether a line continues a stream, in either direction, or begins one.
     fn follows(&mut self, line: u64) -> bool {
-        let near = |last: &u64| line.wrapping_sub(*last) <= 2;
+        let near = |last: &u64| line.wrapping_sub(*last).wrapping_add(2) <= 4;
         let place = self.streams.iter().position(near);
         let end = place.unwrap_or(self.streams.len() - 1);
         self.streams[..=end].rotate_right(1);
@@ -155,7 +191,9 @@ impl Hierarchy {
         let mut ready = now;
         for line in first..=last {
             if !self.data.touch(line) {
-                ready = ready.max(self.read(line, now));
+                let (there, level) = self.read(line, now);
+                self.data.note_read(line, level);
+                ready = ready.max(there);
             }
         }
         ready
@@ -165,7 +203,7 @@ impl Hierarchy {
     #[inline(always)]
     pub fn store(&mut self, address: u64, bytes: u64, now: u64) -> u64 {
         let (first, last) = (address / LINE, (address + bytes.max(1) - 1) / LINE);
-        if first == last && self.data.is_last(first) {
+        if first == last && self.data.last(first) == first {
             return now;
         }
         self.store_lines(first, last, now)
@@ -175,9 +213,14 @@ impl Hierarchy {
     fn store_lines(&mut self, first: u64, last: u64, now: u64) -> u64 {
         let mut goes_on = now;
         for line in first..=last {
-            if !self.data.touch(line) {
-                goes_on = goes_on.max(self.write(line, now));
-            }
+            let after = match self.data.touch(line) {
+                true => self
+                    .data
+                    .take_read(line)
+                    .map(|level| self.give_back(level, now)),
+                false => Some(self.write(line, now)),
+            };
+            goes_on = goes_on.max(after.unwrap_or(now));
         }
         goes_on
     }
@@ -198,6 +241,6 @@ impl Hierarchy {
         if self.instructions.touch(line) {
             return now;
         }
-        self.read(line, now)
+        self.read(line, now).0
     }
 }

@@ -338,6 +338,7 @@ fn class_of_float(form: FloatForm) -> ScalarClass {
         F::Add | F::Subtract | F::Multiply | F::Minimum | F::Maximum => C::FloatAdd,
         F::Divide if form.double => C::FloatDivideDouble,
         F::Divide => C::FloatDivide,
+        F::SquareRoot if form.double => C::FloatRootDouble,
         F::SquareRoot => C::FloatRoot,
         F::SignCopy | F::SignNegate | F::SignXor => C::FloatSign,
         F::ToOtherFormat | F::FromInteger | F::MoveFromInteger => C::FloatFromInteger,

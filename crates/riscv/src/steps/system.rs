@@ -158,8 +158,8 @@ pub fn csr<const TIMED: bool>(
     };
     let kind = record.extra & 3;
     let writes = kind == 1 || record.rs1 != 0;
-    let unit = core.vector.as_deref_mut().filter(|_| core.csr.vectors_on());
-    let of_vectors = unit.as_ref().and_then(|unit| unit.read_control(csr));
+    let mut unit = core.vector.as_deref_mut().filter(|_| core.csr.vectors_on());
+    let of_vectors = unit.as_mut().and_then(|unit| unit.read_control(csr));
     let old = of_vectors.or_else(|| core.csr.read(csr, counters));
     let restart = match (old, writes) {
         (None, _) => None,

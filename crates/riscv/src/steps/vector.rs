@@ -13,9 +13,17 @@ struct Port<'a> {
     memory: &'a mut Memory,
     coprocessor: &'a mut dyn Coprocessor,
     pc: u64,
+    is_aligned: bool,
 }
 
 impl Port<'_> {
+    fn check(&self, address: u64, width: usize, kind: AccessKind) -> Result<(), Trap> {
+        match self.is_aligned && !address.is_multiple_of(width as u64) {
+            true => Err(Trap::misaligned(self.pc, address, width as u64, kind)),
+            false => Ok(()),
+        }
+    }
+
     fn report(&mut self, address: u64, len: usize, kind: AccessKind) -> Result<(), Trap> {
         if len > 0 && self.memory.is_watched(address, len) {
             let is_store = kind == AccessKind::Store;
@@ -28,15 +36,17 @@ impl Port<'_> {
 }
 
 impl VectorMemory for Port<'_> {
-    fn load(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Trap> {
+    fn load(&mut self, address: u64, bytes: &mut [u8], width: usize) -> Result<(), Trap> {
         let kind = AccessKind::Load;
+        self.check(address, width, kind)?;
         let found = self.memory.read(address, bytes.len(), kind, self.pc);
         bytes.copy_from_slice(found.map_err(|fault| Trap::access(fault, kind))?);
         self.report(address, bytes.len(), kind)
     }
 
-    fn store(&mut self, address: u64, bytes: &[u8]) -> Result<(), Trap> {
+    fn store(&mut self, address: u64, bytes: &[u8], width: usize) -> Result<(), Trap> {
         let kind = AccessKind::Store;
+        self.check(address, width, kind)?;
         let place = self.memory.write(address, bytes.len(), kind, self.pc);
         place
             .map_err(|fault| Trap::access(fault, kind))?
@@ -86,6 +96,7 @@ fn execute(core: &mut Core, record: &Record, now: u64, coprocessor: &mut dyn Cop
         memory: &mut core.memory,
         coprocessor,
         pc,
+        is_aligned: unit.is_aligned(),
     };
     match unit.execute(record.immediate as u32, &mut scalars, &mut port) {
         Ok(()) => true,

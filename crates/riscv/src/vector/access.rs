@@ -1,22 +1,22 @@
 //! Vector loads and stores.
 
 use super::integer::UNKNOWN;
-use super::unit::{Executed, Fields, Refusal, VectorUnit, ensure};
+use super::unit::{Agnostic, Executed, Fields, Refusal, VectorUnit, ensure};
 use crate::trap::Trap;
 
 /// Memory as the unit reaches it.
 pub(crate) trait VectorMemory {
-    /// Loads bytes that belong to `elements` of one width.
+    /// Loads elements of `width` bytes that lie one behind the other.
     ///
     /// # Errors
     /// The exception of an access that is not allowed.
-    fn load(&mut self, address: u64, bytes: &mut [u8]) -> Result<(), Trap>;
+    fn load(&mut self, address: u64, bytes: &mut [u8], width: usize) -> Result<(), Trap>;
 
-    /// Stores bytes.
+    /// Stores elements.
     ///
     /// # Errors
     /// As [`load`](Self::load).
-    fn store(&mut self, address: u64, bytes: &[u8]) -> Result<(), Trap>;
+    fn store(&mut self, address: u64, bytes: &[u8], width: usize) -> Result<(), Trap>;
 }
 
 /// How addresses of elements follow from the operands.
@@ -41,6 +41,8 @@ struct Access {
     /// Fields of a segment.
     count: usize,
     is_store: bool,
+    /// Whether elements are accessed in their order; otherwise in any.
+    is_ordered: bool,
 }
 
 impl VectorUnit {
@@ -95,6 +97,7 @@ impl VectorUnit {
             group,
             count,
             is_store,
+            is_ordered: mode == 0 || mode == 3,
         };
         self.check_access(access, group_of(width))?;
         if mode == 0 && fields.vs2() == 16 {
@@ -162,6 +165,9 @@ impl VectorUnit {
         if is_plain && count == 1 && fields.is_unmasked() {
             return self.access_run(access, memory);
         }
+        if access.is_store && !access.is_ordered && self.agnostic == Agnostic::Ones {
+            return self.store_backwards(access, memory);
+        }
         let fills = self.fills_inactive() && !access.is_store;
         for idx in self.vstart..self.vl {
             if !self.is_active(fields, idx) {
@@ -177,6 +183,24 @@ impl VectorUnit {
                 .inspect_err(|_| self.vstart = idx)?;
         }
         self.finish_access(access);
+        Ok(())
+    }
+
+    /// Stores the elements of all segments, the last one first: which of those that overlap stays
+    /// is not said, and a program may not rely on it.
+    fn store_backwards(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+        for idx in (self.vstart..self.vl).rev() {
+            if self.is_active(access.fields, idx)
+                && self.access_segment(access, idx, memory).is_err()
+            {
+                // Up to the element at fault it happens all the same.
+                let ordered = Access {
+                    is_ordered: true,
+                    ..access
+                };
+                return self.access_elements(ordered, memory);
+            }
+        }
         Ok(())
     }
 
@@ -207,9 +231,9 @@ impl VectorUnit {
             let at = self.field(access, field) * self.register_bytes + idx * bytes;
             let element = &mut self.registers[at..at + bytes];
             let done = if access.is_store {
-                memory.store(address, element)
+                memory.store(address, element, bytes)
             } else {
-                memory.load(address, element)
+                memory.load(address, element, bytes)
             };
             done.map_err(Refusal::Trap)?;
         }
@@ -227,9 +251,9 @@ impl VectorUnit {
         let run = &mut self.registers[begin + from..begin + to];
         let address = access.base.wrapping_add(from as u64);
         let whole = if access.is_store {
-            memory.store(address, run)
+            memory.store(address, run, bytes)
         } else {
-            memory.load(address, run)
+            memory.load(address, run, bytes)
         };
         if whole.is_err() {
             // Up to the element at fault it happens all the same.
@@ -301,6 +325,7 @@ impl VectorUnit {
     ) -> Executed {
         let count = fields.get(31, 29) + 1;
         let is_store = fields.get(6, 0) == 0x27;
+        self.has_shown_length = true;
         let is_known = fields.is_unmasked() && count.is_power_of_two() && (!is_store || width == 1);
         ensure(is_known, "no vector load or store has this encoding")?;
         self.aligned(fields.vd(), count.ilog2() as i32)?;
@@ -310,9 +335,9 @@ impl VectorUnit {
             let element = &mut self.registers[begin + idx * width..begin + (idx + 1) * width];
             let address = base.wrapping_add((idx * width) as u64);
             let done = if is_store {
-                memory.store(address, element)
+                memory.store(address, element, width)
             } else {
-                memory.load(address, element)
+                memory.load(address, element, width)
             };
             done.map_err(|trap| {
                 self.vstart = idx;
@@ -343,6 +368,7 @@ impl VectorUnit {
             group: 0,
             count: 1,
             is_store: fields.get(6, 0) == 0x27,
+            is_ordered: true,
         };
         self.vl = vl.div_ceil(8);
         let done = self.access_run(access, memory);

@@ -234,7 +234,7 @@ impl VectorClass {
             (2, _, 0) => [Self::LoadStrided, Self::StoreStrided],
             (1 | 3, _, 0) => [Self::LoadIndexed, Self::StoreIndexed],
             (0, _, 1..=3) => [Self::LoadSegments, Self::StoreSegments],
-            (2, _, 1..=3) => [Self::LoadSegmentsStrided, Self::StoreSegmentsStrided],
+            (1..=3, _, 1..=3) => [Self::LoadSegmentsStrided, Self::StoreSegmentsStrided],
             _ => [Self::LoadManyFields, Self::StoreManyFields],
         };
         if is_store { store } else { load }

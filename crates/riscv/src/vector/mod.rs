@@ -3,7 +3,9 @@
 //!
 //! *Source*: RISC-V "V" vector extension, version 1.0. Where it leaves a choice: sums are added
 //! up in the order of the elements, `vl` is the smaller of what was asked for and what fits,
-//! elements need no alignment, and reserved overlaps of registers are illegal.
+//! elements need alignment where the machine says so, stores and sums in any order are made from
+//! the last element on, and `vl` shares the last two parts evenly, where agnostic elements are
+//! poisoned, and reserved overlaps of registers are illegal.
 
 mod access;
 mod class;

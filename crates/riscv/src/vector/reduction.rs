@@ -1,7 +1,7 @@
 //! Sums and the like of all elements, integer ones.
 
 use super::integer::UNKNOWN;
-use super::unit::{Executed, Fields, VectorUnit, ensure};
+use super::unit::{Agnostic, Executed, Fields, VectorUnit, ensure};
 use super::width::{by_widened, by_width, signed};
 
 pub(super) const NOT_FROM_START: &str =
@@ -24,7 +24,15 @@ impl VectorUnit {
             return;
         }
         let mut value = self.read::<W>(fields.vs1() * self.register_bytes);
-        for idx in 0..self.vl {
+        // The order of `vfredusum` and `vfwredusum` is not said, and a program may not rely on it.
+        let is_any_order = matches!(fields.funct6(), 0x01 | 0x31);
+        let is_backwards = is_any_order && self.agnostic == Agnostic::Ones;
+        for step in 0..self.vl {
+            let idx = if is_backwards {
+                self.vl - 1 - step
+            } else {
+                step
+            };
             if self.is_active(fields, idx) {
                 let element = self.read::<N>(fields.vs2() * self.register_bytes + idx * N);
                 value = compute(value, element);

@@ -104,6 +104,10 @@ pub struct VectorUnit {
     pub(super) agnostic: Agnostic,
     /// Whether elements of 16 bits may be floating-point numbers (Zvfh).
     pub(super) has_half: bool,
+    /// Whether elements in memory must lie at multiples of their size.
+    is_aligned: bool,
+    /// Whether a program has seen how long registers are.
+    pub(super) has_shown_length: bool,
 }
 
 impl VectorUnit {
@@ -129,7 +133,29 @@ impl VectorUnit {
             vxsat: false,
             agnostic,
             has_half,
+            is_aligned: false,
+            has_shown_length: false,
         }
+    }
+
+    /// Returns the unit with an exception for elements in memory that do not lie at multiples of
+    /// their size, which an implementation may raise.
+    #[must_use]
+    pub fn with_alignment(mut self) -> Self {
+        self.is_aligned = true;
+        self
+    }
+
+    /// Returns whether elements in memory must lie at multiples of their size.
+    pub(crate) fn is_aligned(&self) -> bool {
+        self.is_aligned
+    }
+
+    /// Returns whether a program has seen how long registers are since the unit was made: it has
+    /// asked for the length, or for more elements than fit, or moved whole registers.
+    #[must_use]
+    pub fn has_shown_length(&self) -> bool {
+        self.has_shown_length
     }
 
     /// Returns `vl`, the bytes of an element and the base-2 logarithm of LMUL; where `vtype` is
@@ -184,7 +210,11 @@ impl VectorUnit {
 
     /// Puts everything back as it was made.
     pub fn reset(&mut self) {
-        *self = Self::new(8 * self.register_bytes, self.has_half, self.agnostic);
+        *self = Self {
+            is_aligned: self.is_aligned,
+            has_shown_length: self.has_shown_length,
+            ..Self::new(8 * self.register_bytes, self.has_half, self.agnostic)
+        };
     }
 
     /// Returns `N` (1, 2, 4 or 8) bytes from an offset into all registers as a number.

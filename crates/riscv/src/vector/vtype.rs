@@ -1,6 +1,6 @@
 //! Configuration: `vtype`, `vl` and the instructions that set them.
 
-use super::unit::{Fields, VectorUnit};
+use super::unit::{Agnostic, Fields, VectorUnit};
 
 /// Bit that says that a configuration is not supported.
 const ILLEGAL: u64 = 1 << 63;
@@ -83,12 +83,20 @@ impl VectorUnit {
             (false, 0, _) => u64::MAX,
             _ => x[rs1],
         };
-        self.vl = wanted.min(self.most() as u64) as usize;
+        let most = self.most() as u64;
+        self.has_shown_length |= most < wanted;
+        // What is more than fits, and less than fits twice, may be shared evenly.
+        let is_shared = self.agnostic == Agnostic::Ones && most < wanted && wanted < 2 * most;
+        self.vl = match is_shared {
+            true => wanted.div_ceil(2),
+            false => wanted.min(most),
+        } as usize;
         Some(self.vl as u64)
     }
 
     /// Reads a control register of the unit; `None` if it is none.
-    pub(crate) fn read_control(&self, csr: u16) -> Option<u64> {
+    pub(crate) fn read_control(&mut self, csr: u16) -> Option<u64> {
+        self.has_shown_length |= csr == 0xc22;
         Some(match csr {
             0x008 => self.vstart as u64,
             0x009 => u64::from(self.vxsat),

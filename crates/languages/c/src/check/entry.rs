@@ -72,7 +72,11 @@ fn definition(tokens: &[Token<'_>]) -> Option<usize> {
             if depth == 0 {
                 let inside = &tokens[1..idx];
                 let none = inside.is_empty() || (inside.len() == 1 && inside[0].word() == "void");
-                let is_body = tokens.get(idx + 1).is_some_and(|next| next.is('{'));
+                // Between them there may be macros, which say something to tools.
+                let mut behind = tokens[idx + 1..].iter();
+                let is_body = behind
+                    .find(|next| next.word().is_empty())
+                    .is_some_and(|next| next.is('{'));
                 return is_body.then_some(if none { 0 } else { commas + 1 });
             }
         } else if token.is(',') && depth == 1 {
