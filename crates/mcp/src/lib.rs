@@ -13,6 +13,7 @@ mod place;
 mod process;
 mod searches;
 mod server;
+mod stdio;
 mod tools;
 
 use budget::Budget;
@@ -98,6 +99,9 @@ impl Shared {
     }
 }
 
+/// How long the last answers may take to be written.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
 /// Serves one client on standard input and output, until it goes away. Searches that go on
 /// then are stopped, resumable.
 ///
@@ -107,9 +111,10 @@ pub async fn serve_stdio(settings: McpSettings) -> io::Result<()> {
     let shared = Shared::new(settings);
     let server = Server::new(shared.clone());
     let failed = |error: &dyn std::fmt::Display| io::Error::other(error.to_string());
+    let streams = stdio::streams(tokio::io::stdin(), tokio::io::stdout());
     let served = async {
         let running = server
-            .serve(rmcp::transport::stdio())
+            .serve((streams.input, streams.output))
             .await
             .map_err(|error| failed(&error))?;
         running.waiting().await.map_err(|error| failed(&error))?;
@@ -117,5 +122,7 @@ pub async fn serve_stdio(settings: McpSettings) -> io::Result<()> {
     };
     let served = served.await;
     shared.searches.stop_all().await;
+    // What was answered last.
+    let _ = tokio::time::timeout(LAST_WORDS, streams.written).await;
     served
 }

@@ -247,10 +247,13 @@ pub fn word<'a>(what: &str, text: &'a str, also: &str) -> Result<&'a str, Refusa
         && text
             .split('/')
             .all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
+    let slashes = if also.contains('/') { ", slashes" } else { "" };
     match is_good {
         true => Ok(text),
         false => Err(Refusal::new(format!(
-            "{what} may have letters, digits, dots, dashes and underscores only"
-        ))),
+            "{what} may have letters, digits, dots, dashes{slashes} and underscores only, and no part \
+             that begins with a dot or a dash"
+        ))
+        .hint(format!("it was given as `{}`", text.escape_debug().to_string().chars().take(LONGEST_NAME).collect::<String>()))),
     }
 }

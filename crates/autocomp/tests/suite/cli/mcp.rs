@@ -357,6 +357,53 @@ fn what_a_client_may_not_is_refused() {
     insta::assert_snapshot!(said);
 }
 
+#[test]
+fn lines_that_are_no_messages_are_answered() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &[]);
+    let long = format!("{{\"x\": \"{}\"}}", "y".repeat(9 << 20));
+    for (line, code, id) in [
+        (b"{".as_slice(), -32700, Value::Null),
+        (b"\xff\xfe", -32700, Value::Null),
+        (b"{\"id\": 7}", -32600, json!(7)),
+        (b"[1]", -32600, Value::Null),
+        (long.as_bytes(), -32600, Value::Null),
+    ] {
+        let to = client.to.as_mut().unwrap();
+        to.write_all(line).unwrap();
+        to.write_all(b"\n").unwrap();
+        let mut answer = String::new();
+        client.from.read_line(&mut answer).unwrap();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["error"]["code"], code, "{answer}");
+        assert_eq!(answer["id"], id, "{answer}");
+    }
+    let targets = client.call("targets", json!({}));
+    assert!(!targets.is_error, "{targets:?}");
+    client.end();
+}
+
+/// A server that is killed stops nothing any more; its searches end all the same.
+#[test]
+fn searches_end_with_a_server_that_is_killed() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &[]);
+    let call = json!({ "problem": "gemm-64", "max_evaluations": 5000, "name": "long" });
+    let started = client.call("search_start", call);
+    assert!(!started.is_error, "{started:?}");
+    let state = || place.json(&["show", "shared/runs/long"]).1["status"]["state"].clone();
+    let becomes = |wanted: &str| {
+        (0..300).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            state() == wanted
+        })
+    };
+    assert!(becomes("running"), "{}", state());
+    client.server.kill().unwrap();
+    client.server.wait().unwrap();
+    assert!(becomes("stopped"), "{}", state());
+}
+
 /// Sends a request as it is and returns status line and body.
 fn over_http(address: &str, headers: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();

@@ -1,0 +1,154 @@
+//! Standard input and output as a transport: lines that are no messages are answered, too, and
+//! none is longer than a message may be.
+
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+    DuplexStream, ReadHalf, WriteHalf,
+};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Bytes of a message at most.
+const LONGEST: usize = 8 << 20;
+/// Bytes that wait between the streams.
+const WAITING: usize = 64 << 10;
+
+/// The streams of the protocol, and what carries them on.
+pub struct Streams {
+    /// Where messages come from.
+    pub input: ReadHalf<DuplexStream>,
+    /// Where messages go.
+    pub output: WriteHalf<DuplexStream>,
+    /// Ends when all that was to be written is.
+    pub written: JoinHandle<()>,
+}
+
+/// Puts `from` and `to`, which speak to a client, before the protocol.
+pub fn streams(
+    from: impl AsyncRead + Unpin + Send + 'static,
+    to: impl AsyncWrite + Unpin + Send + 'static,
+) -> Streams {
+    let (near, far) = tokio::io::duplex(WAITING);
+    let (input, output) = tokio::io::split(near);
+    let (answers, messages) = tokio::io::split(far);
+    let (sender, lines) = mpsc::channel(64);
+    tokio::spawn(read(BufReader::new(from), messages, sender.clone()));
+    tokio::spawn(carry(BufReader::new(answers), sender));
+    Streams {
+        input,
+        output,
+        written: tokio::spawn(write(lines, to)),
+    }
+}
+
+/// Hands on messages, and answers what is none.
+async fn read(
+    mut from: BufReader<impl AsyncRead + Unpin>,
+    mut messages: WriteHalf<DuplexStream>,
+    answers: mpsc::Sender<Vec<u8>>,
+) {
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut piece = (&mut from).take(LONGEST as u64 + 1);
+        match piece.read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => break,
+            Ok(_) => {}
+        }
+        let mut flaw = flaw(&line);
+        if LONGEST < line.len() {
+            flaw = Some((
+                -32600,
+                Value::Null,
+                format!("a message has {LONGEST} bytes at most"),
+            ));
+            if !skip_line(&mut from, &line).await {
+                break;
+            }
+        }
+        match flaw {
+            None => {
+                if messages.write_all(&line).await.is_err() {
+                    break;
+                }
+            }
+            Some((code, id, message)) => {
+                let answer = json!({
+                    "jsonrpc": "2.0",
+                    "id": id,
+                    "error": { "code": code, "message": message },
+                });
+                let mut bytes = answer.to_string().into_bytes();
+                bytes.push(b'\n');
+                if answers.send(bytes).await.is_err() {
+                    break;
+                }
+            }
+        }
+    }
+    // The protocol ends with its input.
+    let _ = messages.shutdown().await;
+}
+
+/// Returns what is wrong with a line: code, the number of the request if it can be read, words.
+fn flaw(line: &[u8]) -> Option<(i32, Value, String)> {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => return Some((-32700, Value::Null, format!("it is no JSON: {error}"))),
+    };
+    let has = |name: &str| value.get(name).is_some();
+    let is_message = has("method") || has("result") || has("error");
+    let id = value
+        .get("id")
+        .filter(|it| it.is_string() || it.is_number());
+    (!is_message).then(|| {
+        let words = "it is no message: it has neither a method nor a result";
+        (-32600, id.cloned().unwrap_or(Value::Null), words.to_owned())
+    })
+}
+
+/// Reads the rest of a line; returns whether there is another one.
+async fn skip_line(from: &mut BufReader<impl AsyncRead + Unpin>, begun: &[u8]) -> bool {
+    if begun.ends_with(b"\n") {
+        return true;
+    }
+    loop {
+        let Ok(bytes) = from.fill_buf().await else {
+            return false;
+        };
+        if bytes.is_empty() {
+            return false;
+        }
+        let end = bytes.iter().position(|it| *it == b'\n');
+        let length = end.map_or(bytes.len(), |it| it + 1);
+        from.consume(length);
+        if end.is_some() {
+            return true;
+        }
+    }
+}
+
+/// Carries what the protocol says on, line by line.
+async fn carry(mut answers: BufReader<ReadHalf<DuplexStream>>, sender: mpsc::Sender<Vec<u8>>) {
+    loop {
+        let mut line = Vec::new();
+        match answers.read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) if sender.send(line).await.is_err() => return,
+            Ok(_) => {}
+        }
+    }
+}
+
+async fn write(mut lines: mpsc::Receiver<Vec<u8>>, mut to: impl AsyncWrite + Unpin) {
+    while let Some(line) = lines.recv().await {
+        let written = to.write_all(&line).await;
+        if written.is_err() || to.flush().await.is_err() {
+            return;
+        }
+    }
+}
