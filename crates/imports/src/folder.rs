@@ -18,7 +18,7 @@ const LONGEST_FAILURE: usize = 4_000;
 pub const METADATA: &str = "run_metadata.json";
 
 /// Reads a file that is one itself, no link to one.
-fn read(path: &Path) -> Result<String, ImportError> {
+pub(crate) fn read(path: &Path) -> Result<String, ImportError> {
     let failed = |message: String| ImportError::new(path, message);
     let metadata = fs::symlink_metadata(path).map_err(|error| failed(error.to_string()))?;
     if !metadata.is_file() {
@@ -34,7 +34,7 @@ fn read(path: &Path) -> Result<String, ImportError> {
 }
 
 /// Returns the entries of a folder by name.
-fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>, ImportError> {
+pub(crate) fn entries(folder: &Path) -> Result<BTreeMap<String, PathBuf>, ImportError> {
     let failed = |error: std::io::Error| ImportError::new(folder, error.to_string());
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(failed)? {

@@ -21,6 +21,9 @@ const ITEM: &str = "imported";
 /// Plans for one kernel at most, so that a crafted folder makes no run that cannot be shown.
 const MOST_DRAFTS: usize = 20_000;
 
+/// Highest cost of a kernel: eleven days in nanoseconds.
+const HIGHEST_COST: f64 = 1e15;
+
 /// What the run is called here.
 #[derive(Clone, Debug)]
 pub struct Naming {
@@ -84,7 +87,39 @@ pub enum WriteError {
 /// # Errors
 /// See [`WriteError`].
 pub fn write_run(old: OldRun, naming: &Naming, folder: &Path) -> Result<Imported, WriteError> {
-    let mut writer = RunWriter::create(folder)?;
+    if old
+        .tree
+        .nodes
+        .first()
+        .is_none_or(|it| cost(it, naming).is_none())
+    {
+        return Err(WriteError::Baseline);
+    }
+    let was_there = folder.exists();
+    let writer = RunWriter::create(folder)?;
+    let written = write(&old, naming, writer);
+    if written.is_err() {
+        // Half a run is none, and would be in the way of the next try.
+        let _ = std::fs::remove_dir_all(folder);
+        if was_there {
+            let _ = std::fs::create_dir(folder);
+        }
+    }
+    written
+}
+
+/// Returns what a kernel costs, if that can be.
+fn cost(node: &Node, naming: &Naming) -> Option<Cost> {
+    let value = (node.score? * naming.per_latency).round();
+    (1.0..=HIGHEST_COST)
+        .contains(&value)
+        .then(|| match naming.unit {
+            Unit::Cycles => Cost::cycles(value as u64),
+            Unit::Nanoseconds => Cost::nanoseconds(value as u64, 0),
+        })
+}
+
+fn write(old: &OldRun, naming: &Naming, mut writer: RunWriter) -> Result<Imported, WriteError> {
     let mut imported = Imported {
         kernels: old.tree.nodes.len(),
         unmapped: old.unmapped.clone(),
@@ -96,7 +131,15 @@ pub fn write_run(old: OldRun, naming: &Naming, folder: &Path) -> Result<Imported
             old.tree.n_mended
         ));
     }
-    let mut course = Course::begin(&old, naming, &mut writer)?;
+    let n_odd = old.tree.nodes.iter();
+    let n_odd = n_odd.filter(|it| it.score.is_some() && cost(it, naming).is_none());
+    match n_odd.count() {
+        0 => {}
+        count => imported.unmapped.push(format!(
+            "{count} kernels with a cost that no kernel has, which are taken for wrong"
+        )),
+    }
+    let mut course = Course::begin(old, naming, &mut writer)?;
     imported.baseline = course.search.candidates().first().map(|it| it.cost);
     let iterations = old
         .tree
@@ -385,19 +428,12 @@ impl<'a> Course<'a> {
     }
 
     fn evaluation(&self, node: &Node) -> Evaluation {
-        let cost = |value: f64| {
-            let value = (value * self.naming.per_latency).round().clamp(1.0, 1e18) as u64;
-            match self.naming.unit {
-                Unit::Cycles => Cost::cycles(value),
-                Unit::Nanoseconds => Cost::nanoseconds(value, 0),
-            }
-        };
         let key = ContentHash::of(node.code.as_bytes());
         let feedback = (!node.feedback.is_empty()).then(|| Feedback {
             bottleneck: node.feedback.clone(),
             ..Feedback::default()
         });
-        let Some(score) = node.score.filter(|it| 0.0 < *it) else {
+        let Some(cost) = cost(node, self.naming) else {
             let message = match node.failure.as_deref() {
                 Some(message) if !message.is_empty() => message.to_owned(),
                 _ => "nothing tells how it failed".to_owned(),
@@ -420,14 +456,14 @@ impl<'a> Course<'a> {
                 worker: None,
             };
         };
-        let mut floor = cost(1.0);
+        let mut floor = cost;
         floor.value = 0;
         Evaluation {
             key,
             outcome: Outcome::Ok,
             diagnostics: Vec::new(),
             measurement: Some(Measurement {
-                cost: cost(score),
+                cost,
                 // What the hardware could do is not known.
                 floor,
                 percent_of_peak: 0.0,

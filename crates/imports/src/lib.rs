@@ -1,4 +1,4 @@
-//! Runs of the original Autocomp as runs of this program: every kernel with its plan, its models
+//! Runs of the original Autocomp, OpenEvolve and ShinkaEvolve as runs of this program: every kernel with its plan, its models
 //! and what was measured of it, in a run folder that reports, dashboards and `--from` take.
 //!
 //! What others wrote is parsed, never executed. What does not map is told.
@@ -6,6 +6,7 @@
 mod folder;
 mod journal;
 mod literal;
+mod population;
 mod tree;
 
 use serde_json::Value;
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use folder::read_run;
 pub use journal::{Imported, Naming, WriteError, write_run};
+pub use population::{read_openevolve, read_shinka};
 pub use tree::{Node, Tree};
 
 /// Why something cannot be imported.
@@ -65,7 +67,13 @@ impl OldRun {
             .strip_prefix("Prob(")?
             .strip_suffix(')')?
             .split_once(", ")?;
-        Some((kind.trim_matches('\''), id))
+        let kind = kind.trim_matches('\'');
+        // They become parts of names here.
+        let is_plain = |it: &str| {
+            let is_part = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+            !it.is_empty() && !it.starts_with('.') && it.chars().all(is_part)
+        };
+        (is_plain(kind) && is_plain(id)).then_some((kind, id))
     }
 
     /// Returns whether its kernels are written in Python.

@@ -210,7 +210,12 @@ impl<'a> Parser<'a> {
             };
             Ok((name, value))
         };
-        self.items(")", field).map(Value::Candidate)
+        let fields = self.items(")", field)?;
+        let is_twice = |at: usize| fields[..at].iter().any(|it| it.0 == fields[at].0);
+        match (0..fields.len()).find(|at| is_twice(*at)) {
+            Some(at) => Err(self.error(format!("`{}` is given twice", fields[at].0))),
+            None => Ok(Value::Candidate(fields)),
+        }
     }
 
     /// Reads on to the end of a text in which apostrophes alone are escaped.

@@ -70,7 +70,10 @@ impl Tree {
         let code = text(value.take("code"))?;
         let plan = text(value.take("plan"));
         // The name of no model is written as a text.
-        let model = |value| text(value).filter(|it| it != "None");
+        let model = |value| {
+            let name = text(value).filter(|it| it != "None");
+            name.map(|it| it.chars().filter(|c| !c.is_control()).collect::<String>())
+        };
         let score = value.take("score").and_then(|it| it.number());
         let score = score.filter(|it| it.is_finite());
         let key = (

@@ -511,7 +511,7 @@ const PLAIN: OpenFlags = OpenFlags::SQLITE_OPEN_NO_MUTEX.union(OpenFlags::SQLITE
 /// Opens a database for reading. On read-only media a database in WAL mode
 /// cannot be opened in the ordinary way; if it has no WAL, it cannot change
 /// and is opened as it is.
-fn open_for_reading(path: &Path) -> Result<Connection, rusqlite::Error> {
+pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, rusqlite::Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | PLAIN;
     let opened = Connection::open_with_flags(path, flags).and_then(|mut connection| {
         restrain(&mut connection)?;

@@ -9,7 +9,10 @@ use crate::run_errors::store_error;
 use crate::settings::Settings;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{CostObject, Unit};
-use autocomp_imports::{ImportError, Imported, Naming, OldRun, WriteError, read_run, write_run};
+use autocomp_imports::{
+    ImportError, Imported, Naming, OldRun, WriteError, read_openevolve, read_run, read_shinka,
+    write_run,
+};
 use autocomp_store::RunWriter;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -19,6 +22,34 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Autocomp(Arguments),
+    Openevolve(PopulationArguments),
+    Shinka(ShinkaArguments),
+}
+
+/// Import a checkpoint of OpenEvolve
+///
+/// Its programs become a run folder, as with `import autocomp`: each is a kernel, made from its
+/// parent. What does not map is listed.
+#[derive(Debug, Args)]
+pub struct PopulationArguments {
+    /// Metric of the programs that is what a kernel costs; less is better
+    #[arg(long, value_name = "NAME")]
+    metric: String,
+    #[command(flatten)]
+    arguments: Arguments,
+}
+
+/// Import a database of ShinkaEvolve
+///
+/// Its programs become a run folder, as with `import autocomp`: each is a kernel, made from its
+/// parent. What does not map is listed.
+#[derive(Debug, Args)]
+pub struct ShinkaArguments {
+    /// Metric of the programs that is what a kernel costs; less is better
+    #[arg(long, value_name = "NAME")]
+    metric: String,
+    #[command(flatten)]
+    arguments: Arguments,
 }
 
 /// Import a run of the original Autocomp, or a trace
@@ -28,7 +59,8 @@ pub enum Command {
 /// map is listed.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run folder (`output/NAME`), or a file with one candidate
+    /// What is imported: a run folder (`output/NAME`) or a file with one candidate of the
+    /// original; a checkpoint or a folder of them of OpenEvolve; a database of ShinkaEvolve
     run: PathBuf,
     /// The problem here that the kernels are for [default: a name made of theirs, which nothing
     /// can be evaluated for]
@@ -74,8 +106,15 @@ struct ImportReport {
 
 /// Runs the command.
 pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
-    let Command::Autocomp(arguments) = command;
-    let mut old = read_run(&arguments.run).map_err(import_error)?;
+    let (read, arguments) = match command {
+        Command::Autocomp(arguments) => (read_run(&arguments.run), arguments),
+        Command::Openevolve(it) => (
+            read_openevolve(&it.arguments.run, &it.metric),
+            &it.arguments,
+        ),
+        Command::Shinka(it) => (read_shinka(&it.arguments.run, &it.metric), &it.arguments),
+    };
+    let mut old = read.map_err(import_error)?;
     let unit = unit_of(arguments, &old)?;
     let naming = naming(arguments, &mut old, unit)?;
     let folder = match &arguments.run_dir {
@@ -101,8 +140,7 @@ fn import_error(error: ImportError) -> CliError {
         true => CliError::input,
         false => CliError::usage,
     };
-    error_of(error.to_string())
-        .hint("name a run folder of the original (`output/NAME`), or a file with one candidate")
+    error_of(error.to_string()).hint("name what is imported as `autocomp import --help` says")
 }
 
 fn unit_of(arguments: &Arguments, old: &OldRun) -> Result<OldUnit, CliError> {

@@ -240,6 +240,34 @@ fn what_is_no_run_is_refused() {
         error.to_string().contains("was not evaluated right"),
         "{error}"
     );
+    // Nothing is left of what cannot be a run, and costs are such that a kernel can have.
+    assert!(!place.path().join("new").exists());
+    for score in ["0.0", "-5", "1e-300", "1e30"] {
+        file(
+            &wrong,
+            "candidates-iter-0/candidate_0.txt",
+            &written("None", None, "a", score),
+        );
+        let read = read_run(&wrong).unwrap();
+        let error = write_run(read, &naming(), &place.path().join("new")).unwrap_err();
+        assert!(
+            error.to_string().contains("was not evaluated right"),
+            "{error}"
+        );
+        assert!(!place.path().join("new").exists());
+    }
+    let twice = written("None", None, "a", "1.0").replace("parent=", "score=2.0, parent=");
+    file(&wrong, "candidates-iter-0/candidate_0.txt", &twice);
+    assert!(
+        refused("wrong").contains("`score` is given twice"),
+        "{}",
+        refused("wrong")
+    );
+    // Names become parts of names here.
+    let metadata = json!({ "problem": "Prob(../../x, 7)" }).to_string();
+    file(&two, "run_metadata.json", &metadata);
+    fs::remove_file(two.join("candidates-iter-0/candidate_1.txt")).unwrap();
+    assert_eq!(read_run(&two).unwrap().problem(), None);
     // A link leads to no file of the run.
     let linked = place.path().join("linked");
     file(&linked, "candidates-iter-0/x", "");

@@ -1,0 +1,328 @@
+//! Programs of evolutionary searches, each made from another one: checkpoints of OpenEvolve, and
+//! databases of ShinkaEvolve.
+
+use crate::folder::{entries, read};
+use crate::tree::{Node, Tree};
+use crate::{ImportError, OldRun};
+use autocomp_store::{Cell, read_table};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+/// Programs that are read at most.
+const MOST_PROGRAMS: usize = 20_000;
+
+/// A program.
+#[derive(Debug, Default)]
+struct Program {
+    id: String,
+    code: String,
+    parent: Option<String>,
+    /// The iteration that made it.
+    iteration: u32,
+    /// What it was measured to be.
+    metrics: BTreeMap<String, f64>,
+    /// Whether it is right, where that is told.
+    is_right: Option<bool>,
+    /// What was changed, in words.
+    plan: Option<String>,
+    /// What was said of it.
+    feedback: String,
+    model: Option<String>,
+}
+
+/// Reads a checkpoint of OpenEvolve: a folder `checkpoint_N`, or one with such folders (of
+/// which the last counts), or with `checkpoints`. `metric` is what a program costs, less being
+/// better.
+///
+/// # Errors
+/// There is no checkpoint, or a file of it is unusable.
+pub fn read_openevolve(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
+    let folder = checkpoint(path)?;
+    let mut programs = Vec::new();
+    let mut unmapped = Vec::new();
+    let found = entries(&folder.join("programs"))?;
+    for (name, file) in &found {
+        if !name.ends_with(".json") {
+            unmapped.push(format!("programs/{name}: not read"));
+            continue;
+        }
+        let failed = |error: String| ImportError::new(file, error);
+        let value: Value =
+            serde_json::from_str(&read(file)?).map_err(|error| failed(error.to_string()))?;
+        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+        let code = text("code").ok_or_else(|| failed("the program has no code".to_owned()))?;
+        let iteration = value.get("iteration_found").and_then(Value::as_u64);
+        let plan = text("changes_description").or_else(|| {
+            let changes = value.get("metadata")?.get("changes")?;
+            changes.as_str().map(str::to_owned)
+        });
+        programs.push(Program {
+            id: text("id").unwrap_or_else(|| name.trim_end_matches(".json").to_owned()),
+            code,
+            parent: text("parent_id"),
+            iteration: u32::try_from(iteration.unwrap_or(0)).unwrap_or(u32::MAX),
+            metrics: metrics(value.get("metrics")),
+            is_right: None,
+            plan: plan.filter(|it| !it.trim().is_empty() && it != "empty"),
+            feedback: text("artifacts_json").unwrap_or_default(),
+            model: None,
+        });
+        check_count(&folder, programs.len())?;
+    }
+    unmapped.push("islands, features, prompts and the archive: not read".to_owned());
+    run_of(&folder, programs, metric, unmapped)
+}
+
+/// Reads a database of ShinkaEvolve, or the one in a folder. `metric` is what a program costs,
+/// less being better.
+///
+/// # Errors
+/// There is no database, or it is unusable.
+pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
+    let path = match path.is_dir() {
+        false => path.to_owned(),
+        true => entries(path)?
+            .into_iter()
+            .find(|(name, _)| name.ends_with(".sqlite") || name.ends_with(".db"))
+            .map(|it| it.1)
+            .ok_or_else(|| ImportError::new(path, "it has no database (`*.sqlite`, `*.db`)"))?,
+    };
+    let columns = [
+        "id",
+        "code",
+        "parent_id",
+        "generation",
+        "public_metrics",
+        "private_metrics",
+        "combined_score",
+        "correct",
+        "text_feedback",
+        "metadata",
+    ];
+    let order = ("programs", "generation, timestamp, id");
+    let rows = read_table(&path, order, &columns, MOST_PROGRAMS + 1)
+        .map_err(|error| ImportError::new(&path, error.to_string()))?;
+    check_count(&path, rows.len())?;
+    let mut programs = Vec::new();
+    for row in rows {
+        let text = |idx: usize| match &row[idx] {
+            Cell::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let number = |idx: usize| match row[idx] {
+            Cell::Number(number) => Some(number),
+            _ => None,
+        };
+        let object = |idx: usize| -> Option<Value> { serde_json::from_str(&text(idx)?).ok() };
+        let mut measured = metrics(object(4).as_ref());
+        measured.extend(metrics(object(5).as_ref()));
+        measured.extend(number(6).map(|it| ("combined_score".to_owned(), it)));
+        let metadata = object(9).unwrap_or_default();
+        let of_metadata = |name: &str| metadata.get(name)?.as_str().map(str::to_owned);
+        programs.push(Program {
+            id: text(0).unwrap_or_default(),
+            code: text(1).unwrap_or_default(),
+            parent: text(2),
+            iteration: number(3).unwrap_or(0.0).clamp(0.0, 1e9) as u32,
+            metrics: measured,
+            is_right: number(7).map(|it| it != 0.0),
+            plan: of_metadata("patch_description").or_else(|| of_metadata("patch_name")),
+            feedback: text(8).unwrap_or_default(),
+            model: of_metadata("model_name"),
+        });
+    }
+    let unmapped = vec!["inspirations, islands, the archive, embeddings: not read".to_owned()];
+    run_of(&path, programs, metric, unmapped)
+}
+
+/// Returns the folder of the last checkpoint.
+fn checkpoint(path: &Path) -> Result<PathBuf, ImportError> {
+    let is_one = |path: &Path| path.join("programs").is_dir();
+    if is_one(path) {
+        return Ok(path.to_owned());
+    }
+    let below = path.join("checkpoints");
+    let folder = if below.is_dir() {
+        below
+    } else {
+        path.to_owned()
+    };
+    let number = |name: &str| name.strip_prefix("checkpoint_")?.parse::<u64>().ok();
+    let found = entries(&folder)?.into_iter();
+    let found = found.filter_map(|(name, path)| Some((number(&name)?, path)));
+    let last = found.filter(|it| is_one(&it.1)).max();
+    last.map(|it| it.1).ok_or_else(|| {
+        ImportError::new(
+            path,
+            "it has neither `programs` nor checkpoints with such a folder",
+        )
+    })
+}
+
+fn check_count(path: &Path, count: usize) -> Result<(), ImportError> {
+    match MOST_PROGRAMS < count {
+        true => Err(ImportError::new(
+            path,
+            format!("it has more than {MOST_PROGRAMS} programs"),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Returns the numbers of an object; `true` is 1.
+fn metrics(value: Option<&Value>) -> BTreeMap<String, f64> {
+    let fields = value.and_then(Value::as_object).into_iter().flatten();
+    let numbers = fields.filter_map(|(name, value)| {
+        let number = value.as_f64().or(value.as_bool().map(f64::from))?;
+        Some((name.clone(), number))
+    });
+    numbers.filter(|it| it.1.is_finite()).collect()
+}
+
+/// Makes a run of programs: parents first, all from one beginning.
+fn run_of(
+    path: &Path,
+    mut programs: Vec<Program>,
+    metric: &str,
+    unmapped: Vec<String>,
+) -> Result<OldRun, ImportError> {
+    programs.retain(|it| !it.code.trim().is_empty());
+    let known: BTreeSet<&String> = programs.iter().flat_map(|it| it.metrics.keys()).collect();
+    if programs.is_empty() {
+        return Err(ImportError::new(path, "it has no program"));
+    }
+    if !known.contains(&metric.to_owned()) {
+        let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
+        return Err(ImportError::new(
+            path,
+            format!(
+                "no program has the metric `{metric}`; there are {}",
+                known.join(", ")
+            ),
+        ));
+    }
+    let mut run = OldRun {
+        unmapped,
+        ..OldRun::default()
+    };
+    let order = ordered(&programs, &mut run.unmapped);
+    let mut tree = Tree::default();
+    let mut nodes: HashMap<&str, usize> = HashMap::new();
+    let mut sources: HashMap<&str, usize> = HashMap::new();
+    let mut n_equal = 0;
+    for idx in order {
+        let program = &programs[idx];
+        if let Some(known) = sources.get(program.code.as_str()) {
+            nodes.insert(&program.id, *known);
+            n_equal += 1;
+            continue;
+        }
+        let number = tree.nodes.len();
+        let parent = program
+            .parent
+            .as_deref()
+            .and_then(|it| nodes.get(it).copied());
+        // What was made from nothing that is left is shown as made from the beginning.
+        let parent = parent.or((number != 0).then_some(0));
+        let after = parent.map_or(0, |it| tree.nodes[it].iteration + 1);
+        let is_wrong = program.is_right == Some(false);
+        let score = program.metrics.get(metric).copied().filter(|_| !is_wrong);
+        tree.nodes.push(Node {
+            parent,
+            plan: (number != 0).then(|| program.plan.clone().unwrap_or_default()),
+            code: program.code.clone(),
+            score,
+            failure: score.is_none().then(|| program.feedback.clone()),
+            planner: program.model.clone(),
+            coder: program.model.clone(),
+            iteration: if number == 0 {
+                0
+            } else {
+                program.iteration.max(after)
+            },
+            feedback: program.feedback.clone(),
+        });
+        nodes.insert(&program.id, number);
+        sources.insert(&program.code, number);
+    }
+    if 0 < n_equal {
+        run.unmapped
+            .push(format!("{n_equal} programs with the code of another one"));
+    }
+    close_gaps(&mut tree);
+    run.tree = tree;
+    let others: BTreeSet<&str> = programs
+        .iter()
+        .flat_map(|it| it.metrics.keys())
+        .map(String::as_str)
+        .filter(|it| *it != metric)
+        .collect();
+    if !others.is_empty() {
+        let others: Vec<&str> = others.into_iter().collect();
+        run.unmapped
+            .push(format!("other metrics: {}", others.join(", ")));
+    }
+    Ok(run)
+}
+
+/// Returns the programs with parents before children, else by iteration and identifier. The
+/// first is the earliest that was made from no other and has a cost.
+fn ordered(programs: &[Program], unmapped: &mut Vec<String>) -> Vec<usize> {
+    let by_id: HashMap<&str, usize> = programs
+        .iter()
+        .enumerate()
+        .map(|(idx, it)| (it.id.as_str(), idx))
+        .collect();
+    let parent = |idx: usize| {
+        let parent = programs[idx].parent.as_deref()?;
+        by_id.get(parent).copied().filter(|it| *it != idx)
+    };
+    // How far each is from what was made from nothing that is left; circles end somewhere.
+    let mut depth: Vec<Option<u32>> = vec![None; programs.len()];
+    for idx in 0..programs.len() {
+        let mut chain = Vec::new();
+        let mut at = Some(idx);
+        let mut on_way = BTreeSet::new();
+        while let Some(it) = at {
+            if depth[it].is_some() || !on_way.insert(it) {
+                break;
+            }
+            chain.push(it);
+            at = parent(it);
+        }
+        let first = at.and_then(|it| depth[it]).map_or(0, |it| it + 1);
+        for (below, it) in (first..).zip(chain.into_iter().rev()) {
+            depth[it] = Some(below);
+        }
+    }
+    let n_lost = (0..programs.len())
+        .filter(|idx| programs[*idx].parent.is_some() && parent(*idx).is_none())
+        .count();
+    if 0 < n_lost {
+        unmapped.push(format!(
+            "{n_lost} programs whose parent is gone, shown as made from the first program"
+        ));
+    }
+    let mut order: Vec<usize> = (0..programs.len()).collect();
+    order.sort_by_key(|idx| {
+        let it = &programs[*idx];
+        (
+            depth[*idx],
+            it.is_right == Some(false),
+            it.iteration,
+            &it.id,
+        )
+    });
+    order
+}
+
+/// Numbers the iterations from 1 without gaps: islands leave iterations out in which nothing
+/// stayed.
+fn close_gaps(tree: &mut Tree) {
+    let used: BTreeSet<u32> = tree.nodes.iter().map(|it| it.iteration).collect();
+    let used: BTreeMap<u32, u32> = used.into_iter().zip(0..).collect();
+    for node in &mut tree.nodes {
+        node.iteration = used[&node.iteration];
+    }
+}

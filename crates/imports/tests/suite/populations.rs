@@ -1,0 +1,155 @@
+//! Programs of evolutionary searches.
+
+use autocomp_core::Unit;
+use autocomp_imports::{Imported, Naming, OldRun, read_openevolve, read_shinka, write_run};
+use autocomp_runner::RunView;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Writes a checkpoint with these programs.
+fn checkpoint(folder: &Path, number: u32, programs: &[Value]) {
+    let below = folder.join(format!("checkpoints/checkpoint_{number}/programs"));
+    fs::create_dir_all(&below).unwrap();
+    for program in programs {
+        let name = format!("{}.json", program["id"].as_str().unwrap());
+        fs::write(below.join(name), program.to_string()).unwrap();
+    }
+}
+
+fn program(id: &str, parent: Option<&str>, iteration: u32, code: &str, ms: Value) -> Value {
+    json!({
+        "id": id, "code": code, "language": "python", "parent_id": parent,
+        "generation": 1, "iteration_found": iteration, "changes_description": format!("Plan of {id}"),
+        "metrics": { "latency_ms": ms, "combined_score": 0.5 }, "metadata": { "island": 0 },
+    })
+}
+
+fn written(run: OldRun, folder: &Path) -> Imported {
+    let naming = Naming {
+        problem: "made/up".to_owned(),
+        target: "made-up".to_owned(),
+        unit: Unit::Nanoseconds,
+        per_latency: 1e6,
+        meaningful_indentation: true,
+        program: "0.0.0".to_owned(),
+        settings: "seed = 0\n".to_owned(),
+    };
+    write_run(run, &naming, folder).unwrap()
+}
+
+#[test]
+fn a_checkpoint_becomes_a_run() {
+    let place = TempDir::new().unwrap();
+    let from = place.path().join("out");
+    checkpoint(&from, 2, &[program("a", None, 0, "base", json!(9.0))]);
+    checkpoint(
+        &from,
+        10,
+        &[
+            program("z", None, 0, "base", json!(4.0)),
+            // A copy of it on another island, and one whose parent is gone.
+            program("y", Some("z"), 0, "base", json!(4.0)),
+            program("b", Some("z"), 3, "better", json!(3.0)),
+            program("c", Some("b"), 9, "best", json!(2.0)),
+            program("d", Some("gone"), 7, "failed", Value::Null),
+            program("e", Some("f"), 8, "circle e", json!(5.0)),
+            program("f", Some("e"), 8, "circle f", json!(5.0)),
+        ],
+    );
+    let run = read_openevolve(&from, "latency_ms").unwrap();
+    let imported = written(run, &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (6, 5));
+    assert_eq!(imported.baseline.unwrap().value, 4_000_000);
+    assert_eq!(imported.best.unwrap().value, 2_000_000);
+    for line in [
+        "islands, features, prompts and the archive: not read",
+        "1 programs with the code of another one",
+        "1 programs whose parent is gone, shown as made from the first program",
+        "other metrics: combined_score",
+    ] {
+        assert!(
+            imported.unmapped.iter().any(|it| it == line),
+            "{:?}",
+            imported.unmapped
+        );
+    }
+    let report = RunView::open(&place.path().join("new")).unwrap().report();
+    let plans: Vec<_> = report.lineage.iter().map(|it| it.plan.as_deref()).collect();
+    assert_eq!(plans, [None, Some("Plan of b"), Some("Plan of c")]);
+}
+
+#[test]
+fn what_is_no_checkpoint_is_refused() {
+    let place = TempDir::new().unwrap();
+    let refused = |metric: &str| read_openevolve(place.path(), metric).unwrap_err().message;
+    assert!(refused("x").contains("neither `programs` nor checkpoints"));
+    checkpoint(
+        place.path(),
+        1,
+        &[program("a", None, 0, "base", json!(9.0))],
+    );
+    assert_eq!(
+        refused("x"),
+        "no program has the metric `x`; there are combined_score, latency_ms"
+    );
+    let programs = place.path().join("checkpoints/checkpoint_1/programs");
+    fs::write(programs.join("b.json"), "{}").unwrap();
+    assert!(refused("x").contains("the program has no code"));
+    fs::write(programs.join("b.json"), "{").unwrap();
+    assert!(refused("x").contains("EOF"));
+    fs::remove_file(programs.join("b.json")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", programs.join("b.json")).unwrap();
+    assert!(refused("x").contains("it is no file"));
+}
+
+/// Writes a database as the program does, with one row more for each text.
+fn database(path: &Path, rows: &[&str]) {
+    let connection = rusqlite::Connection::open(path).unwrap();
+    let columns = "id TEXT PRIMARY KEY, code TEXT NOT NULL, language TEXT NOT NULL, \
+        parent_id TEXT, generation INTEGER NOT NULL, timestamp REAL NOT NULL, \
+        combined_score REAL, public_metrics TEXT, private_metrics TEXT, text_feedback TEXT, \
+        correct BOOLEAN DEFAULT 0, metadata TEXT";
+    let mut all = format!("CREATE TABLE programs ({columns});");
+    for row in rows {
+        all += &format!("INSERT INTO programs VALUES ({row});");
+    }
+    connection.execute_batch(&all).unwrap();
+}
+
+#[test]
+fn a_database_becomes_a_run() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("results");
+    fs::create_dir_all(&folder).unwrap();
+    database(
+        &folder.join("programs.sqlite"),
+        &[
+            "'a', 'base', 'cuda', NULL, 0, 1.0, -4.0, '{\"ms\": 4.0}', '{}', '', 1, '{}'",
+            "'b', 'better', 'cuda', 'a', 1, 2.0, -3.0, '{\"ms\": 3.0}', NULL, 'fine', 1, \
+             '{\"patch_name\": \"tile\", \"model_name\": \"m::x\"}'",
+            "'c', 'wrong', 'cuda', 'b', 2, 3.0, 0.0, '{\"ms\": 1.0}', NULL, 'Traceback', 0, 'no JSON'",
+        ],
+    );
+    let run = read_shinka(&folder, "ms").unwrap();
+    let imported = written(run, &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (3, 2));
+    assert_eq!(imported.best.unwrap().value, 3_000_000);
+    let view = RunView::open(&place.path().join("new")).unwrap();
+    let report = view.report();
+    assert_eq!(report.lineage[1].plan.as_deref(), Some("tile"));
+    let error = read_shinka(&folder, "s").unwrap_err().message;
+    assert_eq!(
+        error,
+        "no program has the metric `s`; there are combined_score, ms"
+    );
+    fs::write(place.path().join("x.db"), "no database").unwrap();
+    assert!(read_shinka(&place.path().join("x.db"), "ms").is_err());
+    // A view in place of the table runs queries of its own.
+    let crooked = rusqlite::Connection::open(place.path().join("y.db")).unwrap();
+    crooked
+        .execute_batch("CREATE VIEW programs AS WITH RECURSIVE x(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM x) SELECT id, id AS generation, id AS timestamp FROM x;")
+        .unwrap();
+    assert!(read_shinka(&place.path().join("y.db"), "ms").is_err());
+}
