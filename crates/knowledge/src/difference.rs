@@ -70,7 +70,10 @@ fn parts(text: &str) -> Vec<(String, String)> {
 }
 
 fn menu(menu: &[MenuItem]) -> Vec<(String, String)> {
-    let item = |it: &MenuItem| (it.id.clone(), format!("{it:?}"));
+    let item = |it: &MenuItem| {
+        let rest = (&it.applies_when, it.scope, &it.percent);
+        (it.id.clone(), format!("{} {rest:?}", it.text.trim()))
+    };
     menu.iter().map(item).collect()
 }
 
@@ -82,6 +85,10 @@ fn rules(of: &Knowledge) -> Vec<(String, String)> {
 }
 
 fn examples(of: &Knowledge) -> Vec<(String, String)> {
-    let example = |it: &autocomp_catalog::Example| (it.name.clone(), format!("{it:?}"));
+    // Where a text ends makes no difference.
+    let example = |it: &autocomp_catalog::Example| {
+        let texts = [&it.menu_item, &it.text, &it.before, &it.after].map(|it| it.trim());
+        (it.name.clone(), texts.join("\0"))
+    };
     of.examples.iter().map(example).collect()
 }

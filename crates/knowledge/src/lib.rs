@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use agent::read_agent;
 pub use difference::{Difference, differences};
+pub use markdown::slug;
 pub use skill::{read_skill, write_skill};
 pub use target_folder::{Standing, write_target};
 
@@ -48,6 +49,8 @@ impl fmt::Display for KnowledgeError {
 pub struct Knowledge {
     /// Its name.
     pub name: String,
+    /// The family of targets that it is of; empty if that is not known.
+    pub family: String,
     /// What it is, in a sentence.
     pub description: String,
     /// What a kernel writer must know, as Markdown.
@@ -77,6 +80,7 @@ impl Knowledge {
         }
         Self {
             name: target.name.clone(),
+            family: target.family.clone(),
             description: target.description.clone(),
             architecture: target.architecture.clone(),
             isa: markdown::isa_text(&target.isa),

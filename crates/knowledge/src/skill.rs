@@ -16,6 +16,9 @@ const LONGEST_DESCRIPTION: usize = 1024;
 /// References that are looked at at most.
 const MOST_REFERENCES: usize = 500;
 
+/// The field of a skill's metadata that names the family of the target.
+const FAMILY: &str = "autocomp-family";
+
 const ARCHITECTURE: &str = "references/architecture.md";
 const ISA: &str = "references/isa.md";
 const MENU: &str = "references/menu.md";
@@ -54,8 +57,12 @@ pub fn write_skill(knowledge: &Knowledge, folder: &Path) -> Result<Vec<PathBuf>,
         ),
         LONGEST_DESCRIPTION,
     );
+    let family = match knowledge.family.as_str() {
+        "" => String::new(),
+        family => format!("metadata:\n  {FAMILY}: {}\n", quoted(family)),
+    };
     let text = format!(
-        "---\nname: {name}\ndescription: {}\n---\n\n# Kernels for {}\n\n\
+        "---\nname: {name}\ndescription: {}\n{family}---\n\n# Kernels for {}\n\n\
          {}.\n\nRead the architecture before you write anything, the rules before you write code, \
          and of the instructions the sections that name what you use. Choose one optimization of \
          the menu at a time; an example shows what it looks like.\n\n{}",
@@ -120,8 +127,10 @@ pub fn read_skill(folder: &Path) -> Result<Knowledge, KnowledgeError> {
             format!("its description must have 1 to {LONGEST_DESCRIPTION} characters"),
         ));
     }
+    let family = head["metadata"][FAMILY].as_str().unwrap_or_default();
     let mut knowledge = Knowledge {
         name,
+        family: family.to_owned(),
         description,
         ..Knowledge::default()
     };

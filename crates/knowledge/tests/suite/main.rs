@@ -101,6 +101,9 @@ fn targets_go_through_a_skill_and_back() {
                 .collect()
         };
         assert_eq!(examples(&made), examples(&target), "{name}");
+        let told = differences(&known, &Knowledge::of(&made));
+        assert!(told.is_empty(), "{name}: {told:?}");
+        assert_eq!(back.family, target.family);
         // What is there is not written over.
         assert!(write_skill(&known, &place.path().join("skill")).is_err());
     }
