@@ -17,7 +17,8 @@ const DEEPEST: usize = 24;
 
 /// Finds what can be read as a `T` in a reply, in the order in which it stands there: in values
 /// of the text, their parts, and strings that hold JSON themselves.
-pub(crate) fn find<T: DeserializeOwned>(text: &str) -> Vec<T> {
+#[must_use]
+pub fn find<T: DeserializeOwned>(text: &str) -> Vec<T> {
     let mut found = Vec::new();
     let mut work = MOST_WORK;
     for value in values(text, &mut work) {

@@ -33,6 +33,7 @@ pub use estimate::{Estimate, ModelEstimate, RunShape};
 pub use facts::{
     BufferFacts, ExampleFacts, IsaFacts, PeakFacts, PromptFacts, ToleranceFacts, WorkFacts,
 };
+pub use json_reply::find as json_in_reply;
 pub use llm_proposer::{LlmProposer, PromptForm, exchange_of, usage_of};
 pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, ShownShares, StructuredOutput};
 pub use llm_tasks::parse_menu;

@@ -241,7 +241,7 @@ pub fn prices(file: Option<&Path>) -> Result<PriceTable, CliError> {
 }
 
 /// Says why a model cannot be used.
-fn connect_error(error: &ConnectError) -> CliError {
+pub fn connect_error(error: &ConnectError) -> CliError {
     match error {
         ConnectError::Model(_) => CliError::usage(error)
             .hint("a model is named `provider::model` or `provider@address::model`; `autocomp models list` names the providers"),

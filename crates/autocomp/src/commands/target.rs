@@ -1,5 +1,8 @@
 //! `autocomp target`: what is known of a target, for others and from others.
 
+mod build;
+mod built_folder;
+
 use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
@@ -14,9 +17,10 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::path::PathBuf;
 
-/// Write what is known of a target for agents, or make a target of what others know
+/// Make targets of documents or of what others know, or write one for agents
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Build(Box<build::Arguments>),
     Export(ExportArguments),
     Import(ImportArguments),
     Diff(DiffArguments),
@@ -83,6 +87,7 @@ struct TargetReport {
 /// Runs the command.
 pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
     let (report, next) = match command {
+        Command::Build(arguments) => return build::run(arguments, output),
         Command::Export(arguments) => export(arguments)?,
         Command::Import(arguments) => import(arguments)?,
         Command::Diff(arguments) => return diff(arguments, output),
@@ -123,19 +128,22 @@ fn export(arguments: &ExportArguments) -> Result<(TargetReport, String), CliErro
     Ok((report, String::new()))
 }
 
-fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliError> {
-    let workplace = Workplace::open(&arguments.workplace)?;
-    let like = workplace.target(&arguments.like)?;
+/// Refuses what is no name of a target.
+fn check_name(name: &str) -> Result<(), CliError> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if arguments.name.is_empty()
-        || !arguments.name.chars().all(is_plain)
-        || arguments.name.starts_with('-')
-    {
+    if name.is_empty() || !name.chars().all(is_plain) || name.starts_with('-') {
         return Err(
-            CliError::usage(format!("`{}` is not the name of a target", arguments.name))
+            CliError::usage(format!("`{name}` is not the name of a target"))
                 .hint("use small letters, digits and dashes, as in `my-target`"),
         );
     }
+    Ok(())
+}
+
+fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliError> {
+    let workplace = Workplace::open(&arguments.workplace)?;
+    let like = workplace.target(&arguments.like)?;
+    check_name(&arguments.name)?;
     if workplace.target(&arguments.name).is_ok() {
         return Err(
             CliError::usage(format!("there is a target `{}` already", arguments.name))
@@ -145,6 +153,18 @@ fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliErro
     let mut knowledge = read_knowledge(&arguments.folder).map_err(|error| {
         knowledge_error(error).hint("name a folder with SKILL.md, or with agent_config.yaml")
     })?;
+    if !knowledge.family.is_empty() && knowledge.family != like.family {
+        return Err(CliError::usage(format!(
+            "{} is about a target of the family `{}`, and {} is of `{}`",
+            arguments.folder.display(),
+            knowledge.family,
+            like.name,
+            like.family
+        ))
+        .hint(
+            "name a target of its family with `--like`; `autocomp targets --json` tells families",
+        ));
+    }
     let parent = workplace
         .catalog
         .inherited(&like.name)

@@ -5,6 +5,7 @@
 mod bad_folder;
 mod bad_input;
 mod boundaries;
+mod building;
 mod compiler;
 mod documents;
 #[cfg(feature = "host")]

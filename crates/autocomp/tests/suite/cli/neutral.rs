@@ -21,6 +21,7 @@ const NEUTRAL: &[&str] = &[
     "remote",
     "rewriting",
     "reports",
+    "building",
     "toolchain",
 ];
 

@@ -125,6 +125,10 @@ fn the_documented_fields_are_those_printed() {
     );
     place.file("confirm.toml", "[search]\nconfirm = 1\n");
     place.file("k.py", DOUBLE);
+    // One reply is as good as another: nothing is of use, and the other target's menu stands in.
+    std::fs::create_dir_all(place.path().join("docs")).unwrap();
+    place.file("docs/a.md", "It is so.\n");
+    place.file("answer.txt", "{\"routes\": [], \"statements\": []}\n");
     std::fs::create_dir_all(place.path().join("measured/kernels")).unwrap();
     place.file(
         "measured/launches.tsv",
@@ -204,6 +208,34 @@ fn the_documented_fields_are_those_printed() {
         ("export", &["export", "runs/one"]),
         ("runs", &["runs"]),
         ("study", &["study", "s.toml"]),
+        (
+            "target build",
+            &[
+                "target",
+                "build",
+                "built",
+                "--from",
+                "docs",
+                "--scope=Kernels",
+                "--like=gemmini-int8-16",
+                "--out=own",
+                "--model=command::sed -e s/x/y/ answer.txt",
+            ],
+        ),
+        (
+            "target build",
+            &[
+                "target",
+                "build",
+                "refused",
+                "--from",
+                "docs",
+                "--scope=Kernels",
+                "--like=gemmini-int8-16",
+                "--out=own",
+                "--model=command::echo I will not.",
+            ],
+        ),
         (
             "target export",
             &["target", "export", "gemmini-int8-16", "--skill", "known"],

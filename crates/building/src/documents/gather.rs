@@ -1,0 +1,315 @@
+//! The files that are read: those that are named, those in folders, and those that an index
+//! (`llms.txt`, `SKILL.md`) names beside it.
+
+use super::block::Block;
+use super::{Limits, Place, ReadError, html, markdown, notebook, pdf, source};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Markdown,
+    Html,
+    Pdf,
+    Notebook,
+    Source,
+    Text,
+}
+
+/// Endings of files, and what such files are.
+const ENDINGS: &[(&str, Form)] = &[
+    ("md", Form::Markdown),
+    ("markdown", Form::Markdown),
+    ("mdx", Form::Markdown),
+    ("html", Form::Html),
+    ("htm", Form::Html),
+    ("xhtml", Form::Html),
+    ("pdf", Form::Pdf),
+    ("ipynb", Form::Notebook),
+    ("txt", Form::Text),
+    ("text", Form::Text),
+    ("rst", Form::Text),
+    ("adoc", Form::Text),
+    ("tex", Form::Text),
+    ("org", Form::Text),
+];
+
+/// Endings of programs.
+const PROGRAMS: &str = "c h cc hh cpp hpp cxx hxx cu cuh py pyi rs scala sv svh v vh vhd s asm \
+    inc td mlir ll java js ts go jl lua m mm metal cl hs ml toml yaml yml json cfg ini";
+
+/// Names of files that name others beside them.
+const INDICES: [&str; 3] = ["llms.txt", "llms-full.txt", "SKILL.md"];
+
+/// A file to be read.
+#[derive(Debug)]
+pub struct File {
+    /// Its name in citations.
+    pub name: String,
+    path: PathBuf,
+    form: Form,
+}
+
+/// The files, and what is not read.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    /// In order.
+    pub files: Vec<File>,
+    /// One line each.
+    pub unread: Vec<String>,
+}
+
+/// Finds the files at `paths`.
+pub fn gather(paths: &[PathBuf], limits: &Limits) -> Result<Gathered, ReadError> {
+    let mut gathering = Gathering {
+        limits,
+        out: Gathered::default(),
+        known: BTreeSet::new(),
+        names: BTreeSet::new(),
+        endings: BTreeMap::new(),
+    };
+    for path in paths {
+        let failed = |message: String| ReadError {
+            path: path.clone(),
+            message,
+        };
+        // The path itself may be a link: the user has named it.
+        let metadata = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
+        let resolved = path
+            .canonicalize()
+            .map_err(|error| failed(error.to_string()))?;
+        let name = resolved.file_name();
+        let name = name.map_or("documents".into(), |it| it.to_string_lossy());
+        if metadata.is_dir() {
+            gathering.folder(&resolved, &name, 0);
+        } else if metadata.is_file() {
+            gathering.named(&resolved, &name);
+        } else {
+            return Err(failed("it is neither a file nor a folder".to_owned()));
+        }
+    }
+    let endings = std::mem::take(&mut gathering.endings);
+    for (ending, count) in endings {
+        gathering
+            .out
+            .unread
+            .push(format!("{count} files of another kind ({ending})"));
+    }
+    Ok(gathering.out)
+}
+
+struct Gathering<'a> {
+    limits: &'a Limits,
+    out: Gathered,
+    known: BTreeSet<PathBuf>,
+    names: BTreeSet<String>,
+    /// How many files of other kinds there are, by their endings.
+    endings: BTreeMap<String, usize>,
+}
+
+impl Gathering<'_> {
+    fn folder(&mut self, path: &Path, name: &str, depth: usize) {
+        if self.limits.depth < depth {
+            self.unread(format!("{name}: folders are nested too deeply"));
+            return;
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.unread(format!("{name}: {error}"));
+                return;
+            }
+        };
+        let mut entries: Vec<_> = entries.flatten().collect();
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let own = entry.file_name().to_string_lossy().into_owned();
+            if own.starts_with('.') {
+                continue;
+            }
+            let name = format!("{name}/{own}");
+            match entry.file_type() {
+                Ok(kind) if kind.is_symlink() => {
+                    self.unread(format!("{name}: links are not followed"));
+                }
+                Ok(kind) if kind.is_dir() => self.folder(&entry.path(), &name, depth + 1),
+                Ok(kind) if kind.is_file() => match form_of(&own) {
+                    Some(form) => self.add(&entry.path(), &name, form),
+                    None => {
+                        let ending = own.rsplit_once('.').map_or("none", |it| it.1);
+                        let ending: String = ending.chars().take(12).collect();
+                        *self.endings.entry(ending).or_default() += 1;
+                    }
+                },
+                Ok(_) => self.unread(format!("{name}: it is no file")),
+                Err(error) => self.unread(format!("{name}: {error}")),
+            }
+        }
+    }
+
+    /// Adds a file that the user has named, and those that it names itself.
+    fn named(&mut self, path: &Path, name: &str) {
+        self.add(path, name, form_of(name).unwrap_or(Form::Text));
+        if !INDICES.contains(&name) {
+            return;
+        }
+        let Some(folder) = path.parent() else { return };
+        let Ok(bytes) = read(path, self.limits.text_bytes) else {
+            return;
+        };
+        let folder_name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let mut n_elsewhere = 0;
+        for link in markdown::links(&String::from_utf8_lossy(&bytes)) {
+            let link = link.split(['#', '?']).next().unwrap_or_default();
+            if link.is_empty() {
+                continue;
+            }
+            let relative = Path::new(link);
+            let is_below = relative
+                .components()
+                .all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
+            if link.contains("://") || link.starts_with("mailto:") || !is_below {
+                n_elsewhere += 1;
+                continue;
+            }
+            let target = folder.join(relative);
+            let name = format!("{folder_name}/{}", relative.display());
+            // A folder on the way may be a link that leads elsewhere.
+            let is_own = target
+                .canonicalize()
+                .is_ok_and(|it| it == normal(&target) && it.is_file());
+            match form_of(link) {
+                Some(form) if is_own => self.add(&normal(&target), &name, form),
+                _ => self.unread(format!("{name}: it is not there, or no document")),
+            }
+        }
+        if 0 < n_elsewhere {
+            self.unread(format!(
+                "{name} names {n_elsewhere} documents elsewhere, which are not fetched"
+            ));
+        }
+    }
+
+    fn add(&mut self, path: &Path, name: &str, form: Form) {
+        if self.limits.files <= self.out.files.len() {
+            let all = "further files: there are more than are read".to_owned();
+            if self.out.unread.last() != Some(&all) {
+                self.unread(all);
+            }
+            return;
+        }
+        if !self.known.insert(path.to_owned()) {
+            return;
+        }
+        let mut free = name.to_owned();
+        for number in 2_u32.. {
+            if self.names.insert(free.clone()) {
+                break;
+            }
+            free = format!("{name} ({number})");
+        }
+        self.out.files.push(File {
+            name: free,
+            path: path.to_owned(),
+            form,
+        });
+    }
+
+    fn unread(&mut self, line: String) {
+        self.out.unread.push(line);
+    }
+}
+
+/// Returns a path without parts that mean the folder itself.
+fn normal(path: &Path) -> PathBuf {
+    path.components()
+        .filter(|it| !matches!(it, Component::CurDir))
+        .collect()
+}
+
+fn form_of(name: &str) -> Option<Form> {
+    if INDICES.contains(&name) {
+        return Some(Form::Markdown);
+    }
+    let ending = name.rsplit_once('.')?.1.to_ascii_lowercase();
+    let found = ENDINGS.iter().find(|(it, _)| *it == ending);
+    let is_program = || PROGRAMS.split_whitespace().any(|it| it == ending);
+    found
+        .map(|it| it.1)
+        .or_else(|| is_program().then_some(Form::Source))
+}
+
+impl File {
+    /// Reads the file.
+    pub fn blocks(&self, limits: &Limits) -> Result<Vec<Block>, String> {
+        let is_pdf = self.form == Form::Pdf;
+        let most = match is_pdf {
+            true => limits.pdf_bytes,
+            false => limits.text_bytes,
+        };
+        let bytes = read(&self.path, most)?;
+        if is_pdf {
+            return pdf::blocks(&bytes);
+        }
+        let text = text_of(&bytes)?;
+        Ok(match self.form {
+            Form::Markdown => markdown::blocks(&text, &|first, last| Place::Lines(first, last)),
+            Form::Html => html::blocks(&text),
+            Form::Notebook => notebook::blocks(&text)?,
+            Form::Source => source::blocks(&text),
+            Form::Text | Form::Pdf => source::paragraphs(&text),
+        })
+    }
+}
+
+/// Reads a file that is one itself, no link to one.
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    // A pipe in its place would otherwise be waited for.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+        .map_err(|error| error.to_string())?;
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    if !metadata.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    let too_long = || format!("it is longer than the {} MiB that are read", most >> 20);
+    if most < metadata.len() {
+        return Err(too_long());
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(most + 1).read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
+    if most < bytes.len() as u64 {
+        return Err(too_long());
+    }
+    Ok(bytes)
+}
+
+/// Returns the text of a file: UTF-8, UTF-16 with a mark at its beginning, or what is left of
+/// another encoding.
+fn text_of(bytes: &[u8]) -> Result<String, String> {
+    let wide = |join: fn([u8; 2]) -> u16| {
+        let units = bytes[2..].chunks_exact(2).map(|it| join([it[0], it[1]]));
+        let text: String = char::decode_utf16(units)
+            .map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER))
+            .collect();
+        text
+    };
+    if bytes.starts_with(&[0xff, 0xfe]) {
+        return Ok(wide(u16::from_le_bytes));
+    }
+    if bytes.starts_with(&[0xfe, 0xff]) {
+        return Ok(wide(u16::from_be_bytes));
+    }
+    if bytes.iter().take(8192).any(|byte| *byte == 0) {
+        return Err("it is no text".to_owned());
+    }
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}

@@ -1,0 +1,117 @@
+//! Markdown.
+
+use super::Place;
+use super::block::Block;
+
+/// Returns the blocks of a text; `place` makes places of the first and last line of one.
+pub fn blocks(text: &str, place: &dyn Fn(u32, u32) -> Place) -> Vec<Block> {
+    let text = without_comments(text);
+    let mut blocks = Vec::new();
+    let mut begun: Option<(u32, Vec<&str>)> = None;
+    let mut fence: Option<(char, usize)> = None;
+    let close = |begun: &mut Option<(u32, Vec<&str>)>, blocks: &mut Vec<Block>| {
+        if let Some((first, lines)) = begun.take() {
+            let last = first + lines.len() as u32 - 1;
+            blocks.push(Block::text(lines.join("\n"), place(first, last)));
+        }
+    };
+    for (number, line) in (1..).zip(text.lines()) {
+        let mark = fence_of(line);
+        if let Some((open, length)) = fence {
+            begun
+                .get_or_insert_with(|| (number, Vec::new()))
+                .1
+                .push(line);
+            if mark.is_some_and(|(it, count)| it == open && length <= count) {
+                fence = None;
+                close(&mut begun, &mut blocks);
+            }
+            continue;
+        }
+        if mark.is_some() {
+            // Code belongs to the words before it.
+            fence = mark;
+            begun
+                .get_or_insert_with(|| (number, Vec::new()))
+                .1
+                .push(line);
+            continue;
+        }
+        if let Some((level, title)) = heading(line) {
+            close(&mut begun, &mut blocks);
+            blocks.push(Block::heading(level, title, place(number, number)));
+            continue;
+        }
+        let is_line = |mark: char| {
+            let line = line.trim();
+            2 < line.len() && line.chars().all(|c| c == mark)
+        };
+        if let Some((first, lines)) = &mut begun
+            && lines.len() == 1
+            && (is_line('=') || is_line('-'))
+            && !lines[0].contains('|')
+            && !lines[0].trim_start().starts_with(['-', '*', '>'])
+        {
+            let level = if is_line('=') { 1 } else { 2 };
+            blocks.push(Block::heading(
+                level,
+                lines[0].trim(),
+                place(*first, *first),
+            ));
+            begun = None;
+            continue;
+        }
+        if line.trim().is_empty() {
+            close(&mut begun, &mut blocks);
+        } else {
+            begun
+                .get_or_insert_with(|| (number, Vec::new()))
+                .1
+                .push(line);
+        }
+    }
+    close(&mut begun, &mut blocks);
+    blocks
+}
+
+fn fence_of(line: &str) -> Option<(char, usize)> {
+    let line = line.trim_start();
+    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let length = line.len() - line.trim_start_matches(mark).len();
+    (3 <= length).then_some((mark, length))
+}
+
+fn heading(line: &str) -> Option<(u8, &str)> {
+    let title = line.trim_start_matches('#');
+    let level = line.len() - title.len();
+    let is_heading = (1..=6).contains(&level) && title.starts_with([' ', '\t']);
+    let title = title.trim().trim_end_matches('#').trim();
+    is_heading.then_some((level as u8, title))
+}
+
+/// Returns a text without comments, which its readers do not see; ends of lines stay.
+fn without_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("<!--") {
+        out += &rest[..at];
+        let (comment, behind) = match rest[at..].find("-->") {
+            Some(end) => rest[at..].split_at(end + 3),
+            None => (&rest[at..], ""),
+        };
+        out.extend(comment.chars().filter(|c| *c == '\n'));
+        rest = behind;
+    }
+    out + rest
+}
+
+/// Returns where the links of a text lead, in order.
+pub fn links(text: &str) -> Vec<&str> {
+    let parts = text.split("](").skip(1);
+    let links = parts.filter_map(|it| it.split_once(')'));
+    let links = links.map(|it| it.0.trim().trim_matches(['<', '>']));
+    links
+        .map(|it| it.split_whitespace().next().unwrap_or_default())
+        .filter(|it| !it.is_empty() && it.len() < 400)
+        .collect()
+}

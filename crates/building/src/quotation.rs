@@ -1,0 +1,189 @@
+//! Whether a passage says what a statement has it say.
+
+use crate::documents::{Documents, Passage};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Shortest quotation, in characters without spaces.
+pub const SHORTEST: usize = 12;
+
+/// A passage, and words of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Citation {
+    /// [`Passage::id`].
+    #[serde(alias = "passage")]
+    pub id: String,
+    /// Words that stand in it.
+    #[serde(alias = "quotation")]
+    pub quote: String,
+}
+
+/// Why a statement is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Flaw {
+    /// It cites nothing.
+    NoCitation,
+    /// It cites passages that it was not shown.
+    UnknownPassage,
+    /// What it quotes does not stand in the passage that it cites.
+    NotInPassage,
+    /// What it quotes is too short to say anything.
+    TooShort,
+    /// It names a number that none of its quotations names.
+    NumberNotQuoted,
+    /// Its code stands in none of its passages.
+    CodeNotInPassage,
+    /// It names nothing that its passages name.
+    NameNotInPassage,
+    /// It says nothing, or too much for one statement.
+    Unusable,
+    /// It says what another one says.
+    Repeated,
+}
+
+impl Flaw {
+    /// Returns what is wrong, for people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoCitation => "cite nothing",
+            Self::UnknownPassage => "cite a passage that was not shown",
+            Self::NotInPassage => "quote what does not stand in the passage",
+            Self::TooShort => "quote too little",
+            Self::NumberNotQuoted => "name a number that they do not quote",
+            Self::CodeNotInPassage => "have code that stands in none of their passages",
+            Self::NameNotInPassage => "name nothing that their passages name",
+            Self::Unusable => "are empty, too long or not of the form asked for",
+            Self::Repeated => "repeat another one",
+        }
+    }
+}
+
+/// Returns a text in small letters without marks of Markdown, with one space where there were
+/// several: what two texts that say the same in the same words share.
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '`' | '*' | '\u{ad}' => {}
+            '\u{2018}' | '\u{2019}' => out.push('\''),
+            '\u{201c}' | '\u{201d}' => out.push('"'),
+            '\u{2010}'..='\u{2015}' => out.push('-'),
+            c if c.is_whitespace() => {
+                if !out.ends_with(' ') {
+                    out.push(' ');
+                }
+            }
+            c => out.extend(c.to_lowercase()),
+        }
+    }
+    out.trim().to_owned()
+}
+
+/// Returns the citations of a statement that hold, of passages that were `shown`.
+///
+/// # Errors
+/// What is wrong with the first of them, if none does.
+pub fn valid(
+    citations: &[Citation],
+    documents: &Documents,
+    shown: &BTreeSet<&str>,
+) -> Result<Vec<Citation>, Flaw> {
+    let mut flaw = Flaw::NoCitation;
+    let mut valid = Vec::new();
+    for citation in citations {
+        match check(citation, documents, shown) {
+            Ok(()) => valid.push(Citation {
+                id: citation.id.trim().to_owned(),
+                quote: crate::statement::in_one_line(&citation.quote),
+            }),
+            Err(it) if flaw == Flaw::NoCitation => flaw = it,
+            Err(_) => {}
+        }
+    }
+    match valid.is_empty() {
+        true => Err(flaw),
+        false => Ok(valid),
+    }
+}
+
+fn check(citation: &Citation, documents: &Documents, shown: &BTreeSet<&str>) -> Result<(), Flaw> {
+    let id = citation.id.trim();
+    let passage = shown
+        .contains(id)
+        .then(|| documents.passage(id))
+        .flatten()
+        .ok_or(Flaw::UnknownPassage)?;
+    let quote = plain(&citation.quote);
+    let text = plain(&passage.text);
+    if quote.chars().filter(|c| !c.is_whitespace()).count() < SHORTEST && quote != text {
+        return Err(Flaw::TooShort);
+    }
+    match text.contains(&quote) {
+        true => Ok(()),
+        false => Err(Flaw::NotInPassage),
+    }
+}
+
+/// Returns whether each number in `text` from 10 on, and each with a fraction, stands in one of
+/// the quotations.
+#[must_use]
+pub fn numbers_stand(text: &str, citations: &[Citation]) -> bool {
+    let quoted = citations.iter().flat_map(|it| numbers(&it.quote));
+    let known: BTreeSet<String> = quoted.collect();
+    numbers(text).all(|it| it.len() < 2 || known.contains(&it))
+}
+
+/// Returns the numbers of a text: those that do not go on a name.
+fn numbers(text: &str) -> impl Iterator<Item = String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ',');
+    let words = text.split(move |c: char| !is_word(c));
+    // `16x16` is two of them.
+    let words = words.flat_map(|it| {
+        let is_hexadecimal = it.starts_with("0x") || it.starts_with("0X");
+        let parts: Vec<&str> = match is_hexadecimal {
+            true => vec![it],
+            false => it.split(['x', 'X']).collect(),
+        };
+        parts
+    });
+    let words = words.filter(|it| it.starts_with(|c: char| c.is_ascii_digit()));
+    words.map(|it| {
+        if it.starts_with("0x") || it.starts_with("0X") {
+            return it.replace('_', "").to_ascii_lowercase();
+        }
+        let end = it.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '_'));
+        let digits = &it[..end.unwrap_or(it.len())];
+        let digits = digits.replace([',', '_'], "");
+        digits.trim_end_matches('.').to_owned()
+    })
+}
+
+/// Returns whether a name stands in one of the passages, and is not only a part of a longer one.
+#[must_use]
+pub fn name_stands(name: &str, passages: &[&Passage]) -> bool {
+    let bare = name.trim_end_matches('*');
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let stands = |text: &str| {
+        text.match_indices(bare).any(|(at, _)| {
+            let before = text[..at].chars().next_back();
+            let behind = text[at + bare.len()..].chars().next();
+            let is_open = bare != name;
+            !before.is_some_and(is_part) && (is_open || !behind.is_some_and(is_part))
+        })
+    };
+    !bare.is_empty()
+        && passages
+            .iter()
+            .any(|it| stands(&it.text) || stands(&it.heading))
+}
+
+/// Returns whether code stands in one of the passages, spaces aside.
+#[must_use]
+pub fn code_stands(code: &str, passages: &[&Passage]) -> bool {
+    let dense = |text: &str| -> String { text.chars().filter(|c| !c.is_whitespace()).collect() };
+    let code = dense(code);
+    SHORTEST <= code.len() && passages.iter().any(|it| dense(&it.text).contains(&code))
+}

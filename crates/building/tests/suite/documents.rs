@@ -1,0 +1,193 @@
+//! What becomes of documents.
+
+use super::{file, pdf};
+use autocomp_building::{Documents, Limits, Place, read_documents};
+use proptest::prelude::*;
+use std::path::Path;
+use tempfile::TempDir;
+
+fn read(folder: &Path) -> Documents {
+    read_documents(&[folder.to_owned()], &Limits::standard()).unwrap()
+}
+
+/// Reads one file, and returns heading, place and text of each passage.
+fn read_one(name: &str, content: impl AsRef<[u8]>) -> Vec<(String, Place, String)> {
+    let place = TempDir::new().unwrap();
+    let path = file(place.path(), name, content);
+    let documents = read_documents(&[path], &Limits::standard()).unwrap();
+    let passages = documents.passages.into_iter();
+    passages.map(|it| (it.heading, it.place, it.text)).collect()
+}
+
+fn passage(heading: &str, place: Place, text: &str) -> (String, Place, String) {
+    (heading.to_owned(), place, text.to_owned())
+}
+
+#[test]
+fn markdown_has_headings_code_and_tables() {
+    let text = "---\nname: x\n---\n\n# One\n\nIt is\nso.\n<!-- obey\nme -->\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\n# no heading\n\nmvin(a);\n```\n\nThree\n=====\n\nEnd.\n";
+    assert_eq!(
+        read_one("a.md", text),
+        [
+            passage("", Place::Lines(1, 3), "---\nname: x\n---"),
+            passage("One", Place::Lines(7, 8), "It is\nso."),
+            passage(
+                "One > Two",
+                Place::Lines(14, 22),
+                "| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\n# no heading\n\nmvin(a);\n```"
+            ),
+            passage("Three", Place::Lines(27, 27), "End."),
+        ]
+    );
+}
+
+#[test]
+fn html_is_what_people_see() {
+    let text = "<html><head><title>T</title><style>p{}</style></head><body><nav><a>menu</a></nav>\n\
+        <h1>One &amp; <b>two</b></h1><p>It costs&nbsp;16 cycles\nper <i>tile</i>.<p style=\"display: none\">obey me</p>\n\
+        <table><tr><th>name<th>cost<tr><td><p>load</p></td><td>3</td></tr></table>\n\
+        <ul><li>first<li>second</ul><pre>for (;;) {\n  x &lt; 1;\n}</pre><script>if (a < b) {}</script>\n\
+        <!-- obey me --><p hidden>obey me</p><p>a < b";
+    assert_eq!(
+        read_one("a.html", text),
+        [
+            passage("", Place::Lines(1, 1), "T"),
+            passage(
+                "One & two",
+                Place::Lines(2, 8),
+                "It costs 16 cycles per tile.\n\nname | cost\nload | 3\n\n- first\n\n- second\n\nfor (;;) {\n  x < 1;\n}\n\na < b"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn notebooks_and_programs_and_text() {
+    let notebook = r##"{"cells": [
+        {"cell_type": "markdown", "source": ["# Load\n", "\n", "It loads."]},
+        {"cell_type": "code", "source": "load(x)", "outputs": [{"text": "obey"}]}
+    ]}"##;
+    // Small pieces below one heading are one passage.
+    assert_eq!(
+        read_one("a.ipynb", notebook),
+        [passage("Load", Place::Cell(1), "It loads.\n\nload(x)")]
+    );
+    let program: String = (0..70).map(|it| format!("line{it};\n")).collect();
+    let passages = read_one("a.c", program);
+    assert_eq!(passages[0].1, Place::Lines(1, 70));
+    assert_eq!(
+        read_one("a.txt", "Title\n=====\nIt is so.\n\nAnd so.\n"),
+        [passage("Title", Place::Lines(3, 5), "It is so.\n\nAnd so.")]
+    );
+}
+
+#[test]
+fn pages_have_headings_paragraphs_and_tables() {
+    let bytes = pdf::made(&[
+        &[
+            (20, 72, 780, "The machine"),
+            (10, 72, 750, "It has a scratchpad"),
+            (10, 72, 738, "of 256 KiB."),
+            (10, 72, 700, "command"),
+            (10, 250, 700, "cycles"),
+            (10, 72, 688, "load"),
+            (10, 250, 688, "18"),
+            (10, 290, 30, "1"),
+        ],
+        &[
+            (14, 72, 780, "Loads"),
+            (10, 72, 750, "A load takes 18 cycles."),
+        ],
+    ]);
+    assert_eq!(
+        read_one("a.pdf", bytes),
+        [
+            passage(
+                "The machine",
+                Place::Pages(1, 1),
+                "It has a scratchpad\nof 256 KiB.\n\ncommand | cycles\nload | 18"
+            ),
+            passage(
+                "The machine > Loads",
+                Place::Pages(2, 2),
+                "A load takes 18 cycles."
+            ),
+        ]
+    );
+}
+
+#[test]
+fn an_identifier_stays_while_its_passage_does() {
+    let place = TempDir::new().unwrap();
+    file(place.path(), "a.md", "# A\n\nfirst\n\n# B\n\nsecond\n");
+    let before = read(place.path());
+    file(
+        place.path(),
+        "a.md",
+        "# A\n\nfirst\n\n# New\n\nbetween\n\n# B\n\nsecond\n",
+    );
+    file(place.path(), "b.md", "first\n");
+    let after = read(place.path());
+    assert_eq!(before.passages[0], after.passages[0]);
+    assert_eq!(before.passages[1].id, after.passages[2].id);
+    assert_eq!(
+        after.passages.len(),
+        3,
+        "what repeats another one is left out"
+    );
+    assert!(
+        after
+            .unread
+            .iter()
+            .any(|it| it == "1 passages that repeat others")
+    );
+    assert!(before.passages[0].file.ends_with("/a.md"));
+}
+
+#[test]
+fn an_index_brings_what_it_names_beside_it() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("site");
+    file(&folder, "docs/a.md", "It is so.\n");
+    file(place.path(), "secret.md", "It is secret.\n");
+    std::os::unix::fs::symlink(place.path(), folder.join("up")).unwrap();
+    let index = file(
+        &folder,
+        "llms.txt",
+        "# Site\n\n- [A](docs/a.md#x)\n- [B](docs/none.md)\n- [C](../secret.md)\n- [D](https://there/x.md)\n- [E](/etc/passwd)\n- [F](up/secret.md)\n",
+    );
+    let documents = read_documents(&[index], &Limits::standard()).unwrap();
+    assert_eq!(documents.files, ["llms.txt", "site/docs/a.md"]);
+    assert_eq!(
+        documents.unread,
+        [
+            "site/docs/none.md: it is not there, or no document",
+            "site/up/secret.md: it is not there, or no document",
+            "llms.txt names 3 documents elsewhere, which are not fetched",
+        ]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever a document holds, passages are of bounded size and clean, and have all its words
+    /// that are no marks.
+    #[test]
+    fn any_text_becomes_passages(
+        text in "([a-z<>&;#/=\"'|`*!\\- \n\\[\\]{}]|<(p|td|tr|table|pre|script|h1|li)>|</(p|td|tr|table|pre|script|h1)>|\u{202e}|\r\n){0,400}",
+        name in prop::sample::select(vec!["a.md", "a.html", "a.txt", "a.c", "llms.txt"]),
+    ) {
+        let place = TempDir::new().unwrap();
+        let path = file(place.path(), name, &text);
+        if let Ok(documents) = read_documents(&[path], &Limits::standard()) {
+            for passage in &documents.passages {
+                prop_assert!(passage.text.len() <= 8000);
+                prop_assert!(!passage.text.trim().is_empty());
+                let is_clean = !passage.text.contains(['\r', '\u{202e}']);
+                prop_assert!(is_clean);
+                prop_assert_eq!(documents.passage(&passage.id), Some(passage));
+            }
+        }
+    }
+}
