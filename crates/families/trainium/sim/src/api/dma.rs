@@ -34,6 +34,18 @@ fn run_elements(view: &View) -> usize {
     run
 }
 
+/// The largest power of two, up to 64, that every run of so many elements begins at a multiple of,
+/// in bytes from the start of the tensor.
+fn alignment(view: &View, run: usize) -> u32 {
+    let width = view.dtype.bytes() as i64;
+    let steps = view.dimensions.iter().filter(|it| 1 < it.size);
+    let steps = steps
+        .map(|it| it.stride)
+        .filter(|it| it.unsigned_abs() as usize >= run);
+    let all = steps.fold(view.offset, |all, step| all | step) * width;
+    1 << all.trailing_zeros().min(6)
+}
+
 impl Device {
     /// Makes an instruction a transfer whose rows are the first dimension of `rows_of` and of which
     /// so many elements are turned around; without a target it goes to a fresh tile.
@@ -58,6 +70,7 @@ impl Device {
             run_bytes: (run * width) as u32,
             runs: (free / run.min(free)).max(1) as u32,
             transposed,
+            aligned: alignment(hbm_side, run),
             ..Transfer::default()
         };
         if !source.buffer().on_chip() {

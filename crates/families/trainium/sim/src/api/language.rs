@@ -3,7 +3,7 @@
 use super::arithmetic::{Alu, Function};
 use super::elementwise::{SCALAR, VECTOR};
 use super::operands::{Elementwise, tensor};
-use super::{Bound, Device};
+use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::tree::Binary;
 use crate::python::value::Value;
@@ -304,7 +304,56 @@ pub(super) fn reshaping(device: &mut Device, bound: &mut Bound) -> Outcome<Value
     } else {
         "shape"
     })?;
+    // In the second dialect the result is a tile: one partition is repeated by products.
+    if bound.api.name == "broadcast_to"
+        && device.dialect == Dialect::V2
+        && x.buffer().on_chip()
+        && x.partitions() == 1
+        && let Some(&[partitions, ..]) = super::sizes(&argument).as_deref()
+        && 1 < partitions
+    {
+        let one = device.broadcast_partitions(View::clone(&x), partitions)?;
+        let one = std::rc::Rc::new(one);
+        return device.tensor_method(&one, bound.api.name, vec![argument], Vec::new());
+    }
     device.tensor_method(&x, bound.api.name, vec![argument], Vec::new())
+}
+
+/// `nl.nc`: a number of cores; `nl.spmd_dim`: programs along an axis, and the cores that share them.
+/// The one core that is simulated runs them all.
+pub(super) fn cores(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let mut size = 1i64;
+    for name in ["value", "cores"] {
+        let Some(value) = bound.take(name) else {
+            continue;
+        };
+        let number = value.as_int().filter(|it| (1..=1 << 31).contains(it));
+        let number = number.ok_or_else(|| bound.wrong(name, "a positive number", &value))?;
+        size = size.saturating_mul(number);
+    }
+    if 1 < size && bound.api.name == "nc" {
+        device.warn(
+            "several-cores",
+            format!("the programs of {size} cores run one after the other on one core; side by side they take between {size} times less and as long, as the cores share the main memory"),
+            "compare kernels of one grid with each other only",
+        );
+    }
+    Ok(Value::Int(size))
+}
+
+/// `nisa.core_barrier`: with one core there is nobody to wait for.
+pub(super) fn core_barrier(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    bound.view("data")?;
+    let value = bound.required("cores")?;
+    match super::sizes(&value).as_deref() {
+        Some([0]) => Ok(Value::None),
+        Some(_) => Err(Failure::unsupported(
+            "not-simulated",
+            "nisa.core_barrier of several cores is not simulated here",
+            "one core is simulated",
+        )),
+        None => Err(bound.wrong("cores", "a tuple of cores", &value)),
+    }
 }
 
 /// `nl.is_sbuf`, `nl.is_psum`, `nl.is_hbm`, `nl.is_on_chip`: which memory a buffer is.

@@ -210,7 +210,13 @@ impl State<'_> {
         let per_queue = rows.div_ceil(queues) as f64;
         let run = f64::from(transfer.run_bytes);
         let runs = f64::from(transfer.runs);
-        let mut each = per_queue * runs * (rates.descriptor_ns + run / rates.bytes_per_ns);
+        let descriptors = if transfer.aligned < rates.aligned_bytes {
+            2.0
+        } else {
+            1.0
+        };
+        let of_run = descriptors * rates.descriptor_ns + run / rates.bytes_per_ns;
+        let mut each = per_queue * runs * of_run;
         if transfer.transposed > 0 {
             each = each.max(transfer.transposed as f64 / queues as f64 * rates.transpose_ns);
         }

@@ -64,13 +64,17 @@ pub struct TransferRates {
     /// go to whatever queues have least to do.
     #[serde(default)]
     pub queue_partitions: u16,
-    /// Nanoseconds for which all queues rest before each iteration of a loop in order, or of one that
-    /// runs a number of times that is no multiple of [`Self::even_trips`].
+    /// Nanoseconds for which all queues rest before each iteration of an affine loop that runs a
+    /// number of times that is no multiple of [`Self::even_trips`].
     #[serde(default)]
     pub uneven_gap_ns: f64,
     /// See [`Self::uneven_gap_ns`].
     #[serde(default)]
     pub even_trips: u32,
+    /// Bytes of main memory at a multiple of which a run begins that takes one descriptor; elsewhere
+    /// it takes two. 0 where that does not matter.
+    #[serde(default)]
+    pub aligned_bytes: u32,
 }
 
 /// Factors of single instructions.
@@ -119,6 +123,9 @@ pub struct Machine {
     pub window: usize,
     /// Whether the vector engine excludes the others on the memories that they share.
     pub exclusions: bool,
+    /// Whether iterations of loops in order overlap in kernels that the compiler rewrites.
+    #[serde(default)]
+    pub overlapping_loops: bool,
     /// The matrix engine.
     pub tensor: EngineRates,
     /// The vector engine.

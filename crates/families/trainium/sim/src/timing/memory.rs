@@ -139,8 +139,8 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     plan
 }
 
-/// Marks the first load of each iteration of loops in order, and of affine ones that run a number of
-/// times that is no multiple of `even`: of nested loops, the product of their trips counts.
+/// Marks the first load of each iteration of affine loops that run a number of times that is no
+/// multiple of `even`: of nested loops, the product of their trips counts.
 fn mark_uneven(plan: &mut Plan, even: u32) {
     let is_load = |it: &Instruction| it.operation == Operation::Load;
     let mut counts: HashMap<u32, u32> = HashMap::new();
@@ -148,13 +148,12 @@ fn mark_uneven(plan: &mut Plan, even: u32) {
         *counts.entry(load.line).or_default() += u32::from(load.site.0 != 0);
     }
     counts.retain(|_, count| even < *count && *count % even != 0);
-    let (mut site, mut step) = ((0, 0), (0, 0));
+    let mut site = (0, 0);
     for instruction in plan.instructions_mut() {
         if is_load(instruction) {
-            let uneven = instruction.site != site && counts.contains_key(&instruction.line);
-            let next = instruction.step.0 == step.0 && instruction.step.1 != step.1;
-            instruction.features.rests = uneven || next;
-            (site, step) = (instruction.site, instruction.step);
+            instruction.features.rests =
+                instruction.site != site && counts.contains_key(&instruction.line);
+            site = instruction.site;
         }
     }
 }

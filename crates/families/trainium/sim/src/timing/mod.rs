@@ -32,5 +32,9 @@ use crate::trace::Trace;
 #[must_use]
 pub fn time(trace: &Trace, machine: &Machine, passes: Passes) -> Timeline {
     let plan = memory::plan(trace, machine, passes);
-    schedule::run(plan, machine, passes.rolled_loops)
+    schedule::run(
+        plan,
+        machine,
+        passes.rolled_loops && !machine.overlapping_loops,
+    )
 }

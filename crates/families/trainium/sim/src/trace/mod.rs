@@ -316,6 +316,9 @@ pub(crate) struct Transfer {
     pub(crate) run_bytes: u32,
     /// Descriptors in each row.
     pub(crate) runs: u32,
+    /// The largest power of two, up to 64, that every run begins at a multiple of, in bytes of main
+    /// memory.
+    pub(crate) aligned: u32,
     /// Bytes read from main memory.
     pub(crate) hbm_read: u64,
     /// Bytes written to main memory.

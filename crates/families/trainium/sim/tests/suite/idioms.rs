@@ -175,6 +175,51 @@ fn a_grid_of_programs() {
     );
 }
 
+/// Cores of a grid are programs like others; what that costs is said.
+#[test]
+fn a_grid_of_two_cores() {
+    let source = format!(
+        "{FIRST}@nki.jit\ndef kernel(x):\n  o = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n  i = nl.program_id(0) * 1 + nl.arange(1)[:, None]\n  j = nl.arange(8)[None, :]\n  t = nl.load(x[i, j])\n  nl.store(o[i, j], value=t + t)\n  assert nl.num_programs(0) == 4\n  return o\ndef solution(a):\n  return kernel[nl.spmd_dim(2, nl.nc(2))](a)\n"
+    );
+    let evaluation = run(&source).unwrap();
+    let codes: Vec<&str> = evaluation.remarks.iter().map(|it| &*it.code).collect();
+    assert_eq!(codes, ["several-cores"]);
+    doubles(FIRST, source.strip_prefix(FIRST).unwrap());
+}
+
+/// What stands outside of functions is run in order.
+#[test]
+fn statements_outside_of_functions_count() {
+    let file = |before: &str| {
+        format!(
+            "{SECOND}{before}\n@nki.jit\ndef solution(a):\n  o = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)\n  t = nl.load(a)\n  nl.store(o, nl.multiply(t, F))\n  return o\n"
+        )
+    };
+    for before in [
+        "F = 1.0\nF += 1.0",
+        "T = []\nfor k in range(3):\n  T.append(k)\nF = float(T[-1])",
+        "if nl.sbuf is not None:\n  F = 2.0\nelse:\n  F = 3.0",
+        "F = 2.0\nassert F == 2.0\nif F < 1.0:\n  raise ValueError('small')",
+        "F = 3.0\nT = {'a': 1}\ndel T['a']\nwhile F > 2.0:\n  F -= 0.5\nif __name__ == '__main__':\n  F = 5.0",
+    ] {
+        doubles(SECOND, file(before).strip_prefix(SECOND).unwrap());
+    }
+    for (before, code) in [
+        ("F = 2.0\nassert F == 1.0", "assertion-error"),
+        ("F = 2.0\nraise ValueError('no kernel')", "raised"),
+        ("F = 2.0\nnl.multiply = nl.add", "unsupported-python"),
+    ] {
+        let failure = run(&file(before)).unwrap_err();
+        assert_eq!(failure.code, code, "{failure}");
+        assert!(0 < failure.line, "{failure}");
+    }
+    // What a harness does is left out, with a remark where that is not seen at once.
+    let harness = "F = 2.0\ndef run():\n  solution(np.ones((4, 8)))\nrun()\ntorch.manual_seed(0)";
+    let evaluation = run(&file(harness)).unwrap();
+    let codes: Vec<&str> = evaluation.remarks.iter().map(|it| &*it.code).collect();
+    assert_eq!(codes, ["left-out"]);
+}
+
 #[test]
 fn what_is_refused_says_what_to_write() {
     let cases = [

@@ -125,6 +125,9 @@ const CALLS: &[(&str, &str, &str)] = &[
         "[nl.loop_reduce(t, op=np.add, loop_indices=[x]) for x in nl.affine_range(2)]",
         "",
     ),
+    ("nl.nc", "nl.nc(2)", ""),
+    ("nl.spmd_dim", "nl.spmd_dim(2, nl.nc(2))", ""),
+    ("nisa.core_barrier", "", "nisa.core_barrier(a, (0,))"),
     ("nl.program_id", "nl.program_id(0)", "nl.program_id(0)"),
     (
         "nl.num_programs",
