@@ -192,13 +192,15 @@ impl Arguments {
         is_started: bool,
         max_usd: Option<f64>,
         workplace: &WorkplaceOptions,
+        queue: &QueueOptions,
     ) -> Self {
-        let workplace = workplace.clone();
+        let (workplace, queue) = (workplace.clone(), queue.clone());
         if is_started {
             return Self {
                 resume: Some(folder.to_owned()),
                 max_usd,
                 workplace,
+                queue,
                 ..Self::default()
             };
         }
@@ -207,6 +209,7 @@ impl Arguments {
             run_dir: Some(folder.to_owned()),
             max_usd,
             workplace,
+            queue,
             ..Self::default()
         }
     }

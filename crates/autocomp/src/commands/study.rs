@@ -10,6 +10,7 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::given_file::LONGEST_TEXT;
 use crate::output::Output;
+use crate::queueing::QueueOptions;
 use crate::run_errors::{run_error, store_error};
 use crate::workplace::WorkplaceOptions;
 use autocomp_core::{StopReason, UsdMicros};
@@ -41,6 +42,8 @@ pub struct Arguments {
     report: bool,
     #[command(flatten)]
     workplace: WorkplaceOptions,
+    #[command(flatten)]
+    queue: QueueOptions,
 }
 
 /// Runs the command.
@@ -116,6 +119,7 @@ fn run_all(
                 view.is_some(),
                 max_usd,
                 &arguments.workplace,
+                &arguments.queue,
             ),
             output,
         )?;

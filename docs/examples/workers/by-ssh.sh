@@ -1,0 +1,21 @@
+#!/bin/sh
+# Starts a worker on each machine named, and ends them all with Ctrl-C.
+#
+#   by-ssh.sh nats://HOST worker.toml MACHINE...
+#
+# autocomp has to be on the machines' PATH. The access file and the files that it names are copied
+# into a folder that only the user can read, which goes when the worker ends.
+set -eu
+queue=$1 access=$2
+shift 2
+folder=$(dirname "$access") file=$(basename "$access")
+for machine in "$@"; do
+  # Paths of an access file are relative to it.
+  named=$(sed -n 's/^ *\(nkey\|password\|credentials\|authorities\) *= *"\(.*\)".*/\2/p' "$access")
+  place=$(ssh "$machine" 'umask 077 && mktemp -d')
+  tar -C "$folder" -cf - "$file" $named | ssh "$machine" "tar -C $place -xf -"
+  # A terminal, so that the worker ends with the connection.
+  ssh -tt "$machine" "trap 'rm -rf $place' EXIT; autocomp worker --queue $queue --queue-access $place/$file" &
+done
+trap 'kill $(jobs -p) 2>/dev/null || true; wait' INT TERM
+wait
