@@ -44,6 +44,18 @@ typedef unsigned uint;
 #define INT_MIN (-2147483647 - 1)
 #define UINT_MAX 4294967295u
 #define CUDART_INF_F INFINITY
+#define CUDART_PI_F 3.141592654f
+#define HUGE_VALF INFINITY
+#define DBL_MAX 1.7976931348623157e308
+#define DBL_MIN 2.2250738585072014e-308
+#define DBL_EPSILON 2.2204460492503131e-16
+#define CHAR_BIT 8
+#define INT32_MAX 2147483647
+#define INT32_MIN (-2147483647 - 1)
+#define UINT32_MAX 4294967295u
+#define INT64_MAX 9223372036854775807ll
+#define UINT64_MAX 18446744073709551615ull
+#define SIZE_MAX 18446744073709551615ull
 #define M_PI 3.14159265358979323846
 
 // Vectors.
@@ -343,6 +355,48 @@ AUTOCOMP_D void sincosf(float a, float* s, float* c) {
 }
 AUTOCOMP_D float sinf(float a) { float s, c; sincosf(a, &s, &c); return s; }
 AUTOCOMP_D float cosf(float a) { float s, c; sincosf(a, &s, &c); return c; }
+AUTOCOMP_D float tanf(float a) { float s, c; sincosf(a, &s, &c); return s / c; }
+AUTOCOMP_D float coshf(float a) { float e = expf(fabsf(a) - 0.693147181f); return e + 0.25f / e; }
+AUTOCOMP_D float sinhf(float a) { return fabsf(a) < 0.3f ? a * (1.0f + a * a * (0.16666667f + a * a * (8.3333333e-3f + a * a * 1.9841270e-4f))) : copysignf(expf(fabsf(a) - 0.693147181f) - 0.25f / expf(fabsf(a) - 0.693147181f), a); }
+AUTOCOMP_D float hypotf(float a, float b) {
+  float x = fmaxf(fabsf(a), fabsf(b)), y = fminf(fabsf(a), fabsf(b)), t = y / x;
+  return x == 0.0f || x == INFINITY ? x : x * sqrtf(__builtin_fmaf(t, t, 1.0f));
+}
+AUTOCOMP_D float fdimf(float a, float b) { return a != a || b != b ? a + b : b < a ? a - b : 0.0f; }
+AUTOCOMP_D float erfcf(float a) { return 1.0f - erff(a); }
+AUTOCOMP_D long lrintf(float a) { return (long)__builtin_rintf(a); }
+AUTOCOMP_D float modff(float a, float* whole) { *whole = truncf(a); return __builtin_fabsf(a) == INFINITY ? copysignf(0.0f, a) : copysignf(a - *whole, a); }
+AUTOCOMP_D bool signbit(float a) { return __float_as_uint(a) >> 31; }
+AUTOCOMP_D unsigned __float2uint_rn(float a) { unsigned r; asm("cvt.rni.u32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }
+AUTOCOMP_D unsigned __float2uint_rz(float a) { return (unsigned)a; }
+AUTOCOMP_D int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+AUTOCOMP_D int __ffsll(long long v) { return __builtin_ffsll(v); }
+AUTOCOMP_D unsigned long long __brevll(unsigned long long v) { return __builtin_bitreverse64(v); }
+AUTOCOMP_D long long __double_as_longlong(double v) { return __builtin_bit_cast(long long, v); }
+AUTOCOMP_D double __longlong_as_double(long long v) { return __builtin_bit_cast(double, v); }
+AUTOCOMP_D double floor(double a) { return __builtin_floor(a); }
+AUTOCOMP_D double ceil(double a) { return __builtin_ceil(a); }
+AUTOCOMP_D double trunc(double a) { return __builtin_trunc(a); }
+AUTOCOMP_D double rint(double a) { return __builtin_rint(a); }
+AUTOCOMP_D float floor(float a) { return floorf(a); }
+AUTOCOMP_D float ceil(float a) { return ceilf(a); }
+AUTOCOMP_D float trunc(float a) { return truncf(a); }
+AUTOCOMP_D float rint(float a) { return rintf(a); }
+// Of these there are those of floats only: a double is an error, not a float by chance.
+#define AUTOCOMP_OF_FLOATS(NAME) \
+  AUTOCOMP_D float NAME(float a) { return NAME##f(a); } \
+  double NAME(double) = delete;
+AUTOCOMP_OF_FLOATS(exp)
+AUTOCOMP_OF_FLOATS(exp2)
+AUTOCOMP_OF_FLOATS(log)
+AUTOCOMP_OF_FLOATS(log2)
+AUTOCOMP_OF_FLOATS(sin)
+AUTOCOMP_OF_FLOATS(cos)
+AUTOCOMP_OF_FLOATS(tanh)
+AUTOCOMP_OF_FLOATS(erf)
+AUTOCOMP_OF_FLOATS(round)
+AUTOCOMP_D float pow(float a, float b) { return powf(a, b); }
+double pow(double, double) = delete;
 
 // Halves and brain floats.
 typedef _Float16 half;

@@ -9,7 +9,7 @@ use std::path::Path;
 /// What kernels see before their own text.
 pub(crate) const HEADER: &str = include_str!("../runtime/cuda.h");
 /// Headers that kernels name and that hold nothing beside [`HEADER`].
-const EMPTY_HEADERS: [&str; 16] = [
+const EMPTY_HEADERS: [&str; 24] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -26,6 +26,14 @@ const EMPTY_HEADERS: [&str; 16] = [
     "float.h",
     "limits.h",
     "assert.h",
+    "stdio.h",
+    "stdlib.h",
+    "cstdio",
+    "cstdlib",
+    "cstdint",
+    "cstddef",
+    "cmath",
+    "vector_types.h",
 ];
 /// Flags of both halves: C++ without exceptions, libraries and files of the vendor.
 pub(crate) const BOTH: &[&str] = &[

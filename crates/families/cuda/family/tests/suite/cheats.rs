@@ -273,3 +273,29 @@ fn remainders_are_exact() {
     let (outcome, code) = of(front, "off<<<(N + 255) / 256, 256>>>(X, Y, Z);");
     assert_eq!((outcome, code.as_str()), (Outcome::Ok, ""));
 }
+
+#[test]
+fn what_public_kernels_name_is_there() {
+    let front = "#include <cmath>
+#include <cstdio>
+struct Sizes { int first; int count[2]; const float* one; };
+__global__ void named(const float* x, const float* y, float* z, Sizes sizes) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (sizes.count[i % 2] <= i) return;
+  float half = floor(1.5f) - 0.5f, one = exp(0.0f) * *sizes.one / x[0];
+  long long bits = __double_as_longlong(1.0);
+  switch (i % 5) {
+    case 0: half += 0.25f; break;
+    case 1: half += pow(0.5f, 2.0f); break;
+    case 2: half += tanf(0.0f) + 0.25f; break;
+    case 3: half += fdimf(1.0f, 0.75f); break;
+    default: half += hypotf(0.15f, 0.2f);
+  }
+  z[sizes.first + i] = x[i] + y[i] + (half - 0.75f) + (one - 1.0f) + (float)(__longlong_as_double(bits) - 1.0);
+}";
+    let (outcome, code) = of(
+        front,
+        "Sizes sizes = {0, {N, N}, X}; named<<<(N + 255) / 256, 256>>>(X, Y, Z, sizes);",
+    );
+    assert_eq!((outcome, code.as_str()), (Outcome::Ok, ""));
+}

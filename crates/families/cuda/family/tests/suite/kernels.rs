@@ -7,11 +7,18 @@ use autocomp_core::Outcome;
 /// One problem of each kind.
 const PROBLEMS: &[&str] = &[
     "cuda/attention-f32-256x64",
+    "cuda/dwconv-f32-64x66x66",
     "cuda/gelu-f32-1048576",
+    "cuda/gemm-batched-f32-64x64x64x64",
+    "cuda/gemm-bf16-256x256x256",
     "cuda/gemm-f16-256x256x256",
+    "cuda/gemm-i8-256x256x256",
+    "cuda/quantize-i8-1024x1024",
     "cuda/rmsnorm-f32-300x500",
     "cuda/scan-i32-262144",
     "cuda/spmv-f32-16384x16",
+    "cuda/top-k-f32-512x1024x8",
+    "cuda/trimul-f32-64x64",
 ];
 
 #[test]
@@ -54,7 +61,7 @@ fn every_problem_has_a_naive_and_a_tuned_kernel() {
         .problem_names()
         .filter(|it| it.starts_with("cuda/"))
         .collect();
-    assert!(15 <= names.len(), "{names:?}");
+    assert!(24 <= names.len(), "{names:?}");
     for name in names {
         let kernels = problem(name).kernels;
         assert!(

@@ -166,6 +166,7 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
             .last()
             .map_or_else(Default::default, |it| it.line),
     });
+    super::guesses::strengthen(&mut steps);
     let turned = |(bits, register): (u32, u32)| (register, bits);
     Ok(Kernel {
         name: kernel.name.clone(),

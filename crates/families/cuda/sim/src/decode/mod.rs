@@ -3,6 +3,7 @@
 mod addresses;
 mod arithmetic;
 mod conversions;
+mod guesses;
 mod kernel;
 mod matrices;
 mod memory;

@@ -74,7 +74,8 @@ impl Decoder<'_> {
         let bits = match operand {
             Operand::Name(name) => match self.names.get(name.as_str()) {
                 Some(Meaning::Register(Reg::Double(register))) => return Ok(*register),
-                Some(Meaning::Variable(_, at)) => *at,
+                // Arguments lie in a space of their own, by their offsets.
+                Some(Meaning::Variable(_, at) | Meaning::Argument(at)) => *at,
                 _ => return Err(reading.error(format!("`{name}` is no register of 64 bits"))),
             },
             Operand::Address {

@@ -106,7 +106,7 @@ impl<O: Witness> Block<'_, O> {
         };
         self.tell(warp, whole, &addresses, lanes, (no_l1, false));
         self.check_vector(whole, &addresses, lanes, d.len())?;
-        if space == Space::Param {
+        if space == Space::Param && address.base.is_none() {
             let at = addresses[lanes.trailing_zeros().min(31) as usize];
             for (register, idx) in d.iter().zip(0..) {
                 let lane = lanes.trailing_zeros().min(31);

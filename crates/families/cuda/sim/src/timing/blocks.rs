@@ -149,7 +149,13 @@ impl<'k> Survey<'k> {
                 self.deepest = self.deepest.max(self.depth);
             }
             if is_write {
-                self.written.insert(word, (self.block, self.depth));
+                let own = (self.block, self.depth);
+                let written = self.written.entry(word).or_insert(own);
+                // What a block says first is what others go on with: in a look-back its own part,
+                // before it waits for those of others.
+                if written.0 != self.block {
+                    *written = own;
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 //! of the steps than they are: moves vanish, addresses are folded, divisions become rows of
 //! instructions. The counts here stand for what it usually makes.
 
-use crate::decode::{Bin, Kernel, Num, Op, Reg, Tri, Un};
+use crate::decode::{AtomicOp, Bin, Kernel, Num, Op, Reg, Tri, Un};
 use crate::ptx::Space;
 
 /// What a step costs.
@@ -189,6 +189,41 @@ fn unary(op: Un, num: Num) -> Cost {
         (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, _) => special(1.0, 0.0),
         _ => plain(1.0),
     }
+}
+
+/// Returns of each step whether it adds the constant one to a word of shared memory atomically,
+/// with no use of what it held: the vendor's compiler has an instruction that counts the threads
+/// of a warp (`ATOMS.POPC.INC`).
+pub(crate) fn counters(kernel: &Kernel) -> Vec<bool> {
+    let ones = kernel.word_constants.iter().filter(|it| it.1 == 1);
+    let mut ones: Vec<u32> = ones.map(|it| it.0).collect();
+    let uses: Vec<_> = (0..kernel.steps.len())
+        .map(|at| registers(kernel, at))
+        .collect();
+    // Registers that hold nothing but one.
+    for step in &kernel.steps {
+        if let Op::MovWord { d, a } = &step.op
+            && ones.contains(a)
+            && uses.iter().filter(|it| it.1.contains(d)).count() == 1
+        {
+            ones.push(*d);
+        }
+    }
+    let is_unused = |d: u32| !uses.iter().any(|it| it.0.contains(&d));
+    kernel
+        .steps
+        .iter()
+        .map(|step| match &step.op {
+            Op::Atomic {
+                op: AtomicOp::Add,
+                num: Num::U32 | Num::S32,
+                d,
+                b,
+                ..
+            } => ones.contains(b) && d.is_none_or(is_unused),
+            _ => false,
+        })
+        .collect()
 }
 
 /// Steps before a pack of halves among which the unpack may stand that makes it a plain move.

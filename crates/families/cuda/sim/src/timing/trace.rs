@@ -48,7 +48,7 @@ pub struct Counts {
     pub(crate) l2_write_places: f64,
     /// Nanoseconds of the L2 for atomic operations.
     pub(crate) atomic_ns: f64,
-    /// Of each word that atomic operations change, nanoseconds in which they follow each
+    /// Of each line that atomic operations change, nanoseconds in which they follow each
     /// other, and the last block that did so.
     pub(crate) hot: HashMap<u64, Hot>,
     /// Cycles of the warp that took longest if it were alone and nothing else were busy: with
@@ -67,7 +67,7 @@ pub struct Counts {
     pub(crate) written: HashSet<u64>,
 }
 
-/// A word that atomic operations change.
+/// A line of the L2 that atomic operations change.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hot {
     pub(crate) ns: f64,
@@ -149,6 +149,8 @@ pub(crate) struct Tracer<'k> {
     kernel: &'k Kernel,
     machine: &'k Machine,
     costs: Vec<Cost>,
+    /// Of each step, whether it adds one to a word and no more.
+    counters: Vec<bool>,
     /// Of each step, the part of what it reads and writes that does not fit the registers.
     spills: Vec<f64>,
     uses: Vec<(Vec<u32>, Vec<u32>)>,
@@ -197,6 +199,7 @@ impl<'k> Tracer<'k> {
                 })
                 .collect(),
             spills: pressure.spills(limit),
+            counters: classes::counters(kernel),
             uses: (0..kernel.steps.len())
                 .map(|at| classes::registers(kernel, at))
                 .collect(),
@@ -237,7 +240,12 @@ impl<'k> Tracer<'k> {
 
     /// Counts an access to shared memory and returns its cycles.
     fn shared(&mut self, warp: u32, access: &Access<'_>) -> f64 {
-        let cost = self.warps[warp as usize].shared.cost(access);
+        // Threads that count in one word are counted by one instruction.
+        let counted = Access {
+            atomic: access.atomic && !self.counters[self.at],
+            ..*access
+        };
+        let cost = self.warps[warp as usize].shared.cost(&counted);
         if cost.is_joined {
             self.of_block.issue -= 1.0;
         }

@@ -25,7 +25,9 @@ const PLACES_OF_PART: f64 = 2.0;
 const ATOMIC_NS: f64 = 0.0128;
 const WIDE_ATOMIC_NS: f64 = 0.0247;
 /// Nanoseconds between two atomic operations on one word (H100, `global_atomic`, one word:
-/// 1.339 and 0.562 per ns).
+/// 1.339 and 0.562 per ns). A line of the L2 lies in one part of it, which does those on one
+/// sector at once if their words differ, and one sector after the other: so operations on a line
+/// follow each other as those on a word do.
 const WHOLE_ATOMIC_NS: f64 = 0.747;
 const FLOAT_ATOMIC_NS: f64 = 1.778;
 /// Uses of other sectors after which a sector that is used again moves to the front.
@@ -238,6 +240,7 @@ impl Traffic {
             WHOLE_ATOMIC_NS
         };
         let mut sectors = 0;
+        let words_of_line = LINE / 4;
         for sector in words.chunk_by(|a, b| a / (SECTOR / 4) == b / (SECTOR / 4)) {
             // Those on one word follow each other; those on several are done at once.
             let mut most = 0;
@@ -245,9 +248,9 @@ impl Traffic {
             for word in sector.chunk_by(|a, b| a == b) {
                 most = most.max(word.len());
                 distinct += 1;
-                let hot = counts.hot.entry(word[0]).or_default();
-                hot.ns += each * word.len() as f64;
             }
+            let hot = counts.hot.entry(sector[0] / words_of_line).or_default();
+            hot.ns += each * most as f64;
             let width = f64::from(distinct - 1) / 7.0;
             counts.atomic_ns += most as f64 * (ATOMIC_NS + (WIDE_ATOMIC_NS - ATOMIC_NS) * width);
             sectors += 1;

@@ -150,6 +150,17 @@ fn matrices_load_as_the_manual_draws_them() {
 }
 
 #[test]
+fn arguments_have_addresses() {
+    // Two pointers, of which the second is read word by word by its address, and by one that
+    // differs from thread to thread.
+    let body = "mov.b64 %d1, x; ld.param.u32 %r1, [%d1+8]; ld.param.u32 %r2, [y]; sub.u32 %r1, %r1, %r2;
+        and.b32 %r3, %t, 1; mul.wide.u32 %d2, %r3, 8; add.u64 %d2, %d1, %d2; ld.param.u64 %d3, [%d2];
+        setp.ne.u64 %p1, %d3, %x; selp.u32 %r4, 1, 0, %p1;
+        shl.b32 %r1, %r1, 8; add.u32 %r1, %r1, %r4; add.u64 %d4, %y, %t4; st.global.u32 [%d4], %r1;";
+    assert_eq!(row(body, &[0; 4])[..4], [0, 1, 0, 1]);
+}
+
+#[test]
 fn special_registers_hold_in_every_block() {
     let body = "mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mad.lo.u32 %r2, %r1, %r2, %t;
         mul.wide.u32 %d1, %r2, 4; add.u64 %d2, %y, %d1;

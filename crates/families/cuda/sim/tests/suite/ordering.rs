@@ -180,6 +180,13 @@ fn fences_publish_what_their_thread_knows() {
              atom.shared.exch.b32 %r2, [s], 0; end:"
         )
     };
+    // Each thread adds one to a word of all.
+    let guess = |expected: &str| {
+        format!(
+            "ld.global.u32 %r5, [%x]; again: mov.u32 %r3, %r5; add.u32 %r4, %r3, 1; mov.u32 %r6, 7;
+             atom.global.cas.b32 %r5, [%x], {expected}, %r4; setp.ne.u32 %p1, %r5, %r3; @%p1 bra again;"
+        )
+    };
     let cases: &[(&str, String, End)] = &[
         (
             "a barrier, then a fence of one thread",
@@ -216,6 +223,12 @@ fn fences_publish_what_their_thread_knows() {
             flag("membar.cta;", "st", "ld.volatile"),
             Race,
         ),
+        (
+            "a guess that a compare-and-swap checks",
+            guess("%r3"),
+            Right,
+        ),
+        ("a guess that is used beside", guess("%r6"), Race),
         ("a lock", lock("membar.cta;"), Right),
         ("a lock without fences", lock(""), Race),
     ];

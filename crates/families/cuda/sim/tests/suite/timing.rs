@@ -301,6 +301,18 @@ fn blocks_that_wait_for_each_other_take_their_time() {
         waits.ns,
         once.ns
     );
+    // In a look-back, each block says its own part first, and waits then.
+    let chain = |first: &str| {
+        format!(
+            "setp.ne.u32 %p1, %t, 0; @%p1 bra end; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d4, %r1, 4;
+             add.u64 %d5, %x, %d4; {first} setp.eq.u32 %p3, %r1, 0; @%p3 bra done;
+             again2: ld.volatile.global.u32 %r2, [%d5+-4]; setp.eq.u32 %p2, %r2, 0; @%p2 bra again2;
+             done: membar.gl; st.volatile.global.u32 [%d5], 2; end:"
+        )
+    };
+    let first = "st.volatile.global.u32 [%d5], 1;";
+    assert_eq!(time(&chain(""), (512, 32)).waits, 511);
+    assert_eq!(time(&chain(first), (512, 32)).waits, 1);
     // A number of its own is no wait.
     let ticket = "atom.global.add.u32 %r2, [%x], 1; setp.eq.u32 %p2, %r2, 9; @%p2 bra end; st.global.u32 [%y], %r2; end:";
     assert_eq!(time(ticket, (512, 32)).waits, 0);
@@ -339,4 +351,35 @@ fn values_that_registers_do_not_hold_are_spilled() {
     assert_eq!(many.registers, 255);
     assert!(400 < many.wanted_registers);
     assert!(5.0 * part(&few, "l1") < part(&many, "l1"));
+}
+
+#[test]
+fn atomic_operations_on_a_line_follow_each_other() {
+    // Each thread adds to a word of its lane: of one line, of one sector, or of 32 lines.
+    let with = |shift: u32, mask: u32| {
+        let body = format!(
+            "and.b32 %r6, %t, {mask}; shl.b32 %r6, %r6, {shift}; cvt.u64.u32 %d6, %r6; add.u64 %d7, %x, %d6;
+             mov.u32 %r4, 64; {}",
+            repeated("red.global.add.u32 [%d7], %r5;")
+        );
+        part(&time(&body, (132, 128)), "atomics")
+    };
+    let (line, sector, lines) = (with(2, 31), with(2, 7), with(7, 31));
+    // Eight words of a sector at once, four sectors of a line one after the other; of a sector
+    // that four threads of a warp share a word of, four as well.
+    assert!((line / sector - 1.0).abs() < 0.01, "{line} {sector}");
+    assert!(lines < 0.5 * line, "{lines} {line}");
+}
+
+#[test]
+fn counting_in_shared_memory_is_one_instruction() {
+    let with = |value: &str| {
+        let body = format!(
+            "mov.u32 %r6, 1; mov.u32 %r7, 2; mov.u32 %r4, 10; {}",
+            repeated(&format!("atom.shared.add.u32 %r8, [s], {value};"))
+        );
+        time(&body, (1, 32)).counts.shared_wavefronts
+    };
+    assert!((with("%r6") - 10.0).abs() < 0.5);
+    assert!((with("%r7") - 320.0).abs() < 0.5);
 }
