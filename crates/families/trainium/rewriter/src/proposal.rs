@@ -35,6 +35,8 @@ const OVERLAPS: &[&str] = &["split-loop"];
 const NAMES_ENGINES: &str = "write-into-tiles";
 /// The kind of change that gives iterations tiles of different sizes.
 const UNEVEN: &str = "skip-masked";
+/// The menu item of changes that make types narrower.
+const NARROW: &str = "narrow-types";
 
 /// One change, as a plan's payload holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -211,7 +213,7 @@ impl Search<'_> {
     fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
         let narrow = self.problem.narrow;
         let kinds = ALL.iter().filter(|it| {
-            (it.menu_items != ["narrow-types"] || narrow) && kind.is_none_or(|kind| kind == it.name)
+            (it.menu_items != [NARROW] || narrow) && kind.is_none_or(|kind| kind == it.name)
         });
         self.changed(before, kinds)
     }
@@ -356,14 +358,22 @@ impl Search<'_> {
     }
 
     /// The best change, then the best of what is left, as long as the estimate improves. Once more
-    /// without the kind that makes tiles of many sizes, behind which little else is understood.
+    /// without the kind that makes tiles of many sizes, behind which little else is understood; and
+    /// once more without narrow types where the chains have some, as the evaluation may find those
+    /// too coarse.
     fn chain(&mut self, origin: &Proposal, singles: &[Proposal]) {
         let uneven = |it: &&Proposal| it.steps.iter().any(|it| it.transformation == UNEVEN);
+        let narrow = |it: &Proposal| it.menu_items.contains(&NARROW);
+        let before = self.found.all.len();
         let mut known = BTreeMap::new();
         self.climb(origin, singles.iter().collect(), &mut known, |_| true);
         if singles.iter().any(|it| uneven(&it)) {
             let even = singles.iter().filter(|it| !uneven(it)).collect();
             self.climb(origin, even, &mut known, |it| !uneven(&it));
+        }
+        if self.found.all[before..].iter().any(narrow) {
+            let wide = singles.iter().filter(|it| !narrow(it)).collect();
+            self.climb(origin, wide, &mut known, |it| !narrow(it));
         }
     }
 

@@ -249,6 +249,35 @@ fn types_are_narrowed_only_where_the_tolerance_allows_it() {
     assert!(narrowed(0.01) && !narrowed(0.001));
 }
 
+/// A chain of changes with narrow types has one beside it without them.
+#[test]
+fn chains_are_offered_without_narrow_types_too() {
+    let menu = menu();
+    let (_, inputs, body) = KERNELS[0];
+    let source = format!("{HEAD}{body}");
+    let (mut narrow, mut wide) = (false, false);
+    let rewriter = with_tolerance(inputs, 0.01);
+    for plan in 0..24 {
+        let choice = PlanChoice {
+            menu: &menu,
+            iteration: 1,
+            place: 0,
+            plan,
+        };
+        let Ok(found) = rewriter.plan(&source, choice) else {
+            break;
+        };
+        let Ok(draft) = rewriter.implement(&source, &found.payload, 0) else {
+            continue;
+        };
+        let steps = found.payload.matches("\"transformation\"").count();
+        let is_narrow = draft.contains("bfloat16");
+        narrow |= is_narrow && 2 < steps;
+        wide |= !is_narrow && 2 < steps;
+    }
+    assert!(narrow && wide, "{narrow} {wide}");
+}
+
 #[test]
 fn rows_move_to_other_partitions_only_where_nothing_else_depends_on_the_partition() {
     let (_, _, body) = KERNELS.iter().find(|it| it.0 == "windows").unwrap();
