@@ -72,7 +72,8 @@ pub(super) fn cycles(
                     let rest = match wide.may_be_repeated() {
                         true if 0.0 < left => step,
                         true => 0.0,
-                        false => left * 0.5 * wide.operations(),
+                        false if left < 4.0 => left * 0.5 * wide.operations(),
+                        false => 2.0 * step,
                     };
                     steps * step + rest + 10.0 * count
                 }

@@ -159,6 +159,19 @@ impl Translation<'_> {
                     (_, right) => format!("({left} {operator} {})", side(right)),
                 }
             }
+            Expression::Choice(condition, one, other)
+                if let Some(greatest) = extreme_of(condition, one, other) =>
+            {
+                let (one, other) = (self.vector_in(one, kind)?, self.vector_in(other, kind)?);
+                match kind {
+                    "float" => {
+                        let name = if greatest { "larger" } else { "smaller" };
+                        let function = self.preamble.function(self.lanes, name)?;
+                        format!("{function}({one}, {other})")
+                    }
+                    _ => gnu::extreme(greatest, &one, &other),
+                }
+            }
             Expression::Choice(condition, one, other) => {
                 let mask = self.mask(condition)?;
                 let (one, other) = (self.vector_in(one, kind)?, self.vector_in(other, kind)?);
@@ -190,7 +203,8 @@ impl Translation<'_> {
         Some(Value::Vector(text))
     }
 
-    fn reciprocal(&mut self, value: Value) -> Option<String> {
+    /// Returns what to multiply by instead of dividing by a value.
+    pub(super) fn reciprocal(&mut self, value: Value) -> Option<String> {
         Some(match value {
             Value::Scalar(text) => format!("(1.0f / {text})"),
             Value::Vector(text) => {
@@ -313,6 +327,22 @@ impl Translation<'_> {
             indices: indices.collect(),
         }
     }
+}
+
+/// Returns whether a choice takes the greater of what it compares, or the lesser; nothing if it
+/// does neither.
+fn extreme_of(condition: &Expression, one: &Expression, other: &Expression) -> Option<bool> {
+    let Expression::Binary(left, operator, right) = condition else {
+        return None;
+    };
+    let greatest = match operator.as_str() {
+        ">" | ">=" => true,
+        "<" | "<=" => false,
+        _ => return None,
+    };
+    let straight = **left == *one && **right == *other;
+    let crossed = **left == *other && **right == *one;
+    (straight || crossed).then_some(greatest == straight)
 }
 
 fn is_whole_number(text: &str) -> bool {

@@ -238,6 +238,23 @@ impl WideLoop {
             text.line(&format!("const int {v} = {};", end - i64::from(lanes)));
             self.step(schedule, names, preamble, text, 0)?;
             text.close();
+        } else if vectors < end
+            && let Some(lanes) = narrower(lanes, end - vectors)
+        {
+            // Narrower vectors do what is left, once.
+            let rest = Self {
+                inner: Loop {
+                    start: vectors,
+                    ..self.inner.clone()
+                },
+                ..self.clone()
+            };
+            let schedule = Wide {
+                lanes,
+                count: 1,
+                ..schedule.clone()
+            };
+            rest.write(&schedule, names, preamble, text)?;
         } else if vectors < end {
             text.open(&format!("for (int {v} = {vectors}; {v} < {end}; {v}++)"));
             for statement in &self.inner.body {
@@ -295,6 +312,26 @@ impl WideLoop {
                     text.line(&format!("const {vector} {local} = {value};"));
                     locals.insert(name.clone(), local);
                 }
+                Role::Store(target, Some('/'), value)
+                    if schedule.reciprocals && kind == "float" =>
+                {
+                    let mut vectors = Translation {
+                        preamble,
+                        names,
+                        lanes,
+                        kind,
+                        variable: v,
+                        shifts: &shifts,
+                        locals: &locals,
+                        reciprocals: true,
+                        strided: schedule.strided,
+                    };
+                    let value = vectors.value(value)?;
+                    let reciprocal = vectors.reciprocal(value)?;
+                    let place = shifted(target, &shifts)?.to_c();
+                    let place = gnu::stored(&gnu::anywhere(&vector), &place);
+                    text.line(&format!("{place} *= {reciprocal};"));
+                }
                 Role::Store(target, operator, value) => {
                     let value = translate(value, preamble)?;
                     let place = shifted(target, &shifts)?.to_c();
@@ -307,8 +344,8 @@ impl WideLoop {
                         ));
                         continue;
                     }
-                    let operator = operator.map_or(String::new(), String::from);
                     let place = gnu::stored(&gnu::anywhere(&vector), &place);
+                    let operator = operator.map_or(String::new(), String::from);
                     text.line(&format!("{place} {operator}= {value};"));
                 }
                 Role::Woven(target, value) => {
@@ -444,7 +481,14 @@ impl WideLoop {
 
     /// Returns how many divisions by what is no constant an iteration has.
     pub(super) fn quotients(&self) -> f64 {
-        self.roles.iter().map(|role| quotients(role.value())).sum()
+        let of = |role: &Role| {
+            let own = match role {
+                Role::Store(_, Some('/'), value) => !matches!(value, Expression::Number(_)),
+                _ => false,
+            };
+            f64::from(u8::from(own)) + quotients(role.value())
+        };
+        self.roles.iter().map(of).sum()
     }
 
     /// Returns whether elements are read that lie equally far apart, and not side by side.
@@ -514,6 +558,14 @@ impl WideLoop {
         }
         format!("(({sum}[0] + {sum}[2]) + ({sum}[1] + {sum}[3]))")
     }
+}
+
+/// Returns the most lanes, fewer than `lanes`, of a vector that so many iterations fill.
+fn narrower(lanes: u32, iterations: i64) -> Option<u32> {
+    let widths = std::iter::successors(Some(lanes / 2), |lanes| Some(lanes / 2));
+    widths
+        .take_while(|lanes| WIDTHS.contains(lanes))
+        .find(|lanes| i64::from(*lanes) <= iterations)
 }
 
 /// Returns how many divisions by what is no constant an expression has.

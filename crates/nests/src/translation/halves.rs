@@ -2,7 +2,7 @@
 
 use super::super::code::{Element, Expression};
 use super::super::vectors::gnu;
-use super::{Translation, is_condition, shifted_expression};
+use super::{Translation, extreme_of, is_condition, shifted_expression};
 use std::collections::BTreeMap;
 
 /// Least and greatest value of an expression.
@@ -212,14 +212,8 @@ impl Halves<'_> {
         one: &Expression,
         other: &Expression,
     ) -> Option<Half> {
-        if let Expression::Binary(left, operator, right) = condition
-            && ["<", ">", "<=", ">="].contains(&operator.as_str())
-        {
-            let straight = **left == *one && **right == *other;
-            let crossed = **left == *other && **right == *one;
-            if straight || crossed {
-                return self.extreme(operator.starts_with('>') == straight, left, right);
-            }
+        if let Some(greatest) = extreme_of(condition, one, other) {
+            return self.extreme(greatest, one, other);
         }
         let (one, other) = (self.value(one)?, self.value(other)?);
         let range = (

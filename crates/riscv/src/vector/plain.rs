@@ -4,8 +4,9 @@
 use super::unit::{Fields, Operand, VectorUnit};
 use crate::float::{plain_fused_single, plain_product_single, plain_sum_single};
 
-/// Elements of 32 bits that the largest group holds.
-const MOST: usize = 8 * 1024 / 32;
+/// Bytes of the largest group, and of most.
+const MOST: usize = 8 * 1024 / 8;
+const USUAL: usize = 128;
 
 impl VectorUnit {
     /// Computes all elements of an instruction without a mask if no flag but the inexact one can
@@ -37,13 +38,27 @@ impl VectorUnit {
         operand: Operand,
         compute: impl Fn(f32, f32, f32) -> Option<f32>,
     ) -> bool {
+        match 4 * self.vl <= USUAL {
+            true => self.all_plain_within::<USUAL>(fields, operand, compute),
+            false => self.all_plain_within::<MOST>(fields, operand, compute),
+        }
+    }
+
+    /// The same for groups of at most so many bytes, as few as possible of which have to be cleared.
+    #[inline(always)]
+    fn all_plain_within<const BYTES: usize>(
+        &mut self,
+        fields: Fields,
+        operand: Operand,
+        compute: impl Fn(f32, f32, f32) -> Option<f32>,
+    ) -> bool {
         let bytes = 4 * self.vl;
         let of = |register: usize| {
             let begin = register * self.register_bytes;
             self.registers.get(begin..begin + bytes).unwrap_or_default()
         };
         let (a, d) = (of(fields.vs2()), of(fields.vd()));
-        let mut results = [0; 4 * MOST];
+        let mut results = [0; BYTES];
         let mut are_plain = a.len() == bytes && d.len() == bytes && bytes <= results.len();
         let operands = a.chunks_exact(4).zip(d.chunks_exact(4));
         let places = results.chunks_exact_mut(4);
