@@ -97,6 +97,17 @@ def told(run):
     return found
 
 
+def rows_of(run):
+    """Returns how many events are in a journal, if there is one."""
+    path = os.path.join(PLACE, run, "run.sqlite")
+    if not os.path.exists(path):
+        return 0
+    try:
+        return sqlite3.connect(path).execute("select count(*) from events").fetchone()[0]
+    except sqlite3.Error:
+        return 0
+
+
 def revive(workers):
     """Starts those again that ended by themselves: there was no server when they were started."""
     for at, it in enumerate(workers):
@@ -140,7 +151,8 @@ def round_of(number, server):
     lease = [*QUEUE, "--queue-lease", "2"]
     first = [PROGRAM, "optimize", PROBLEM, *SEARCH, *seed, "--run-dir", there, *lease]
     search = start(first, "search.log")
-    began = time.time()
+    began = progressed = time.time()
+    rows = 0
     while True:
         time.sleep(RANDOM.uniform(0.2, 1.5))
         revive(workers)
@@ -158,7 +170,10 @@ def round_of(number, server):
             search = start(again, "search.log")
         elif time.time() - began < 25:
             disturb(server, workers, search)
-        elif time.time() - began > 300:
+        # A slow machine is not a search that stands still.
+        if rows_of(there) != rows:
+            rows, progressed = rows_of(there), time.time()
+        if time.time() - progressed > 300:
             COUNTS["STUCK"] += 1
             kill(search)
             break

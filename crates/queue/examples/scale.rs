@@ -102,6 +102,7 @@ fn workers(access: &Access, count: u64, takes: Duration) {
                 devices: 1,
                 beat: BEAT,
                 most_in_flight: None,
+                most_time: None,
                 folder: folder.path().to_owned(),
                 open: Box::new(move |_, _, _| Ok(Arc::new(Sleeping(takes)))),
                 tell: Box::new(|_| {}),

@@ -21,6 +21,7 @@ mod local_server;
 mod metrics;
 mod names;
 mod presence;
+mod quota;
 mod server;
 mod worker;
 
@@ -36,5 +37,6 @@ pub use local_server::LocalServer;
 pub use metrics::prometheus;
 pub use names::token;
 pub use presence::{Counts, Presence, Stand, State, heard};
+pub use quota::Used;
 pub use server::{Server, Streams};
 pub use worker::{Open, Worker, WorkerOptions};

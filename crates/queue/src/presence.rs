@@ -53,7 +53,9 @@ impl Presence {
         for stand in presence.stands.values_mut() {
             stand.title = one_line(&stand.title);
             stand.user = one_line(&stand.user);
-            if let State::Differs(text) | State::Unable { message: text, .. } = &mut stand.state {
+            if let State::Differs(text) | State::Spent(text) | State::Unable { message: text, .. } =
+                &mut stand.state
+            {
                 *text = one_line(text);
             }
         }
@@ -81,6 +83,8 @@ pub enum State {
     Opening,
     /// It has opened the bench, of which this is known.
     Opened(BenchFacts),
+    /// Its user has had what a user may have of this worker in a day.
+    Spent(String),
     /// Its facts are others than those of the demand.
     Differs(String),
     /// It cannot open the bench, or not evaluate with it.

@@ -11,6 +11,7 @@ use crate::fairness::Shares;
 use crate::job::PROTOCOL;
 use crate::names::{self, ALL_DEMANDS, HELLO};
 use crate::presence::{Counts, Presence, Stand, State, clock_ms};
+use crate::quota::Used;
 use crate::server::{Server, Streams};
 use autocomp_eval::{Bench, EvalError, Setup};
 use futures::StreamExt;
@@ -43,6 +44,8 @@ pub struct WorkerOptions {
     pub beat: Duration,
     /// How many jobs of one search may be in flight, if there is a limit.
     pub most_in_flight: Option<usize>,
+    /// How long the jobs of one user may take in a day, all together, if there is a limit.
+    pub most_time: Option<Duration>,
     /// For whatever is kept of benches: a folder that goes with the worker.
     pub folder: PathBuf,
     /// Opens benches.
@@ -59,6 +62,7 @@ pub struct Worker {
     stands: Mutex<BTreeMap<String, Standing>>,
     shares: Mutex<Shares>,
     counts: Mutex<Counts>,
+    used: Mutex<Used>,
     /// How many benches were opened for each user.
     benches: Mutex<BTreeMap<String, u64>>,
     /// Told when what the worker tells has changed.
@@ -111,6 +115,7 @@ impl Worker {
             stands: Mutex::default(),
             shares: Mutex::default(),
             counts: Mutex::default(),
+            used: Mutex::default(),
             benches: Mutex::default(),
             changed: Notify::new(),
             opened: Notify::new(),
@@ -195,13 +200,26 @@ impl Worker {
         }
     }
 
+    /// Returns what is to be said if a user has had what a user may have in a day.
+    fn spent(&self, user: &str) -> Option<String> {
+        let most = self.options.most_time?;
+        let used = locked(&self.used).of(user, Instant::now());
+        (most <= used).then(|| {
+            let minutes = most.as_secs_f64() / 60.0;
+            format!("{user} has had its {minutes:.0} minutes of this worker for the day")
+        })
+    }
+
     fn presence(&self) -> Presence {
         let stands = locked(&self.stands);
         let stands = stands.iter().map(|(queue, standing)| {
             let stand = Stand {
                 title: standing.demand.title.clone(),
                 user: standing.demand.user.clone(),
-                state: standing.state.clone(),
+                state: match (&standing.state, self.spent(&standing.demand.user)) {
+                    (State::Opened(_), Some(spent)) => State::Spent(spent),
+                    (state, _) => state.clone(),
+                },
                 running: standing.running,
             };
             (queue.clone(), stand)

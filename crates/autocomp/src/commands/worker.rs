@@ -68,6 +68,9 @@ pub(super) struct WorkingOptions {
     /// bound]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     most_in_flight: Option<u32>,
+    /// Minutes that the jobs of one user may take in a day on this worker [default: no bound]
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u32).range(1..))]
+    most_minutes: Option<u32>,
     /// Seconds that running jobs may take after Ctrl-C before they are handed to others
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     grace: u64,
@@ -121,6 +124,9 @@ fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result
         devices,
         beat: BEAT,
         most_in_flight: arguments.most_in_flight.map(|it| it as usize),
+        most_time: arguments
+            .most_minutes
+            .map(|it| Duration::from_secs(60 * u64::from(it))),
         folder: place.path().to_owned(),
         open: opener(
             workplace.wanted_tools(),

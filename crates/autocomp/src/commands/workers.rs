@@ -132,6 +132,7 @@ fn text(rows: &[Row<'_>], output: Output) -> String {
             notes.push(match &stand.state {
                 State::Opening => format!("{worker} opens {title} for {user}"),
                 State::Opened(_) => format!("{worker} works for {user}: {title}"),
+                State::Spent(how) => format!("{worker} takes no job for {title}: {how}"),
                 State::Differs(how) => format!("{worker} refuses {title} of {user}: {how}"),
                 State::Unable { message, .. } => {
                     format!("{worker} cannot work for {title} of {user}: {message}")

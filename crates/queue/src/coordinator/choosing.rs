@@ -204,6 +204,9 @@ impl Shared {
                         demand.title
                     ));
                 }
+                Some(State::Spent(how)) => {
+                    self.tell_once(format!("worker {worker} takes no job: {how}"));
+                }
                 Some(State::Unable { message, .. }) => self.tell_once(format!(
                     "worker {worker} cannot work for {}: {message}",
                     demand.title

@@ -70,6 +70,10 @@ impl Worker {
                     let took = started.elapsed();
                     self.count_running(&queue, false);
                     locked(&self.shares).charge(&queue, served.demand.weight, took);
+                    locked(&self.used).add(&served.demand.user, Instant::now(), took);
+                    if self.spent(&served.demand.user).is_some() {
+                        self.changed.notify_one();
+                    }
                     let mut counts = locked(&self.counts);
                     let seconds = counts.seconds.entry(served.demand.user.clone());
                     *seconds.or_default() += took.as_secs_f64();
@@ -90,8 +94,9 @@ impl Worker {
         let stands = locked(&self.stands);
         let served = stands.iter().filter_map(|(queue, standing)| {
             let bench = standing.bench.clone()?;
-            let is_served =
-                standing.demand.chosen.is_some() && matches!(standing.state, State::Opened(_));
+            let is_served = standing.demand.chosen.is_some()
+                && matches!(standing.state, State::Opened(_))
+                && self.spent(&standing.demand.user).is_none();
             let demand = standing.demand.clone();
             is_served.then(|| (queue.clone(), Served { demand, bench }))
         });

@@ -3,10 +3,10 @@
 use crate::nats::Nats;
 use crate::toy::{BEAT, Search, Toy, WorkerPlan, Working, until};
 use autocomp_core::ContentHash;
-use autocomp_queue::{PROTOCOL, Server, Shares, heard};
+use autocomp_queue::{PROTOCOL, Server, Shares, Used, heard};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[test]
 fn queues_are_served_in_proportion_to_their_weights() {
@@ -130,4 +130,45 @@ fn a_user_with_very_many_demands_keeps_nobody_from_the_workers() {
     assert!(stands <= 32, "{stands}");
     let worker = Search::start(&nats, "one", 0).evaluate("kernel").worker;
     assert_eq!(worker.as_deref(), Some("desk"));
+}
+
+#[test]
+fn a_user_who_has_had_the_time_of_the_day_waits_and_is_told() {
+    let nats = Nats::start();
+    let toy = Toy {
+        most_time: Some(Duration::from_millis(300)),
+        ..Toy::new()
+    };
+    let _worker = Working::start(&nats, "desk", &toy);
+    let search = Search::start(&nats, "one", 0);
+    search.evaluate("sleep 400");
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("kernel"));
+        until("it is told", || {
+            search.has_told(&["worker desk takes no job", "has had its"])
+        });
+        // Another worker has no such bound.
+        let _other = Working::start(&nats, "attic", &Toy::new());
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("attic"));
+    });
+}
+
+#[test]
+fn time_counts_for_a_day() {
+    let mut used = Used::default();
+    let start = Instant::now();
+    let hour = |n: u64| start + Duration::from_secs(3600 * n);
+    for at in [0, 1, 20] {
+        used.add("anna", hour(at), Duration::from_secs(60));
+    }
+    used.add(
+        "anna",
+        hour(20) + Duration::from_secs(5),
+        Duration::from_secs(7),
+    );
+    let seconds = |used: &mut Used, user, at| used.of(user, hour(at)).as_secs();
+    assert_eq!(seconds(&mut used, "anna", 21), 187);
+    assert_eq!(seconds(&mut used, "ben", 21), 0);
+    assert_eq!(seconds(&mut used, "anna", 26), 67);
+    assert_eq!(seconds(&mut used, "anna", 50), 0);
 }

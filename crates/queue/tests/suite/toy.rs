@@ -31,6 +31,8 @@ pub struct Toy {
     pub lies: bool,
     /// Whether the worker's disk is full.
     pub is_full: bool,
+    /// How much of a worker a user may have.
+    pub most_time: Option<Duration>,
 }
 
 impl Toy {
@@ -42,6 +44,7 @@ impl Toy {
             running: Arc::default(),
             lies: false,
             is_full: false,
+            most_time: None,
         }
     }
 }
@@ -216,6 +219,7 @@ impl Working {
             devices: plan.devices,
             beat: BEAT,
             most_in_flight: None,
+            most_time: plan.toy.most_time,
             folder: folder.path().to_owned(),
             open,
             tell: Box::new(move |line| told.lock().unwrap().push(line.to_owned())),
