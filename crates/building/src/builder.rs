@@ -205,6 +205,10 @@ impl<'a> Builder<'a> {
                     n_batches += share;
                 }
             }
+            if 0.0 < n_batches && n_batches < 1.0 {
+                // A few passages take a request of their own, too.
+                estimate.requests.expected += 1.0 - n_batches;
+            }
             if part.is_merged() && 1.0 < n_batches {
                 let request = self.prompts.merge(part, &[]);
                 estimate.add(&request, 1.0, 400);

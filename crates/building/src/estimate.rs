@@ -9,9 +9,9 @@ pub(crate) const PARTS_PER_PASSAGE: f64 = 1.5;
 /// Tokens of a statement with its citation.
 const STATEMENT_TOKENS: u64 = 110;
 /// Tokens of passages from which one statement is written.
-const TOKENS_PER_STATEMENT: u64 = 120;
+const TOKENS_PER_STATEMENT: u64 = 400;
 /// Tokens of an entry for a passage that is of use for something.
-pub(crate) const ROUTE_TOKENS: u64 = 25;
+pub(crate) const ROUTE_TOKENS: u64 = 15;
 
 /// What is expected, and what it can be at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

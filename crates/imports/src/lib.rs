@@ -5,6 +5,7 @@
 
 mod folder;
 mod journal;
+mod kernel;
 mod literal;
 mod population;
 mod tree;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 pub use folder::read_run;
 pub use journal::{Imported, Naming, WriteError, write_run};
+pub use kernel::{Asked, adapted};
 pub use population::{read_openevolve, read_shinka};
 pub use tree::{Node, Tree};
 

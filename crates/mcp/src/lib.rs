@@ -28,6 +28,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 pub use http::serve_http;
 
@@ -102,12 +103,12 @@ impl Shared {
 /// How long the last answers may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// Serves one client on standard input and output, until it goes away. Searches that go on
+/// Serves one client on standard input and output, until it goes away or `end` is cancelled. Searches that go on
 /// then are stopped, resumable.
 ///
 /// # Errors
 /// The client does not speak the protocol, or the streams fail.
-pub async fn serve_stdio(settings: McpSettings) -> io::Result<()> {
+pub async fn serve_stdio(settings: McpSettings, end: CancellationToken) -> io::Result<()> {
     let shared = Shared::new(settings);
     let server = Server::new(shared.clone());
     let failed = |error: &dyn std::fmt::Display| io::Error::other(error.to_string());
@@ -120,7 +121,10 @@ pub async fn serve_stdio(settings: McpSettings) -> io::Result<()> {
         running.waiting().await.map_err(|error| failed(&error))?;
         Ok(())
     };
-    let served = served.await;
+    let served = tokio::select! {
+        served = served => served,
+        () = end.cancelled() => Ok(()),
+    };
     shared.searches.stop_all().await;
     // What was answered last.
     let _ = tokio::time::timeout(LAST_WORDS, streams.written).await;

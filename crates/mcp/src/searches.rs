@@ -19,6 +19,9 @@ use tokio::sync::watch;
 const MOST_REMEMBERED: usize = 100;
 /// Evaluations of a search that names no bound.
 const USUAL_EVALUATIONS: u32 = 200;
+/// How often it is looked whether a search has begun, and how long between.
+const LOOKS: u32 = 200;
+const LOOK: Duration = Duration::from_millis(50);
 /// How long a search may take to stop.
 const STOPPING: Duration = Duration::from_secs(20);
 
@@ -74,6 +77,20 @@ impl Search {
     /// Returns what tells of its course from now on.
     pub fn follow(&self) -> watch::Receiver<Course> {
         self.course.clone()
+    }
+
+    /// Waits until there is a run, and returns how the search ended if it did before.
+    pub async fn refused(&self) -> Option<Arc<Ended>> {
+        for _ in 0..LOOKS {
+            if self.folder.join("run.sqlite").is_file() {
+                return None;
+            }
+            if let Some(ended) = self.course().ended {
+                return Some(ended).filter(|it| it.code != Some(0));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        None
     }
 
     /// Waits until it has ended.

@@ -134,6 +134,16 @@ impl Server {
             "search_start" => {
                 let call: StartCall = arguments(given)?;
                 let search = start(shared, &call)?;
+                // What cannot begin is told here, not when somebody asks how far it is.
+                if let Some(ended) = search.refused().await {
+                    return Ok(answer::of_call(
+                        &shared.place,
+                        tool,
+                        call.form,
+                        None,
+                        &ended,
+                    ));
+                }
                 Ok(self.started(&search, call.form))
             }
             "search_status" => {

@@ -1,4 +1,4 @@
-//! `autocomp import`: runs of other programs.
+//! `autocomp import`: runs and kernels of other programs.
 
 use crate::error::CliError;
 use crate::exit_code;
@@ -8,22 +8,24 @@ use crate::registry;
 use crate::run_errors::store_error;
 use crate::settings::Settings;
 use crate::workplace::{Workplace, WorkplaceOptions};
+use crate::written_file::write_bytes;
 use autocomp_core::{CostObject, Unit};
 use autocomp_imports::{
-    ImportError, Imported, Naming, OldRun, WriteError, read_openevolve, read_run, read_shinka,
-    write_run,
+    Asked, ImportError, Imported, Naming, OldRun, WriteError, adapted, read_openevolve, read_run,
+    read_shinka, write_run,
 };
 use autocomp_store::RunWriter;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Make runs of other programs runs of this one
+/// Make runs and kernels of other programs ones of this one
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Autocomp(Arguments),
     Openevolve(PopulationArguments),
     Shinka(ShinkaArguments),
+    Kernels(KernelsArguments),
 }
 
 /// Import a checkpoint of OpenEvolve
@@ -80,6 +82,39 @@ pub struct Arguments {
     workplace: WorkplaceOptions,
 }
 
+/// Make kernels of the original (`sols`) ones for a problem here
+///
+/// Of a kernel in C the body counts, and gets the header that the problem asks for; one in Python
+/// is taken whole, and `test` becomes the name that the problem asks for. Nothing is executed.
+#[derive(Debug, Args)]
+pub struct KernelsArguments {
+    /// Files with a kernel each
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The problem here that they are for
+    #[arg(long, value_name = "NAME")]
+    problem: String,
+    /// Text that each kernel needs before it, such as its imports: a file, of which what stands
+    /// before a line with `SUBSTITUTE HERE` is taken
+    #[arg(long, value_name = "FILE")]
+    prelude: Option<PathBuf>,
+    /// Folder for the kernels, in which no file of their names may be
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
+}
+
+/// The result of `kernels`; field names are stable.
+#[derive(Serialize)]
+struct KernelsReport {
+    problem: String,
+    /// The kernels written.
+    files: Vec<PathBuf>,
+    /// Files that hold none, and why.
+    unmapped: Vec<String>,
+}
+
 /// What latencies of the original are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum OldUnit {
@@ -112,6 +147,7 @@ pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
             read_openevolve(&it.arguments.run, &it.metric),
             &it.arguments,
         ),
+        Command::Kernels(arguments) => return kernels(arguments, output),
         Command::Shinka(it) => (read_shinka(&it.arguments.run, &it.metric), &it.arguments),
     };
     let mut old = read.map_err(import_error)?;
@@ -133,6 +169,73 @@ pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
     let report = report(folder, naming, imported);
     output.result(&report, || text(&report))?;
     Ok(exit_code::SUCCESS)
+}
+
+/// Makes kernels ones for a problem.
+fn kernels(arguments: &KernelsArguments, output: Output) -> Result<u8, CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let problem = workplace.problem(&arguments.problem)?;
+    let target = workplace.target_of(&problem)?;
+    let language = registry::language(&target)?;
+    let asked = Asked {
+        entry: &problem.entry,
+        signature: &problem.signature,
+        meaningful_indentation: language.has_meaningful_indentation(),
+    };
+    let prelude = arguments.prelude.as_deref().map(prelude).transpose()?;
+    let prelude = prelude.unwrap_or_default();
+    let mut report = KernelsReport {
+        problem: problem.name.clone(),
+        files: Vec::new(),
+        unmapped: Vec::new(),
+    };
+    let mut made = Vec::new();
+    for file in &arguments.files {
+        let text = read_text(file).map_err(|error| not_read("kernel", file, &error))?;
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let path = arguments
+            .out
+            .join(format!("{stem}.{}", language.extension()));
+        if path.exists() || made.iter().any(|(it, _)| *it == path) {
+            return Err(
+                CliError::usage(format!("{} is there already", path.display()))
+                    .hint("name another folder with `--out`"),
+            );
+        }
+        match adapted(&text, asked, &prelude) {
+            Ok(kernel) => made.push((path, kernel)),
+            Err(why) => report.unmapped.push(format!("{}: {why}", file.display())),
+        }
+    }
+    std::fs::create_dir_all(&arguments.out).map_err(|error| {
+        CliError::environment(format!(
+            "failed to make {}: {error}",
+            arguments.out.display()
+        ))
+    })?;
+    for (path, kernel) in made {
+        write_bytes(&path, kernel.as_bytes())?;
+        report.files.push(path);
+    }
+    let code = match report.files.is_empty() {
+        true => exit_code::NEGATIVE,
+        false => exit_code::SUCCESS,
+    };
+    output.result(&report, || {
+        let mut out = String::new();
+        for file in &report.files {
+            out += &format!(
+                "autocomp eval {} --kernel {}\n",
+                report.problem,
+                file.display()
+            );
+        }
+        for line in &report.unmapped {
+            out += &format!("not taken over: {line}\n");
+        }
+        out
+    })?;
+    Ok(code)
 }
 
 fn import_error(error: ImportError) -> CliError {

@@ -1,5 +1,6 @@
 //! `autocomp mcp`: the commands as tools for agents.
 
+use super::optimize::{any, signals};
 use crate::environment::{all_variables, random_bytes, variables_of_evaluators};
 use crate::error::CliError;
 use crate::exit_code;
@@ -98,13 +99,12 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let served = match arguments.http {
         true => runtime.block_on(over_http(arguments.port, settings, output)),
         false => runtime.block_on(async {
-            tokio::select! {
-                served = serve_stdio(settings) => served.map_err(|error| {
+            serve_stdio(settings, end_by_signal())
+                .await
+                .map_err(|error| {
                     CliError::environment(format!("the server ended: {error}"))
                         .hint("start it from a client that speaks the Model Context Protocol")
-                }),
-                _ = tokio::signal::ctrl_c() => Ok(()),
-            }
+                })
         }),
     };
     // A read of standard input cannot be given up.
@@ -172,6 +172,20 @@ fn extension(problem: &str) -> String {
     known.map_or("txt", |it| it.extension()).to_owned()
 }
 
+/// Returns what is cancelled by Ctrl-C, a termination signal or the end of the terminal.
+fn end_by_signal() -> CancellationToken {
+    let end = CancellationToken::new();
+    let of_signal = end.clone();
+    let mut signals = signals();
+    tokio::spawn(async move {
+        if !signals.is_empty() {
+            any(&mut signals).await;
+            of_signal.cancel();
+        }
+    });
+    end
+}
+
 async fn over_http(port: u16, settings: McpSettings, output: Output) -> Result<(), CliError> {
     let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let in_use = |error: std::io::Error| {
@@ -196,13 +210,7 @@ async fn over_http(port: u16, settings: McpSettings, output: Output) -> Result<(
         )
     })?;
     output.message("Ctrl-C ends it, and stops its searches");
-    let end = CancellationToken::new();
-    let of_signal = end.clone();
-    tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            of_signal.cancel();
-        }
-    });
+    let end = end_by_signal();
     let served = serve_http(listener, token, settings, end).await;
     served.map_err(|error| CliError::environment(format!("the server ended: {error}")))
 }

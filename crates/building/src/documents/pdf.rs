@@ -9,11 +9,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Bytes that one stream may unpack to.
 const STREAM: usize = 16 << 20;
 /// Bytes that all pages together may unpack to.
-const PAGES: usize = 256 << 20;
+const PAGES: usize = 128 << 20;
 /// Pages that are read at most.
 const MOST_PAGES: u32 = 5000;
 /// Pieces of text on a page that are read at most.
 const MOST_PIECES: usize = 100_000;
+/// Operations of a page that are carried out at most.
+const MOST_OPERATIONS: usize = 2_000_000;
 
 /// Returns the blocks of a PDF file.
 pub fn blocks(bytes: &[u8]) -> Result<Vec<Block>, String> {
@@ -226,9 +228,6 @@ impl Drawing<'_> {
 
 /// Returns the lines of a page, from top to bottom.
 fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
-    let Ok(content) = Content::decode(content) else {
-        return Vec::new();
-    };
     let fonts = document.get_page_fonts(page).unwrap_or_default();
     let fonts = fonts
         .into_iter()
@@ -244,7 +243,10 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
         line: UNIT,
         pieces: Vec::new(),
     };
-    for operation in &content.operations {
+    // One after the other: all together may take much more memory than they are long. What
+    // stands behind a broken one is lost.
+    let operations = Content::decode_iter(content).map_while(Result::ok);
+    for operation in operations.take(MOST_OPERATIONS) {
         drawing.operation(&operation.operator, &operation.operands);
     }
     let mut pieces = drawing.pieces;

@@ -130,6 +130,39 @@ fn pages_that_unpack_to_much_are_refused() {
     assert!(said.starts_with("page 1 cannot be read: "), "{said}");
 }
 
+/// Files that are small and mean much, circles, and nesting.
+#[test]
+fn crooked_pdf_files_end_somewhere() {
+    let page = |content: Vec<u8>| {
+        let mut stream = Stream::new(dictionary! {}, content);
+        stream.compress().unwrap();
+        pdf::with_contents([stream].into_iter())
+    };
+    let text = "BT /F1 10 Tf 72 700 Td (It is so and so.) Tj ET ";
+    let many = format!("{text}{}", "q ".repeat(3 << 20));
+    let nested = format!("{text}{}", "[".repeat(200_000));
+    let unset = "BT (It has no font.) Tj 1 0 0 1 1e38 1e38 Tm 1e38 0 Td ET Q Q Q";
+    for (name, content, has_text) in [
+        ("many.pdf", many.as_str(), true),
+        ("nested.pdf", &nested, true),
+        ("unset.pdf", unset, false),
+    ] {
+        let place = TempDir::new().unwrap();
+        file(place.path(), "good.md", "It is good.\n");
+        file(place.path(), name, page(content.as_bytes().to_vec()));
+        let documents = read(place.path());
+        assert_eq!(documents.files.len(), 1 + usize::from(has_text), "{name}");
+    }
+    let nested = "[".repeat(200_000) + &"]".repeat(200_000);
+    let mut bytes = pdf::made(&[&[(10, 72, 700, "It is so.")]]);
+    let at = bytes.windows(4).position(|it| it == b"xref").unwrap();
+    bytes.splice(at..at, format!("90 0 obj\n{nested}\nendobj\n").into_bytes());
+    let place = TempDir::new().unwrap();
+    let path = file(place.path(), "a.pdf", bytes);
+    // Whether it is read or refused, the program goes on.
+    let _ = read_documents(&[path], &Limits::standard());
+}
+
 #[test]
 fn much_text_ends_somewhere() {
     let place = TempDir::new().unwrap();

@@ -18,6 +18,7 @@ const COMMANDS: &[&[&str]] = &[
     &["import", "autocomp"],
     &["import", "openevolve"],
     &["import", "shinka"],
+    &["import", "kernels"],
     &["mcp"],
     &["watch"],
     &["serve"],

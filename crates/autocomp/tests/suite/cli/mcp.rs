@@ -383,6 +383,32 @@ fn lines_that_are_no_messages_are_answered() {
     client.end();
 }
 
+#[test]
+fn a_search_that_cannot_begin_is_told_at_once() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &[]);
+    let started = client.call("search_start", json!({ "problem": "no/such" }));
+    assert!(
+        started.is_error && started.text.contains("no/such"),
+        "{started:?}"
+    );
+    client.end();
+}
+
+/// Clients that go away send a termination signal.
+#[test]
+fn a_server_that_is_told_to_end_stops_its_searches() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &[]);
+    let call = json!({ "problem": "gemm-64", "max_evaluations": 5000, "name": "long" });
+    assert!(!client.call("search_start", call).is_error);
+    let process = rustix::process::Pid::from_child(&client.server);
+    rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    assert!(client.server.wait().unwrap().success());
+    let report = place.json(&["show", "shared/runs/long"]).1;
+    assert_eq!(report["status"]["state"], "stopped", "{report}");
+}
+
 /// A server that is killed stops nothing any more; its searches end all the same.
 #[test]
 fn searches_end_with_a_server_that_is_killed() {

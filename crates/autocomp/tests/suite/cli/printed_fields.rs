@@ -209,6 +209,18 @@ fn the_documented_fields_are_those_printed() {
         ("runs", &["runs"]),
         ("study", &["study", "s.toml"]),
         (
+            "import kernels",
+            &[
+                "import",
+                "kernels",
+                "mine.c",
+                "--problem",
+                &problem,
+                "--out",
+                "kernels",
+            ],
+        ),
+        (
             "target build",
             &[
                 "target",
