@@ -262,10 +262,17 @@ impl Device {
             Some(Value::Symbol(mode)) => mode,
             _ => "dge_mode.unknown",
         };
+        let hardware = mode == "dge_mode.hwdge";
+        if hardware && self.architecture.generation < 3 {
+            return Err(Failure::documented(
+                "err_unsupported_mode",
+                format!("{}: dge_mode=hwdge from trn2 on", bound.api.full_name()),
+                "leave dge_mode away",
+            ));
+        }
         if self.dialect == Dialect::V1 {
             return Ok(false);
         }
-        let hardware = mode == "dge_mode.hwdge";
         let refused = |what: &str, remedy: &str| {
             Err(Failure::documented(
                 "err_unsupported_mode",

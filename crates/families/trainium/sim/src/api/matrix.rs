@@ -234,6 +234,9 @@ impl Device {
                 self.spend((k * depth * m * n / 8) as u64)?;
                 let (a, b) = (self.masked(&stationary)?, self.masked(&moving)?);
                 onezero.check([&stationary, &moving], [&a, &b])?;
+                if transposing && 2 < self.architecture.generation {
+                    check_permutation(&b, k, n)?;
+                }
                 values = if double_row {
                     let split = |data: &[f32], width: usize, half: usize| -> Vec<f32> {
                         data.chunks(2 * width)
@@ -271,7 +274,9 @@ impl Device {
             one.columns = m as u32;
             self.describe(&mut one, &[stationary, moving], 2);
             one.features.fp32 = slow;
-            one.features.onezero = onezero.any();
+            // Transpose mode passes bits through, at twice the rate of float32 (guide to Trainium2).
+            let passes = transposing && 2 < self.architecture.generation;
+            one.features.onezero = onezero.any() || passes;
             one.features.double_row = double_row;
             let flops = 2 * (k * depth * m * n) as u64;
             self.trace.matrix_flops += flops;
@@ -405,6 +410,25 @@ impl Device {
                 Ok(Some(old))
             }
         }
+    }
+}
+
+/// Checks that the moving operand of transpose mode, `[k, n]`, picks one element for each column.
+fn check_permutation(moving: &[f32], k: usize, n: usize) -> Outcome<()> {
+    let picks = |column: usize| {
+        let values = || (0..k).filter_map(|row| moving.get(row * n + column));
+        values().all(|it| *it == 0.0 || *it == 1.0) && values().sum::<f32>() <= 1.0
+    };
+    match (0..n).find(|column| !picks(*column)) {
+        None => Ok(()),
+        Some(column) => Err(Failure::new(
+            FailureKind::Rejected,
+            "no-permutation",
+            format!(
+                "nisa.nc_matmul: is_transpose=True, and column {column} of `moving` is none of an identity or a permutation"
+            ),
+            "pass an identity as `moving`, or leave is_transpose away for a product",
+        )),
     }
 }
 

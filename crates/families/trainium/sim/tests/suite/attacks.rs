@@ -240,6 +240,16 @@ fn what_the_device_does_not_do_is_refused() {
             "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t, tile_size=(128, 128))",
             "invalid-tiling",
         ),
+        (
+            SECOND,
+            "nisa.nc_matmul(dst=p, stationary=t[:, 0:128], moving=t, is_transpose=True)",
+            "no-permutation",
+        ),
+        (
+            FIRST,
+            "t = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.dma_copy(dst=t, src=w, dge_mode=nisa.dge_mode.hwdge)\nnl.store(o, t)",
+            "unsupported-mode",
+        ),
         // Types and modes that go with each other.
         (
             SECOND,
@@ -400,6 +410,8 @@ fn what_is_like_a_refused_kernel_and_legal_runs() {
         "j = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.memset(dst=i, value=5)\nnisa.tensor_scalar(dst=j, data=i, op0=nl.bitwise_and, operand0=i)\nnisa.tensor_copy(dst=z[:, 0:1], src=j)",
         "b = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.tensor_copy(dst=b, src=t)\nnisa.tensor_scalar(dst=z, data=b, op0=nl.multiply, operand0=t[:, 0:1])",
         "PRODUCT\nq = nl.ndarray((32, 32), dtype=nl.float32, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=p[0:32, 0:32])\nnisa.tensor_copy(dst=z[0:32, 0:32], src=q)",
+        // A turn by the identity.
+        "u = nl.shared_identity_matrix(128, dtype=nl.float32)\nnisa.nc_matmul(dst=p[:, 0:128], stationary=t[:, 0:128], moving=u, is_transpose=True)\nnisa.tensor_copy(dst=z[:, 0:128], src=p[:, 0:128])",
         // A product in one half of the array, and a bfloat16 turn into PSUM.
         "nisa.nc_matmul(dst=p, stationary=t[0:64, 0:128], moving=t[0:64, :], tile_position=(64, 0), tile_size=(64, 128))\nnisa.tensor_copy(dst=z, src=p)",
         "b = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.sbuf)\nnisa.tensor_copy(dst=b, src=t[:, 0:128])\nq = nl.ndarray((128, 128), dtype=nl.bfloat16, buffer=nl.psum)\nnisa.nc_transpose(dst=q, data=b)\nnisa.tensor_copy(dst=z[:, 0:128], src=q)",
