@@ -137,6 +137,9 @@ impl KernelCompiler {
         // The file is included as `./kernel.cu`.
         let mut report = report.clone();
         let text = report.stderr.text().replace("./kernel.cu:", "kernel.cu:");
+        // Headers of ours lie in a folder that is another one each time.
+        let runtime = format!("{}/", self.runtime.path().display());
+        let text = text.replace(&runtime, "");
         report.stderr.bytes = text.into_bytes();
         let mut found = compiler.blamed(&report, (KERNEL_FILE, source), folder, &self.scratch)?;
         for found in &mut found {

@@ -9,7 +9,7 @@ use std::path::Path;
 /// What kernels see before their own text.
 pub(crate) const HEADER: &str = include_str!("../runtime/cuda.h");
 /// Headers that kernels name and that hold nothing beside [`HEADER`].
-const EMPTY_HEADERS: [&str; 24] = [
+const EMPTY_HEADERS: [&str; 26] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -33,6 +33,8 @@ const EMPTY_HEADERS: [&str; 24] = [
     "cstdint",
     "cstddef",
     "cmath",
+    "cfloat",
+    "climits",
     "vector_types.h",
 ];
 /// Flags of both halves: C++ without exceptions, libraries and files of the vendor.

@@ -299,3 +299,21 @@ __global__ void named(const float* x, const float* y, float* z, Sizes sizes) {
     );
     assert_eq!((outcome, code.as_str()), (Outcome::Ok, ""));
 }
+
+#[test]
+fn messages_of_the_compiler_are_the_same_each_time() {
+    let problem = problem(ADD);
+    let bench = open_on(&problem, "cuda-sm89");
+    // A name that is near one of the header, whose place the compiler tells.
+    let source = problem.kernels["baseline"].replacen("x[i]", "fmafff(x[i], 1.0f, 0.0f)", 1);
+    let found = bench
+        .evaluate(&source)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.outcome, Outcome::BuildFailed);
+    let told = format!("{:?}", found.diagnostics);
+    assert!(told.contains("autocomp-cuda.h"), "{told}");
+    assert!(
+        !told.contains("/.tmp") && !told.contains("cuda-builds"),
+        "{told}"
+    );
+}

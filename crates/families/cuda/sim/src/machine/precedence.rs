@@ -135,6 +135,12 @@ impl Precedence {
         }
     }
 
+    /// Returns whether all threads of the block know what one of the block `block` did at `time`.
+    #[inline(always)]
+    pub(crate) fn is_known_to_all(&self, block: u32, time: u32) -> bool {
+        block == self.block && time <= self.of_all
+    }
+
     pub(crate) fn block(&self) -> u32 {
         self.block
     }

@@ -195,6 +195,37 @@ impl Shadow {
             .any(|it| it.is_outside)
     }
 
+    /// Notes a plain read of bytes that the whole block knows to be written, and that others read
+    /// since the last meeting. Returns whether it was that; if not, nothing is noted.
+    #[inline(always)]
+    pub(crate) fn read_again(
+        &mut self,
+        at: usize,
+        bytes: usize,
+        by: Who,
+        order: &Precedence,
+    ) -> bool {
+        let now = order.mark(by);
+        let cells = self.cells(at, bytes);
+        let cells = &mut self.cells[cells];
+        let is_known = |cell: &Cell| {
+            cell.reads.mark.time == now.time
+                && cell.reads.block == order.block()
+                && order.is_known_to_all(cell.writes.block, cell.writes.mark.time)
+                && cell.is_written
+                && !cell.is_on_its_way
+                && !cell.are_reads_strong
+        };
+        if !cells.iter().all(is_known) {
+            return false;
+        }
+        for cell in cells {
+            cell.reads.mark.warps |= now.warps;
+            cell.reads.mark.lanes |= now.lanes;
+        }
+        true
+    }
+
     /// Notes a read by `by` of `bytes` bytes from `at` on.
     pub(crate) fn read(
         &mut self,

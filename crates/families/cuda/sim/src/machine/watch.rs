@@ -46,6 +46,12 @@ impl<O: Witness> Block<'_, O> {
             lane,
         };
         let bytes = how.bytes as usize;
+        if !how.write
+            && how.kind == Kind::Plain
+            && (self.shared_shadow).read_again(at, bytes, by, &self.precedence)
+        {
+            return Ok(());
+        }
         if self.shared_shadow.is_outside(at, bytes) {
             let before = self
                 .kernel
