@@ -5,6 +5,7 @@ use autocomp_core::{Cost, Diagnostic, Feedback, LineCost, SourceLocation};
 use autocomp_cuda_sim::machine::Launch;
 use autocomp_cuda_sim::timing::{Estimate, LineCounts};
 use autocomp_eval::profile::Section;
+use autocomp_eval::text::grouped;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -83,17 +84,81 @@ fn words(name: &str) -> &'static str {
     }
 }
 
+/// Says what helps where a part limits a launch.
+fn remedy(name: &str) -> &'static str {
+    match name {
+        "issue" => {
+            "fewer instructions for each result: blocks of results in registers, vectors of four, \
+             unrolled loops, addresses computed once"
+        }
+        "fma" => "matrix units for half precision, or less to compute",
+        "int" => "indices stepped by additions, sizes that are powers of two or known beforehand",
+        "special" => "reciprocals computed once, products in place of divisions",
+        "double" => "single precision where the tolerance allows (`1.0f`, `sqrtf`)",
+        "tensor" => "larger tiles for each warp, so that operands are loaded less often",
+        "shared" => {
+            "rows padded by a word against conflicts, vectors of four, results in registers"
+        }
+        "l1" => {
+            "neighbouring threads at neighbouring addresses, vectors of four, tiles in shared memory"
+        }
+        "latency" => {
+            "several loads before their first use, more independent sums, more and smaller blocks, \
+             fewer registers"
+        }
+        "l2" => "tiles in shared memory, so that each element is fetched once for a block",
+        "l2_writes" => "whole sectors written by neighbouring threads, results written once",
+        "atomics" => {
+            "sums in registers, by shuffles and in shared memory first, one atomic for a block"
+        }
+        "blocks" => "fewer blocks, each with more to do",
+        _ => "each element read and written once: launches made one, tiles, narrower types",
+    }
+}
+
+/// Returns the name that a kernel has in its source: its name in PTX says types, too.
+fn source_name(mangled: &str) -> &str {
+    let Some(rest) = mangled.strip_prefix("_Z") else {
+        return mangled;
+    };
+    // Of a name within others the last one counts.
+    let mut rest = rest.trim_start_matches(['N', 'L']);
+    let mut name = mangled;
+    loop {
+        let digits = rest.len()
+            - rest
+                .trim_start_matches(|it: char| it.is_ascii_digit())
+                .len();
+        let Ok(length) = rest[..digits].parse::<usize>() else {
+            return name;
+        };
+        let Some(next) = rest[digits..].get(..length) else {
+            return name;
+        };
+        name = next;
+        rest = rest[digits + length..].trim_start_matches('L');
+    }
+}
+
 /// Makes what models and people are told of a right kernel.
 pub(crate) fn feedback(timed: &Timed) -> Feedback {
     let mut counters = BTreeMap::from([("launches".to_owned(), timed.launches.len() as f64)]);
     let mut bottleneck = String::new();
     if let Some((launch, estimate)) = timed.slowest() {
         if let Some(first) = estimate.parts.first() {
-            let _ = write!(bottleneck, "What limits most is {}", words(first.name));
+            let _ = write!(
+                bottleneck,
+                "`{}` takes {} of {} ns. What limits it most is {} ({} ns by itself)",
+                source_name(&launch.kernel),
+                grouped(estimate.ns.round() as u64),
+                grouped(timed.ns.round() as u64),
+                words(first.name),
+                grouped(first.ns.round() as u64),
+            );
             if let Some(second) = estimate.parts.get(1).filter(|it| 0.5 * first.ns < it.ns) {
                 let _ = write!(bottleneck, "; then {}", words(second.name));
             }
-            bottleneck.push('.');
+            let _ = write!(bottleneck, ". What helps: {}.", remedy(first.name));
         }
         let counts = &estimate.counts;
         let warps = f64::from(estimate.resident_blocks * launch.threads().div_ceil(32));
@@ -187,17 +252,19 @@ pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
         let [x, y, z] = launch.grid;
         let _ = writeln!(
             text,
-            "  {:.2} us, {x} x {y} x {z} blocks of {} threads, {} at once on an SM, {:.2} waves",
-            estimate.ns / 1000.0,
+            "  {} ns, {x} x {y} x {z} blocks of {} threads, {} at once on an SM, {:.2} waves",
+            grouped(estimate.ns.round() as u64),
             launch.threads(),
             estimate.resident_blocks,
             estimate.waves
         );
         for part in estimate.parts.iter().filter(|it| 1.0 <= it.ns) {
-            let _ = writeln!(text, "  {:>12.2} us  {}", part.ns / 1000.0, part.name);
+            let time = grouped(part.ns.round() as u64);
+            let _ = writeln!(text, "  {time:>12} ns  {}", part.name);
         }
+        text += "  Parts go on beside each other: each is the time that it would take by itself.\n";
         sections.push(Section {
-            title: Some(format!("launch of {}", launch.kernel)),
+            title: Some(format!("launch of {}", source_name(&launch.kernel))),
             text,
         });
     }
@@ -210,7 +277,8 @@ pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
         let _ = writeln!(
             text,
             "  {:>5}  {:>9} ns  {code}",
-            line.location.line, line.cost.value
+            line.location.line,
+            grouped(line.cost.value)
         );
         let _ = writeln!(text, "         {}", line.cause);
     }

@@ -83,3 +83,22 @@ fn the_same_kernel_costs_the_same_each_time() {
     };
     assert_eq!(cost(), cost());
 }
+
+#[test]
+fn profiles_name_kernels_as_their_source_does_and_say_what_helps() {
+    let problem = problem("cuda/transpose-f32-1024x1024");
+    let bench = open_on(&problem, "cuda-sm89");
+    let evaluation = bench.evaluate(&problem.kernels["baseline"]);
+    let evaluation = evaluation.unwrap_or_else(|error| panic!("{error}"));
+    let told = evaluation.feedback.map(|it| it.bottleneck);
+    let told = told.unwrap_or_default();
+    assert!(
+        told.starts_with("`transpose`") || told.starts_with("`transpose_"),
+        "{told}"
+    );
+    assert!(
+        told.contains(" ns by itself") && told.contains("What helps: "),
+        "{told}"
+    );
+    assert!(!told.contains("_Z"), "{told}");
+}
