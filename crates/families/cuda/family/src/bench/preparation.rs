@@ -1,11 +1,11 @@
 //! From the text of a kernel to what can be run.
 
 use super::CudaBench;
-use crate::compiler::Compiled;
+use crate::compiler::{Compiled, KERNEL_FILE};
 use crate::device::Program;
 use crate::requests::{Recording, Request};
 use autocomp_c::MAX_SOURCE_BYTES;
-use autocomp_core::{Diagnostic, Language as _, Outcome, Severity, Stage};
+use autocomp_core::{Diagnostic, Language as _, Outcome, Severity, SourceLocation, Stage};
 use autocomp_cuda_sim::{Kernel, Module, decode, parse};
 use autocomp_eval::{EvalError, Verdict};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl CudaBench {
                 return failed(outcome, found);
             }
         };
-        let read = parse(&ptx, crate::compiler::KERNEL_FILE).and_then(|module| {
+        let read = parse(&ptx, KERNEL_FILE).and_then(|module| {
             let kernels = decode(&module)?;
             Ok((module, kernels))
         });
@@ -78,6 +78,7 @@ impl CudaBench {
                 };
                 let mut found = plain_error("not-simulated", message);
                 found.stage = Stage::Build;
+                found.location = source_line(&ptx, error.line);
                 let line = ptx.lines().nth((error.line as usize).saturating_sub(1));
                 found
                     .notes
@@ -110,6 +111,31 @@ impl CudaBench {
             ptx,
         }))
     }
+}
+
+/// Returns the line of the kernel that made line `line` of the PTX, as the last `.loc` before it
+/// says.
+fn source_line(ptx: &str, line: u32) -> Option<SourceLocation> {
+    let file = ptx.lines().find_map(|text| {
+        let (number, name) = text
+            .trim()
+            .strip_prefix(".file")?
+            .trim()
+            .split_once(char::is_whitespace)?;
+        name.trim_matches('"')
+            .ends_with(KERNEL_FILE)
+            .then_some(number)
+    })?;
+    let before = ptx.lines().take(line as usize);
+    let line = before.filter_map(|text| {
+        let mut words = text.trim().strip_prefix(".loc")?.split_whitespace();
+        (words.next()? == file).then(|| words.next()?.parse().ok())?
+    });
+    line.last().map(|line| SourceLocation {
+        file: KERNEL_FILE.to_owned(),
+        line,
+        column: None,
+    })
 }
 
 pub(super) fn plain_error(code: &str, message: String) -> Diagnostic {
