@@ -130,6 +130,8 @@ fn narrow_name(lanes: u32, kind: &str) -> String {
 fn type_name(lanes: u32, kind: &str) -> String {
     match kind {
         "float" => format!("vector_f{lanes}"),
+        "int8_t" => format!("vector_b{lanes}"),
+        "uint8_t" => format!("vector_c{lanes}"),
         "int16_t" => format!("vector_h{lanes}"),
         "uint16_t" => format!("vector_u{lanes}"),
         _ => format!("vector_i{lanes}"),
