@@ -3,6 +3,7 @@
 use crate::cases::Cases;
 use crate::findings::{self, Kernel};
 use crate::image::{Image, code_hash};
+use crate::misuse::Misuse;
 use crate::oracle::{Oracle, with_declaration};
 use crate::platform::{Platform, SourceHashes};
 use crate::runtime;
@@ -97,7 +98,10 @@ impl<P: Platform> KernelEvaluator<P> {
     ) -> Result<Self, EvalError> {
         let SourceHashes { all, family } = platform.sources();
         let files = runtime::files(target);
-        let compiler = Compiler::new(toolchain, platform.compile_target())?;
+        let mut compiler = Compiler::new(toolchain, platform.compile_target())?;
+        if let Some(library) = platform.library() {
+            compiler = compiler.with_library(library);
+        }
         let mut builder =
             Builder::new(compiler, files, &problem.entry, cache_folder)?.decided_by(all);
         if !settings.use_cache {
@@ -286,8 +290,9 @@ impl<P: Platform> KernelEvaluator<P> {
         clock: &mut TierClock,
     ) -> Result<Judged<P>, EvalError> {
         let _first = self.threads.take();
-        let refusals = clock.measure("check", || check(source, KERNEL_FILE, &self.problem));
+        let mut refusals = clock.measure("check", || check(source, KERNEL_FILE, &self.problem));
         if !refusals.is_empty() {
+            self.add_remedies(&mut refusals, source);
             return Ok((Verdict::failed(Outcome::Rejected, refusals), None));
         }
         let build = clock.measure("build", || self.build(source))?;
@@ -386,7 +391,11 @@ impl<P: Platform> KernelEvaluator<P> {
         })?;
         let lines = source.lines().count() as u32;
         Ok(match build {
-            Build::Built(_) | Build::Refused(_) => build,
+            Build::Built(_) => build,
+            Build::Refused(mut found) => {
+                self.add_remedies(&mut found, text);
+                Build::Refused(found)
+            }
             Build::Failed(mut found) => {
                 for diagnostic in &mut found {
                     let place = diagnostic.location.take_if(|place| lines < place.line);
@@ -405,16 +414,20 @@ impl<P: Platform> KernelEvaluator<P> {
                             .push(format!("at the end of {KERNEL_FILE}"));
                     }
                 }
-                for diagnostic in &mut found {
-                    if diagnostic.remedy.is_none()
-                        && let Some(name) = missing_function(&diagnostic.message)
-                    {
-                        diagnostic.remedy = self.platform.missing_function(name);
-                    }
-                }
+                self.add_remedies(&mut found, text);
                 Build::Failed(found)
             }
         })
+    }
+
+    /// Adds what helps on this target to what is wrong with the text of a kernel.
+    fn add_remedies(&self, found: &mut [Diagnostic], text: &str) {
+        for diagnostic in found {
+            let misuse = Misuse::of(diagnostic, text);
+            if let Some(remedy) = misuse.and_then(|misuse| self.platform.remedy(misuse)) {
+                diagnostic.remedy = Some(remedy);
+            }
+        }
     }
 }
 
@@ -424,15 +437,6 @@ fn lacking<'h>(found: &[Diagnostic], harness: &'h BTreeMap<String, String>) -> V
     let quoted = undeclared.filter_map(|it| it.message.split(['\'', '`']).nth(1));
     let names = quoted.filter_map(|name| harness.get_key_value(name));
     names.map(|(name, _)| name.as_str()).collect()
-}
-
-/// Returns the function that a compiler's message says is called and not declared.
-fn missing_function(message: &str) -> Option<&str> {
-    let is_undeclared = ["undeclared", "implicit declaration"]
-        .iter()
-        .any(|word| message.contains(word));
-    let name = message.split(['\'', '`']).nth(1);
-    name.filter(|_| is_undeclared)
 }
 
 impl<P: Platform> Evaluator for KernelEvaluator<P> {

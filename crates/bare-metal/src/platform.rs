@@ -1,6 +1,7 @@
 //! What a family says of the machines that its kernels run on.
 
 use crate::findings::{Kernel, UNBOUNDED_LOOPS};
+use crate::misuse::Misuse;
 use crate::runtime;
 use crate::session::Session;
 use crate::timed_calls::{RankedCall, Recorded};
@@ -130,9 +131,15 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         Vec::new()
     }
 
-    /// Returns what to use in place of the function `name`, which is called and is not there.
-    fn missing_function(&self, name: &str) -> Option<String> {
-        let _ = name;
+    /// Returns what helps where a kernel misuses the language or the target's headers so; what
+    /// is said of every target if that is nothing.
+    fn remedy(&self, misuse: Misuse<'_>) -> Option<String> {
+        let _ = misuse;
+        None
+    }
+
+    /// Returns which functions of a C library there are, for whoever wants more.
+    fn library(&self) -> Option<&'static str> {
         None
     }
 

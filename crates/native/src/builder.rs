@@ -41,8 +41,21 @@ const HEADERS: [(&str, &str); 3] = [
 /// Their folder, in that of the runtime.
 const HEADER_FOLDER: &str = "c";
 
-/// What is told to whoever wants more of a C library than there is.
-const WHAT_THERE_IS: &str = "there is no C library but: memcpy, memmove, memset, memcmp; exp, log, tanh, erf, sqrt, fabs, fmax, fmin, each with f, too; in math.h floor, ceil, trunc, rint, copysign, isnan, isinf; in stdlib.h abs; the headers string.h, stdint.h, stddef.h, stdbool.h, float.h, limits.h and those of the processor's intrinsics";
+/// Names the functions that there are everywhere.
+macro_rules! functions {
+    () => {
+        "there is no C library but: memcpy, memmove, memset, memcmp; exp, log, tanh, erf, sqrt, fabs, fmax, fmin, each with f, too"
+    };
+}
+
+/// What is told to whoever wants more of a C library than [`FUNCTIONS`] and what compilers call.
+pub const LIBRARY: &str = functions!();
+
+/// The same of what there is on the computer at hand.
+const WHAT_THERE_IS: &str = concat!(
+    functions!(),
+    "; in math.h floor, ceil, trunc, rint, copysign, isnan, isinf; in stdlib.h abs; the headers string.h, stdint.h, stddef.h, stdbool.h, float.h, limits.h and those of the processor's intrinsics"
+);
 
 /// Processor time of one run of the compiler, seconds: intrinsics are many.
 const CPU_SECONDS: u64 = 20;

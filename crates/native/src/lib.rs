@@ -14,7 +14,7 @@ mod shared_memory;
 mod slack;
 mod worker;
 
-pub use builder::{Builder, FUNCTIONS, HEADER, Kind, Program, built};
+pub use builder::{Builder, FUNCTIONS, HEADER, Kind, LIBRARY, Program, built};
 pub use calls::{Calls, Offence, Place};
 pub use offences::verdict;
 pub use reference::{Reference, answer};

@@ -1,5 +1,6 @@
 //! A compiler for one target: compiles, links, and says what is wrong with a source.
 
+use crate::absent;
 use crate::compiler_output::{self, Blame};
 use crate::target::CompileTarget;
 use crate::toolchain::{Family, Toolchain};
@@ -172,6 +173,11 @@ impl Compiler {
                 if wants_more {
                     found.remedy = Some(library.to_owned());
                 }
+            }
+        }
+        for found in &mut found {
+            if let Some(remedy) = absent::remedy(&found.message) {
+                found.remedy = Some(remedy.to_owned());
             }
         }
         self.toolchain.confirm()?;

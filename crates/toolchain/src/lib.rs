@@ -1,6 +1,7 @@
 //! C compilers: found, installed, and run in a sandbox; programs built with
 //! them, kept in a cache.
 
+mod absent;
 pub mod build;
 mod compiler;
 mod compiler_output;

@@ -2,5 +2,6 @@
 
 mod core_profile;
 mod evaluation;
+mod misuse;
 mod pc_sums;
 mod plain;

@@ -10,6 +10,7 @@ mod family;
 mod machine;
 mod platform;
 mod profile;
+mod remedies;
 
 pub use family::Rvv;
 pub use machine::Machine;

@@ -2,14 +2,16 @@
 
 use crate::machine::Machine;
 use crate::profile::VectorProfile;
-use autocomp_bare_metal::{Kernel, Other, Platform, RankedCall, Recorded, SourceHashes, Trial};
+use autocomp_bare_metal::{
+    Kernel, Misuse, Other, Platform, RankedCall, Recorded, SourceHashes, Trial,
+};
 use autocomp_catalog::Target;
 use autocomp_core::Feedback;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{EvalError, read_machine};
-use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL};
+use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL, LIBRARY};
 use autocomp_riscv::{Hart, Mode, VectorUnit};
 use autocomp_riscv_machine::{MEMORY_BASE, Machine as Simulated, NoAccelerator};
 use autocomp_toolchain::CompileTarget;
@@ -160,6 +162,14 @@ impl Platform for RvvPlatform {
 
     fn header(&self) -> Option<&str> {
         self.has_header.then_some(HEADER)
+    }
+
+    fn library(&self) -> Option<&'static str> {
+        Some(LIBRARY)
+    }
+
+    fn remedy(&self, misuse: Misuse<'_>) -> Option<String> {
+        crate::remedies::remedy(misuse)
     }
 
     fn counts(&self, _: &NoAccelerator) {}

@@ -11,7 +11,7 @@ use crate::profiling::profile;
 use crate::warnings;
 use crate::what_if::experiment;
 use autocomp_bare_metal::{
-    Kernel, Platform, Pool, RankedCall, Recorded, Session, SourceHashes, Trial, WorkDone,
+    Kernel, Misuse, Platform, Pool, RankedCall, Recorded, Session, SourceHashes, Trial, WorkDone,
 };
 use autocomp_catalog::Target;
 use autocomp_core::{Diagnostic, Feedback};
@@ -176,9 +176,13 @@ impl Platform for GemminiPlatform {
         square.into_iter().collect()
     }
 
-    fn missing_function(&self, name: &str) -> Option<String> {
-        let is_library = name.starts_with(LIBRARY_PREFIX);
-        self.library_calls.clone().filter(|_| is_library)
+    fn remedy(&self, misuse: Misuse<'_>) -> Option<String> {
+        match misuse {
+            Misuse::Undeclared(name) if name.starts_with(LIBRARY_PREFIX) => {
+                self.library_calls.clone()
+            }
+            _ => None,
+        }
     }
 
     fn refusing_function(&self) -> Option<&'static str> {

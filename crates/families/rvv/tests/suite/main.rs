@@ -2,6 +2,7 @@
 
 mod attacks;
 mod calibration;
+mod messages;
 mod programs;
 mod rewriting;
 mod targets;

@@ -252,7 +252,7 @@ pub(super) fn word(
             (
                 "inline-assembly",
                 format!("inline assembly (`{}`) is not allowed", token.text),
-                "use the macros of the target's header",
+                "use what the target's header declares",
             )
         }
         "_Pragma" | "__pragma" => (

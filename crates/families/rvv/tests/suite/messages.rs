@@ -1,0 +1,84 @@
+//! What kernels are told that were written for another release, library or compiler.
+
+use crate::attacks::{PROBLEM, bench_of};
+use autocomp_catalog::Catalog;
+use std::fmt::Write;
+
+/// Statements in a kernel, and a part of the remedy of the message about their line.
+const CASES: &[(&str, &str)] = &[
+    // Names before release 0.11, and what was a segment before tuples.
+    ("vsetvl_e32m8(5);", "`__riscv_vsetvl_e32m8`"),
+    (
+        "vfloat32m8_t v = vle32_v_f32m8(S, 5);",
+        "`__riscv_vle32_v_f32m8`",
+    ),
+    ("vbool4_t m = vmset_m_b4(5);", "`__riscv_vmset_m_b4`"),
+    (
+        "vfloat32m1_t a, b; vlseg2e32_v_f32m1(&a, &b, S, 2);",
+        "`__riscv_vlseg2e32_v_f32m1x2`",
+    ),
+    (
+        "vfloat32m1_t a, b; __riscv_vlseg2e32_v_f32m1(&a, &b, S, 2);",
+        "segments are tuples",
+    ),
+    (
+        "__riscv_vadd_vv_i33m1(0, 0, 5);",
+        "riscv_vector.h has no `__riscv_vadd_vv_i33m1`",
+    ),
+    // Operands and modes as they were.
+    (
+        "vint32m2_t d = __riscv_vmv_v_x_i32m2(0, 8); vbool16_t m = __riscv_vmset_m_b16(8); d = __riscv_vadd_vv_i32m2_m(m, d, d, d, 8);",
+        "`__riscv_vadd_vv_i32m2_mu` or `__riscv_vadd_vv_i32m2_tumu`",
+    ),
+    (
+        "vint32m2_t d = __riscv_vmv_v_x_i32m2(0, 8); vbool16_t m = __riscv_vmset_m_b16(8); d = __riscv_vcompress_vm_i32m2(m, d, d, 8);",
+        "`__riscv_vcompress_vm_i32m2_tu`",
+    ),
+    (
+        "vint16m1_t v = __riscv_vmv_v_x_i16m1(100, 8); v = __riscv_vsmul_vv_i16m1(v, (v), 8);",
+        "`__RISCV_VXRM_RNU`",
+    ),
+    (
+        "vfloat32m1_t v = __riscv_vle32_v_f32m1(S);",
+        "the number of elements",
+    ),
+    // Functions of a library that is not there.
+    ("int *t = malloc(64); t[0] = 1;", "use a static array"),
+    ("assert(S);", "remove it"),
+    ("printf(\"%f\", S[0]);", "nothing can be printed to"),
+    ("S[0] = floor(S[0]);", "there is no C library but: memcpy"),
+    (
+        "double pow(double, double); S[0] = pow(S[0], 2);",
+        "there is no C library but: memcpy",
+    ),
+    (
+        "void *malloc(unsigned long); S = malloc(64); S[0] = 1;",
+        "use a static array",
+    ),
+    // Assembly.
+    (
+        "__asm__ volatile(\"nop\");",
+        "the intrinsics of riscv_vector.h",
+    ),
+];
+
+#[test]
+fn what_is_of_another_release_or_library_has_its_line_and_remedy() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let bench = bench_of(&catalog, PROBLEM, "rvv-k230");
+    let mut failed = String::new();
+    for (statements, expected) in CASES {
+        let source = format!("void solution(float X[5][333], float S[5]) {{\n  {statements}\n}}\n");
+        let found = bench.evaluate(&source).expect("an evaluation");
+        let fits = found.diagnostics.iter().any(|it| {
+            let remedy = it.remedy.as_deref().unwrap_or_default();
+            let line = it.location.as_ref().map(|it| it.line);
+            remedy.contains(expected) && line == Some(2)
+        });
+        if !fits {
+            let text = format!("{:?}", found.diagnostics);
+            writeln!(failed, "{statements}\n  {expected}\n  {text}").expect("a text");
+        }
+    }
+    assert!(failed.is_empty(), "\n{failed}");
+}
