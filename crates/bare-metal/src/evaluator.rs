@@ -2,7 +2,7 @@
 
 use crate::cases::Cases;
 use crate::findings::{self, Kernel};
-use crate::image::{Image, code_hash};
+use crate::image::{Image, PROGRAM_BYTES, code_hash};
 use crate::misuse::Misuse;
 use crate::oracle::{Oracle, with_declaration};
 use crate::platform::{Platform, SourceHashes};
@@ -102,8 +102,9 @@ impl<P: Platform> KernelEvaluator<P> {
         if let Some(library) = platform.library() {
             compiler = compiler.with_library(library);
         }
-        let mut builder =
-            Builder::new(compiler, files, &problem.entry, cache_folder)?.decided_by(all);
+        let mut builder = Builder::new(compiler, files, &problem.entry, cache_folder)?
+            .with_most_bytes(PROGRAM_BYTES)
+            .decided_by(all);
         if !settings.use_cache {
             builder = builder.without_cache();
         }

@@ -138,6 +138,15 @@ impl Compiler {
         tools::run(policy, &self.toolchain.link.program, &args)
     }
 
+    /// Returns which limit ended a tool that worked on the source `name` with this `text`.
+    pub(crate) fn broken_limit(
+        &self,
+        report: &SandboxReport,
+        source: (&str, &str),
+    ) -> Option<Diagnostic> {
+        compiler_output::broken_limit(report, self.cpu_seconds, source)
+    }
+
     /// Returns what a failed tool says of the source `name` with this `text`. Places in
     /// `folder` are told by their names alone; tools write to `scratch`.
     ///
@@ -150,7 +159,7 @@ impl Compiler {
         folder: &Path,
         scratch: &Path,
     ) -> Result<Vec<Diagnostic>, EvalError> {
-        let mut found = match compiler_output::broken_limit(report) {
+        let mut found = match self.broken_limit(report, (name, text)) {
             Some(found) => vec![found],
             None => {
                 let output = report.stderr.text();

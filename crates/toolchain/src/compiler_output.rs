@@ -38,26 +38,74 @@ pub(crate) fn read(output: &str, source_name: &str, source: &str) -> Blame {
     }
 }
 
-/// Returns what is said of a source for which a limit ended a tool, if one did.
-pub(crate) fn broken_limit(report: &SandboxReport) -> Option<Diagnostic> {
+/// Returns what is said of the source `name` with this `text`, for which a limit ended a tool
+/// that has `cpu_seconds` of a processor, if one did.
+pub(crate) fn broken_limit(
+    report: &SandboxReport,
+    cpu_seconds: u64,
+    (name, text): (&str, &str),
+) -> Option<Diagnostic> {
+    let output = report.stderr.text();
+    let limit = limit(report.exit, report.timed_out, &output, cpu_seconds)?;
+    let mut found = Diagnostic {
+        remedy: Some(
+            "make the kernel smaller: unroll less, expand fewer macros, shrink tables".into(),
+        ),
+        ..diagnostic("build-limit", &format!("the compiler {limit}"))
+    };
+    // What asks for most work is the likeliest cause.
+    for line in 1_u32.. {
+        let Some(of_source) = text.lines().nth(line as usize - 1) else {
+            break;
+        };
+        let is_unrolling = of_source.trim_start().starts_with('#') && of_source.contains("unroll");
+        if is_unrolling && found.notes.len() < MAX_NOTES {
+            found.location.get_or_insert(location(name, line, None));
+            found.notes.extend(source_line(text, line));
+        }
+    }
+    Some(found)
+}
+
+/// Returns the limit that ended a tool, in words that follow "the compiler". Drivers start
+/// the compiler proper and end with a code of their own when that is killed.
+fn limit(exit: Exit, timed_out: bool, output: &str, cpu_seconds: u64) -> Option<String> {
     // Numbers of signals that are the same on every Linux.
     const SIGABRT: i32 = 6;
     const SIGSEGV: i32 = 11;
     const SIGXCPU: i32 = 24;
     const SIGXFSZ: i32 = 25;
-    let limit = match report.exit {
-        _ if report.timed_out => "did not finish in time",
-        Exit::Signal(SIGXCPU) => "did not finish in time",
+    let time = format!("did not finish within {cpu_seconds} s of a processor");
+    let mut lines = output.lines();
+    Some(match exit {
+        _ if timed_out => time,
+        Exit::Signal(SIGXCPU) => time,
         Exit::Signal(SIGXFSZ) => {
             "wrote too large a file: arrays with values or of a large alignment are part of it"
+                .into()
         }
-        Exit::Signal(SIGABRT | SIGSEGV) => "crashed or ran out of memory",
+        Exit::Signal(SIGABRT | SIGSEGV) => "crashed or ran out of memory".into(),
+        _ if lines
+            .clone()
+            .any(|line| line.starts_with("LLVM ERROR: out of memory")) =>
+        {
+            "ran out of memory".into()
+        }
+        _ if output.contains("signal terminated program") || lines.all(is_no_reason) => {
+            format!("was ended by its limits: {cpu_seconds} s of a processor, or memory")
+        }
         _ => return None,
-    };
-    Some(Diagnostic {
-        remedy: Some("make the kernel smaller: unroll less, shrink tables".into()),
-        ..diagnostic("build-limit", &format!("the compiler {limit}"))
     })
+}
+
+/// Returns whether a line that a failed tool printed is no reason for that.
+fn is_no_reason(line: &str) -> bool {
+    let is_of_warning = located(line).is_some_and(|it| matches!(it.level, "warning" | "note"));
+    is_of_warning
+        || line.trim().is_empty()
+        || line.starts_with("In file included from ")
+        || line.ends_with(" warning generated.")
+        || line.ends_with(" warnings generated.")
 }
 
 /// Reads what a failed tool printed about the source, whatever it says about the machine.
@@ -143,14 +191,8 @@ pub(crate) fn diagnostics(output: &str, source_name: &str, source: &str) -> Vec<
     if found.is_empty() {
         let mut diagnostic =
             diagnostic("build-error", "the compiler failed without naming a place");
-        for line in output.lines().filter(|line| !line.trim().is_empty()) {
+        for line in output.lines().filter(|line| !is_no_reason(line)) {
             note(&mut diagnostic, line);
-        }
-        if diagnostic.notes.is_empty() {
-            diagnostic.message = "the compiler failed and said nothing".into();
-            diagnostic.remedy = Some(
-                "it may have run out of memory: make the kernel smaller, unroll less, expand fewer macros".into(),
-            );
         }
         found.push(diagnostic);
     }
@@ -234,7 +276,7 @@ fn place_of(text: &str, source_name: &str) -> Option<SourceLocation> {
     Some(location(source_name, digits.parse().ok()?, None))
 }
 
-fn location(file: &str, line: u32, column: Option<u32>) -> SourceLocation {
+pub(crate) fn location(file: &str, line: u32, column: Option<u32>) -> SourceLocation {
     SourceLocation {
         file: file.to_owned(),
         line,
@@ -243,12 +285,12 @@ fn location(file: &str, line: u32, column: Option<u32>) -> SourceLocation {
 }
 
 /// Returns the text of a line as a note.
-fn source_line(source: &str, line: u32) -> Option<String> {
+pub(crate) fn source_line(source: &str, line: u32) -> Option<String> {
     let text = source.lines().nth(line.checked_sub(1)? as usize)?.trim();
     (!text.is_empty()).then(|| cut(&format!("line {line}: {text}")))
 }
 
-fn diagnostic(code: &str, message: &str) -> Diagnostic {
+pub(crate) fn diagnostic(code: &str, message: &str) -> Diagnostic {
     Diagnostic {
         stage: Stage::Build,
         severity: Severity::Error,
@@ -277,6 +319,7 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Blame, read};
+    use autocomp_sandbox::Exit;
     use proptest::prelude::*;
 
     const SOURCE: &str = "void f(void);\nvoid solution(void) {\n  int x = y;\n  f();\n}\n";
@@ -312,6 +355,54 @@ mod tests {
             Blame::Source(found) => found,
             Blame::Environment(line) => panic!("{line}"),
         }
+    }
+
+    /// How a tool ends, what it prints, and what is said of that; nothing if it names its reason.
+    const LIMITS: &[(Exit, &str, Option<&str>)] = &[
+        (Exit::Signal(24), "", Some("within 10 s of a processor")),
+        (Exit::Signal(25), "", Some("too large a file")),
+        (Exit::Code(1), "", Some("10 s of a processor, or memory")),
+        (
+            Exit::Code(1),
+            "In file included from <built-in>:2:\n./forget_files.h:1:8: warning: undefining builtin macro\n1 warning generated.\n",
+            Some("10 s of a processor, or memory"),
+        ),
+        (
+            Exit::Code(1),
+            "kernel.c:1:2: warning: unused\nLLVM ERROR: out of memory\nAllocation failed\n",
+            Some("ran out of memory"),
+        ),
+        (
+            Exit::Code(1),
+            "gcc: fatal error: CPU time limit exceeded signal terminated program cc1\n",
+            Some("10 s of a processor, or memory"),
+        ),
+        (
+            Exit::Code(1),
+            "kernel.c:3:11: error: use of undeclared 'y'\n",
+            None,
+        ),
+        (Exit::Code(1), "ld.lld: error: undefined symbol: f\n", None),
+        (Exit::Code(1), "error: unknown argument: '-x'\n", None),
+    ];
+
+    #[test]
+    fn limits_that_end_a_compiler_are_named() {
+        for (exit, output, expected) in LIMITS {
+            let found = super::limit(*exit, false, output, 10);
+            let fits = match (&found, expected) {
+                (Some(found), Some(expected)) => found.contains(expected),
+                (found, expected) => found.is_none() && expected.is_none(),
+            };
+            assert!(fits, "{exit:?} {output}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn warnings_are_no_reason_to_fail() {
+        let text = "./forget_files.h:1:8: warning: undefining builtin macro\nfatal trouble\n";
+        let found = blamed_on_source(text);
+        assert_eq!(found[0].notes, ["fatal trouble"]);
     }
 
     proptest! {

@@ -2,7 +2,7 @@
 
 use super::object_file;
 use super::runtime::{Runtime, object_name};
-use crate::compiler_output::broken_limit;
+use crate::compiler_output::{diagnostic, location, source_line};
 use crate::{Compiler, Toolchain};
 use autocomp_c::{Expanded, MAX_SOURCE_BYTES, templates};
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic, Severity, Stage};
@@ -38,6 +38,12 @@ const FORGETTING_FILES: &str =
 /// eight times the largest source, and ten times what expanding that takes.
 const EXPANDED_BYTES: u64 = 8 * MAX_SOURCE_BYTES as u64;
 const EXPANDING_BYTES: u64 = 1 << 30;
+
+/// Bytes of code and data that a program may have unless it is said otherwise.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Static arrays named where there are too many bytes of them.
+const MOST_NAMED: usize = 3;
 
 /// One source file to be linked with the target's runtime.
 #[derive(Clone, Copy, Debug)]
@@ -126,6 +132,8 @@ pub struct Builder {
     /// Templates of assembly in the runtime's headers.
     templates: BTreeSet<String>,
     runtime_key: ContentHash,
+    /// Bytes of code and data that a source may be compiled to.
+    most_bytes: u64,
     /// What else is part of every key.
     deciding: String,
 }
@@ -197,6 +205,7 @@ impl Builder {
             cache: Some(cache),
             scratch: cache_folder.join("scratch"),
             runtime_key,
+            most_bytes: MOST_BYTES,
             deciding: String::new(),
         })
     }
@@ -208,6 +217,12 @@ impl Builder {
             compiler: self.compiler.with_cpu_seconds(cpu_seconds),
             ..self
         }
+    }
+
+    /// Limits the bytes of code and data that a source may be compiled to.
+    #[must_use]
+    pub fn with_most_bytes(self, most_bytes: u64) -> Self {
+        Self { most_bytes, ..self }
     }
 
     /// Builds everything anew, and keeps nothing of it.
@@ -326,7 +341,35 @@ impl Builder {
                 ),
             }]));
         }
-        self.link(&object, source)
+        let data = object_file::Loaded::of(&object);
+        match data.filter(|data| self.most_bytes < data.bytes) {
+            Some(data) => Ok(Build::Failed(vec![self.too_large(&data, source)])),
+            None => self.link(&object, source),
+        }
+    }
+
+    /// Returns what is said of a source whose code and data are too large.
+    fn too_large(&self, data: &object_file::Loaded, source: &Source<'_>) -> Diagnostic {
+        let message = format!(
+            "code and data take {} bytes; at most {} are there for them",
+            data.bytes, self.most_bytes
+        );
+        let largest = data.largest.iter().take(MOST_NAMED);
+        let named = largest.map(|(name, bytes)| format!("`{name}` takes {bytes} bytes"));
+        let lines = data.largest.iter().filter_map(|(name, _)| {
+            let is_part = |c: char| c.is_alphanumeric() || c == '_';
+            let mut lines = (1..).zip(source.text.lines());
+            lines.find(|(_, text)| text.split(|c| !is_part(c)).any(|word| word == name))
+        });
+        let line = lines.map(|(line, _)| line).next();
+        Diagnostic {
+            location: line.map(|line| location(source.name, line, None)),
+            notes: named
+                .chain(line.and_then(|line| source_line(source.text, line)))
+                .collect(),
+            remedy: Some("make static arrays smaller, and their alignment".into()),
+            ..diagnostic("program-too-large", &message)
+        }
     }
 
     /// Makes a folder for one tool with `files` in it; returns the policy for working there.
@@ -380,7 +423,10 @@ impl Builder {
         let report = self.made("-E", &policy, source, None)?;
         if !report.succeeded() {
             let failed = self.failure(&report, source)?;
-            return Ok(match broken_limit(&report) {
+            let limit = self
+                .compiler
+                .broken_limit(&report, (source.name, source.text));
+            return Ok(match limit {
                 Some(_) => Checked::Decided(failed),
                 None => Checked::Failed(failed),
             });

@@ -58,6 +58,39 @@ pub(crate) fn refusal(file: &[u8]) -> Option<String> {
     check(file).err()
 }
 
+/// What of an object file is loaded into memory.
+pub(crate) struct Loaded {
+    /// Bytes of all sections that are.
+    pub bytes: u64,
+    /// Names and bytes of its variables, the largest first.
+    pub largest: Vec<(String, u64)>,
+}
+
+impl Loaded {
+    /// Reads an object file; nothing if it cannot be read.
+    pub(crate) fn of(file: &[u8]) -> Option<Self> {
+        let endian = LittleEndian;
+        let parsed = ElfFile64::<LittleEndian>::parse(file).ok()?;
+        let sections = parsed.elf_section_table().iter();
+        let loaded = sections.filter(|it| it.sh_flags(endian).0 & elf::SHF_ALLOC.0 != 0);
+        let bytes = loaded.fold(0_u64, |sum, it| sum.saturating_add(it.sh_size(endian)));
+        let symbols = parsed.elf_symbol_table();
+        let objects = symbols.iter().filter(|it| it.st_type() == elf::STT_OBJECT);
+        let mut largest: Vec<(String, u64)> = objects
+            .filter_map(|it| {
+                let name = it.name(endian, symbols.strings()).ok()?;
+                let name = String::from_utf8_lossy(name);
+                // A variable of a function has its name beside its own, or a number.
+                let is_number = |part: &&str| part.bytes().all(|it| it.is_ascii_digit());
+                let own = name.rsplit('.').find(|part| !is_number(part))?;
+                Some((own.to_owned(), it.st_size(endian)))
+            })
+            .collect();
+        largest.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Some(Self { bytes, largest })
+    }
+}
+
 fn check(file: &[u8]) -> Result<(), String> {
     let endian = LittleEndian;
     let unreadable = |error: object::Error| format!("cannot be read: {error}");

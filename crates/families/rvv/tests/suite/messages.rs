@@ -82,3 +82,36 @@ fn what_is_of_another_release_or_library_has_its_line_and_remedy() {
     }
     assert!(failed.is_empty(), "\n{failed}");
 }
+
+#[test]
+fn data_that_does_not_fit_has_its_name_line_and_size() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let bench = bench_of(&catalog, PROBLEM, "rvv-k230");
+    let arrays = [
+        "char big[1900000000]",
+        "float big[10][1000000]",
+        "char big[19000000000]",
+    ];
+    for array in arrays {
+        for is_inside in [false, true] {
+            let (before, inside) = match is_inside {
+                false => (format!("static volatile {array};"), String::new()),
+                true => (String::new(), format!("static volatile {array};")),
+            };
+            let source = format!(
+                "{before}\nvoid solution(float X[5][333], float S[5]) {{\n{inside}\nvolatile float *at = (volatile float *)big; at[(int)X[0][0]] = 1;\n}}\n"
+            );
+            let found = bench.evaluate(&source).expect("an evaluation");
+            let [message] = &found.diagnostics[..] else {
+                panic!("{array}: {:?}", found.diagnostics);
+            };
+            assert_eq!(message.code, "program-too-large", "{array}: {message:?}");
+            let line = message.location.as_ref().map(|it| it.line);
+            assert_eq!(line, Some(if is_inside { 3 } else { 1 }), "{array}");
+            assert!(
+                message.notes[0].starts_with("`big` takes "),
+                "{array}: {message:?}"
+            );
+        }
+    }
+}
