@@ -94,6 +94,7 @@ pub struct InputSet {
     #[serde(default)]
     pub fresh: bool,
     /// The distribution of each buffer that is read, by name.
+    #[serde(default)]
     pub fill: BTreeMap<String, Distribution>,
 }
 

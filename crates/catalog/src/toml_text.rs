@@ -93,8 +93,15 @@ fn remedy(message: &str) -> String {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     if message.starts_with("unknown field") || message.starts_with("unknown variant") {
         let expected = quoted.get(1..).unwrap_or_default().iter().copied();
-        return match nearest(quoted.first().copied().unwrap_or_default(), expected) {
+        let found = quoted.first().copied().unwrap_or_default();
+        // With another number a name is that of another thing: `float64` is no `float16`.
+        let number = |name: &str| -> String { name.chars().filter(char::is_ascii_digit).collect() };
+        let meant = nearest(found, expected).filter(|name| number(name) == number(found));
+        return match meant {
             Some(name) => format!("did you mean `{name}`?"),
+            None if message.starts_with("unknown variant") => {
+                "use one of the expected names".to_owned()
+            }
             None => "remove it, or use one of the expected names".to_owned(),
         };
     }

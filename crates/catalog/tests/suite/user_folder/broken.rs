@@ -16,6 +16,25 @@ fn error_with(from: &str, to: &str) -> String {
 }
 
 #[test]
+fn remedies_are_those_of_what_is_wrong() {
+    let cases = [
+        ("float64", "use one of the expected names"),
+        ("int64", "use one of the expected names"),
+        ("int_8", "did you mean `int8`?"),
+    ];
+    for (name, expected) in cases {
+        let error = error_with("\"int8\"", &format!("\"{name}\""));
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+    let without_fill: Vec<&str> = PROBLEM
+        .lines()
+        .filter(|it| !it.starts_with("fill"))
+        .collect();
+    let error = error_with(PROBLEM, &without_fill.join("\n"));
+    assert!(error.contains("add `fill.A = { kind = "), "{error}");
+}
+
+#[test]
 fn what_is_said_about_broken_descriptions() {
     let cases = [
         ("syntax", error_with("work = {", "work = = {")),
