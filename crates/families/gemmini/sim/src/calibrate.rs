@@ -142,6 +142,8 @@ pub struct CalibrationReport {
     pub micro: CalibrationGroup,
     /// The first repetition of those of which it was measured.
     pub cold: ColdRuns,
+    /// Programs that did not run to their end on this machine, with how they ended.
+    pub stopped: Vec<(String, String)>,
 }
 
 /// First repetitions, with cold code and data, compared.
@@ -175,11 +177,11 @@ pub struct CaseResult {
 
 /// Runs every program of a suite and compares.
 ///
-/// Programs without measured counts are left out, counts without a program too.
+/// Programs without measured counts are left out, counts without a program too, and programs
+/// that were made for another machine and stop on this one.
 ///
 /// # Errors
-/// If the table cannot be read, a program does not run to its end, or no case
-/// is in both.
+/// If the table cannot be read, no program runs to its end, or no case is in both.
 pub fn calibrate(
     suite: &CalibrationSuite,
     machine: &MachineConfig,
@@ -187,11 +189,20 @@ pub fn calibrate(
     let measured = parse_counts(&suite.counts)?;
     // Kernels and small cases, and the same cold.
     let mut rows: [Vec<CalibrationRow>; 4] = Default::default();
+    let mut stopped = Vec::new();
     for (elf, bytes) in &suite.programs {
         if !measured.keys().any(|(of, _)| of == elf) {
             continue;
         }
-        for case in run_cases(elf, bytes, machine)? {
+        let cases = match run_cases(elf, bytes, machine) {
+            Ok(cases) => cases,
+            Err(CalibrationError::Stopped { elf, problem }) => {
+                stopped.push((elf, problem));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        for case in cases {
             let Some(counts) = measured.get(&(elf.clone(), case.name.clone())) else {
                 continue;
             };
@@ -204,6 +215,9 @@ pub fn calibrate(
     }
     let [kernels, micro, cold_kernels, cold_micro] = rows;
     if kernels.is_empty() && micro.is_empty() {
+        if let Some((elf, problem)) = stopped.into_iter().next() {
+            return Err(CalibrationError::Stopped { elf, problem });
+        }
         return Err(CalibrationError::Nothing {
             programs: suite.programs.len(),
             counts: measured.len(),
@@ -216,6 +230,7 @@ pub fn calibrate(
             kernels: group(cold_kernels),
             micro: group(cold_micro),
         },
+        stopped,
     })
 }
 

@@ -95,9 +95,16 @@ impl Calibrated for Suites {
         let rows = report.kernels.rows.iter().chain(&report.micro.rows);
         let compared: BTreeSet<_> = rows.clone().map(|row| (&row.elf, &row.case)).collect();
         let counts = parse_counts(&suite.counts).map_err(unusable)?;
+        for (elf, problem) in &report.stopped {
+            (request.tell)(&format!(
+                "warning: {elf} is not compared: it does not run to its end on machine {}: {problem}",
+                option(&MACHINE)
+            ));
+        }
+        let is_stopped = |elf: &String| report.stopped.iter().any(|(it, _)| it == elf);
         let left_out: Vec<_> = counts
             .keys()
-            .filter(|(elf, case)| !compared.contains(&(elf, case)))
+            .filter(|(elf, case)| !compared.contains(&(elf, case)) && !is_stopped(elf))
             .collect();
         if !left_out.is_empty() {
             (request.tell)(&left_out_text(&left_out, counts.len(), &suite, table));

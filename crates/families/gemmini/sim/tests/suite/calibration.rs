@@ -425,3 +425,38 @@ fn a_comparison_of_nothing_is_an_error() {
         "{error}"
     );
 }
+
+/// A program of another machine's stops on this one, and the others are compared.
+#[test]
+fn programs_that_stop_are_told_and_the_rest_is_compared() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("calibration/gemmini-rtl");
+    let counts = std::fs::read_to_string(folder.join("cycles.tsv")).unwrap();
+    let of = |names: &[&str]| CalibrationSuite {
+        programs: names
+            .iter()
+            .map(|name| {
+                let bytes = std::fs::read(folder.join("elf").join(name)).unwrap();
+                ((*name).to_owned(), bytes)
+            })
+            .collect(),
+        counts: counts.clone(),
+    };
+    let both = calibrate(
+        &of(&["kern_lconv.elf", "micro_grid.elf"]),
+        &machine_of("fpga"),
+    )
+    .unwrap();
+    let [(elf, problem)] = &both.stopped[..] else {
+        panic!("{:?}", both.stopped);
+    };
+    assert!(
+        elf == "kern_lconv.elf" && problem.contains("stride is 0"),
+        "{elf}: {problem}"
+    );
+    assert!(0 < both.micro.cases && both.kernels.cases == 0);
+    let error = calibrate(&of(&["kern_lconv.elf"]), &machine_of("fpga")).unwrap_err();
+    assert!(
+        error.to_string().contains("did not run to its end"),
+        "{error}"
+    );
+}
