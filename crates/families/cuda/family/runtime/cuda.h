@@ -461,6 +461,7 @@ AUTOCOMP_D int __ldg(const int* p) { return __nvvm_ldg_i(p); }
 AUTOCOMP_D float4 __ldg(const float4* p) { float4 r; asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w) : "l"(p)); return r; }
 template <class T> AUTOCOMP_D T __ldcs(const T* p) { return *p; }
 template <class T> AUTOCOMP_D T __ldca(const T* p) { return *p; }
+template <class T> AUTOCOMP_D T __ldcg(const T* p) { return *p; }
 AUTOCOMP_D float __ldcg(const float* p) { float r; asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(r) : "l"(p)); return r; }
 template <class T> AUTOCOMP_D void __stcs(T* p, T v) { *p = v; }
 template <class T> AUTOCOMP_D void __stcg(T* p, T v) { *p = v; }
@@ -497,6 +498,13 @@ AUTOCOMP_ATOMIC(atomicXor, "xor", unsigned, "r", "b32")
 AUTOCOMP_ATOMIC(atomicExch, "exch", int, "r", "b32")
 AUTOCOMP_ATOMIC(atomicExch, "exch", unsigned, "r", "b32")
 AUTOCOMP_ATOMIC(atomicExch, "exch", float, "f", "b32")
+AUTOCOMP_ATOMIC(atomicAnd, "and", int, "r", "b32")
+AUTOCOMP_ATOMIC(atomicOr, "or", int, "r", "b32")
+AUTOCOMP_ATOMIC(atomicXor, "xor", int, "r", "b32")
+AUTOCOMP_ATOMIC(atomicAnd, "and", unsigned long long, "l", "b64")
+AUTOCOMP_ATOMIC(atomicOr, "or", unsigned long long, "l", "b64")
+AUTOCOMP_ATOMIC(atomicXor, "xor", unsigned long long, "l", "b64")
+AUTOCOMP_ATOMIC(atomicExch, "exch", unsigned long long, "l", "b64")
 AUTOCOMP_ATOMIC(atomicInc, "inc", unsigned, "r", "u32")
 AUTOCOMP_ATOMIC(atomicDec, "dec", unsigned, "r", "u32")
 AUTOCOMP_D unsigned atomicCAS(unsigned* p, unsigned c, unsigned v) { unsigned r; asm volatile("atom.cas.b32 %0, [%1], %2, %3;" : "=r"(r) : "l"(p), "r"(c), "r"(v) : "memory"); return r; }

@@ -75,7 +75,7 @@ impl KernelCompiler {
         let addresses =
             (0..buffers).map(|it| format!("autocomp_pointer{{{:#x}}}", buffer_address(it)));
         let call = format!(
-            "#include \"{KERNEL_FILE}\"\n#line 1 \"{CALL_FILE}\"\nstruct autocomp_pointer {{ unsigned long address; template <class T> operator T*() const {{ return (T*)address; }} }};\nextern \"C\" void autocomp_call() {{ {}({}); }}\n",
+            "struct autocomp_pointer {{ unsigned long autocomp_address; template <class autocomp_type> operator autocomp_type*() const {{ return (autocomp_type*)autocomp_address; }} }};\n#include \"{KERNEL_FILE}\"\n#line 1 \"{CALL_FILE}\"\nextern \"C\" void autocomp_call() {{ {}({}); }}\n",
             problem.entry,
             addresses.collect::<Vec<_>>().join(", ")
         );

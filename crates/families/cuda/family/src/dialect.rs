@@ -51,6 +51,10 @@ pub(crate) const BOTH: &[&str] = &[
 pub(crate) const DEVICE: &[&str] = &[
     "-O3",
     "-ffp-contract=fast",
+    // A variable that one lane sets and a shuffle hands to others may be unset in these: it is an
+    // argument all the same.
+    "-Xclang",
+    "-no-enable-noundef-analysis",
     // The simulator does not jump through tables.
     "-fno-jump-tables",
     // Calls are dissolved: the simulator has none.

@@ -102,3 +102,26 @@ fn profiles_name_kernels_as_their_source_does_and_say_what_helps() {
     );
     assert!(!told.contains("_Z"), "{told}");
 }
+
+/// Warps take tickets by one lane, whose result is unset in the others until the shuffle; and
+/// macros may have any name.
+#[test]
+fn what_one_lane_sets_is_handed_to_others_by_a_shuffle() {
+    let problem = problem("cuda/vector-add-f32-1048576");
+    let bench = open_on(&problem, "cuda-sm89");
+    let source = "#define T 256\n\
+        __device__ int ticket;\n\
+        __global__ void begin() { ticket = 0; }\n\
+        __global__ void add(const float* a, const float* b, float* c) {\n\
+        \x20 int lane = threadIdx.x & 31, first;\n\
+        \x20 if (lane == 0) first = atomicAdd(&ticket, 32);\n\
+        \x20 first = __shfl_sync(0xffffffffu, first, 0);\n\
+        \x20 c[first + lane] = a[first + lane] + b[first + lane];\n\
+        }\n\
+        void solution(const float* A, const float* B, float* C) {\n\
+        \x20 begin<<<1, 1>>>();\n\
+        \x20 add<<<1048576 / T, T>>>(A, B, C);\n\
+        }\n";
+    let (outcome, code, message) = crate::benches::verdict_of(&*bench, source);
+    assert_eq!(outcome, Outcome::Ok, "{code}: {message}");
+}

@@ -44,6 +44,8 @@ struct Known {
 #[derive(Clone, Debug)]
 struct Fence {
     lanes: u32,
+    /// Whether it stands for the fences of all threads before a barrier.
+    is_joined: bool,
     what: Rc<Snapshot>,
 }
 
@@ -138,7 +140,11 @@ impl Precedence {
     /// Returns whether all threads of the block know what one of the block `block` did at `time`.
     #[inline(always)]
     pub(crate) fn is_known_to_all(&self, block: u32, time: u32) -> bool {
-        block == self.block && time <= self.of_all
+        let is_of_all = || match &self.warps[..] {
+            [only] => time <= only.whole,
+            _ => false,
+        };
+        block == self.block && (time <= self.of_all || is_of_all())
     }
 
     pub(crate) fn block(&self) -> u32 {
@@ -182,6 +188,7 @@ impl Precedence {
         self.time += 1;
         let arrivals = self.arrivals.remove(&number).unwrap_or_default();
         if is_all {
+            self.join_fences();
             self.of_all = time;
             return;
         }
@@ -205,6 +212,42 @@ impl Precedence {
         }
     }
 
+    /// Lets each thread pass on what the fences of all threads before a barrier of the block have
+    /// put before it: the next atomic operation of any of them says so to other blocks.
+    fn join_fences(&mut self) {
+        let mut fenced = [0; 32];
+        let mut of_all = 0;
+        for (until, known) in fenced.iter_mut().zip(&self.warps) {
+            let own = known.fences.iter();
+            let own = own.filter(|it| !it.is_joined && it.what.is_of_device);
+            // A thread without a fence may have written without one, too.
+            if own.clone().fold(0, |all, it| all | it.lanes) == ALL {
+                *until = own.clone().map(|it| it.what.time).min().unwrap_or(0);
+                of_all = own.map(|it| it.what.of_all).max().unwrap_or(0).max(of_all);
+            }
+        }
+        if fenced == [0; 32] {
+            return;
+        }
+        for (warp, known) in self.warps.iter_mut().enumerate() {
+            known.fences.retain(|it| !it.is_joined);
+            let what = Rc::new(Snapshot {
+                warp: warp as u32,
+                time: fenced[warp],
+                of_all,
+                warps: fenced,
+                whole: fenced[warp],
+                lanes: None,
+                is_of_device: true,
+            });
+            known.fences.push(Fence {
+                lanes: ALL,
+                is_joined: true,
+                what,
+            });
+        }
+    }
+
     /// Notes a fence of threads of a warp: what they know goes out with their next atomic
     /// operations.
     pub(crate) fn fence(&mut self, warp: u32, lanes: u32, is_of_device: bool) {
@@ -213,7 +256,7 @@ impl Precedence {
         let known = &mut self.warps[warp as usize];
         for fence in &mut known.fences {
             // A fence for the block does not take back one for the device.
-            if is_of_device || !fence.what.is_of_device {
+            if !fence.is_joined && (is_of_device || !fence.what.is_of_device) {
                 fence.lanes &= !lanes;
             }
         }
@@ -227,7 +270,11 @@ impl Precedence {
             lanes: known.lanes.clone(),
             is_of_device,
         });
-        known.fences.push(Fence { lanes, what });
+        known.fences.push(Fence {
+            lanes,
+            is_joined: false,
+            what,
+        });
     }
 
     /// Notes that a thread has read a word by an atomic operation or a volatile load.

@@ -253,7 +253,9 @@ impl Shadow {
             {
                 return Err(Trouble::Race(met));
             }
-            let is_first = cell.reads.mark.warps == 0;
+            // Reads that come before whatever follows say nothing of those from now on.
+            let is_first = cell.reads.mark.warps == 0
+                || order.is_known_to_all(cell.reads.block, cell.reads.mark.time);
             self.cells[number].are_reads_strong =
                 kind == Kind::Strong && (is_first || cell.are_reads_strong);
             self.cells[number].reads = self.joined(cell.reads, by, order);

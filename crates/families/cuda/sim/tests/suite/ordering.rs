@@ -199,6 +199,38 @@ fn fences_publish_what_their_thread_knows() {
             Race,
         ),
         (
+            "a fence of every thread, then a barrier",
+            format!("{write} membar.gl; bar.sync 0; {}", publish("")),
+            Right,
+        ),
+        (
+            "a fence of other warps, then a barrier",
+            format!(
+                "{write} setp.ge.u32 %p3, %t, 32; @%p3 membar.gl; bar.sync 0; {}",
+                publish("")
+            ),
+            Race,
+        ),
+        (
+            "writes behind the fence of every thread",
+            format!("membar.gl; {write} bar.sync 0; {}", publish("")),
+            Race,
+        ),
+        (
+            "atomic operations behind a barrier on a word that was read before it",
+            "setp.eq.u32 %p3, %t, 0; @%p3 st.shared.u32 [s], 0; bar.sync 0; ld.shared.u32 %r2, [s];
+             bar.sync 0; atom.shared.add.u32 %r3, [s], 1;"
+                .to_owned(),
+            Right,
+        ),
+        (
+            "atomic operations on a word that is read beside them",
+            "setp.eq.u32 %p3, %t, 0; @%p3 st.shared.u32 [s], 0; bar.sync 0; ld.shared.u32 %r2, [s];
+             atom.shared.add.u32 %r3, [s], 1;"
+                .to_owned(),
+            Race,
+        ),
+        (
             "a fence for the block alone",
             format!("{write} bar.sync 0; {}", publish("membar.cta;")),
             Race,
