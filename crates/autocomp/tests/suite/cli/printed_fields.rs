@@ -86,7 +86,8 @@ fn served(place: &Place, command_line: &[&str]) -> Value {
 fn worked(place: &Place) -> [Value; 2] {
     let nats = Nats::start();
     let mut worker = place.std_command();
-    worker.args(["worker", "--name", "desk", "--json"]);
+    // Names of workers are locked in the cache folder, which tests share.
+    worker.args(["worker", "--name", "of-fields", "--json"]);
     worker.env("AUTOCOMP_QUEUE", nats.address());
     let worker = worker.stdout(Stdio::piped()).spawn().unwrap();
     let address = nats.address();

@@ -455,7 +455,25 @@ AUTOCOMP_D __nv_bfloat162 __floats2bfloat162_rn(float a, float b) { return __nv_
 AUTOCOMP_D float2 __bfloat1622float2(__nv_bfloat162 a) { return float2{(float)a.x, (float)a.y}; }
 
 // Memory.
-template <class T> AUTOCOMP_D T __ldg(const T* p) { return *p; }
+template <class T> AUTOCOMP_D T __ldg(const T* p) {
+  T r;
+  if constexpr (sizeof(T) == 16 && alignof(T) == 16) {
+    unsigned w[4];
+    asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3]) : "l"(p));
+    __builtin_memcpy(&r, w, 16);
+  } else if constexpr (sizeof(T) == 8 && alignof(T) == 8) {
+    unsigned w[2];
+    asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(w[0]), "=r"(w[1]) : "l"(p));
+    __builtin_memcpy(&r, w, 8);
+  } else if constexpr (sizeof(T) == 4 && alignof(T) == 4) {
+    unsigned w;
+    asm("ld.global.nc.u32 %0, [%1];" : "=r"(w) : "l"(p));
+    __builtin_memcpy(&r, &w, 4);
+  } else {
+    r = *p;
+  }
+  return r;
+}
 AUTOCOMP_D float __ldg(const float* p) { return __nvvm_ldg_f(p); }
 AUTOCOMP_D int __ldg(const int* p) { return __nvvm_ldg_i(p); }
 AUTOCOMP_D float4 __ldg(const float4* p) { float4 r; asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w) : "l"(p)); return r; }

@@ -105,8 +105,8 @@ impl CudaBench {
         Ok(steps)
     }
 
-    /// Calls a kernel that is right once more, with the variables of the module as the first
-    /// call has left them, if that changed any. Returns what is wrong then.
+    /// Calls a kernel that is right once more, with the variables of the module as the call on the
+    /// first set has left them, if that changed any. Returns what is wrong then.
     fn call_again(
         &self,
         source: &str,
@@ -166,6 +166,9 @@ impl CudaBench {
         ];
         let seed = self.seed.derive("poison of a device");
         let mut last = None;
+        // What the call on the first set has left.
+        let mut first = None;
+        let mut n_sets = 0;
         let mut watched = MOST_WATCHED_STEPS;
         let mut is_cut = false;
         for (case, number) in self.reference.cases(source, self.seed)?.zip(0..) {
@@ -231,13 +234,23 @@ impl CudaBench {
                     found.notes.insert(0, format!("input set: {}", case.name));
                     return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
                 }
-                if number == 0
-                    && *order == Order::Forward
-                    && let Some(verdict) = self.call_again(source, ready, case, &memory)
-                {
-                    return Ok(Err(verdict));
+                match (number, &first) {
+                    (0, _) if *order == Order::Forward => first = Some(memory),
+                    // With other inputs, so that an answer that was kept is wrong.
+                    (1, Some(first)) => {
+                        if let Some(verdict) = self.call_again(source, ready, case, first) {
+                            return Ok(Err(verdict));
+                        }
+                    }
+                    _ => {}
                 }
             }
+            n_sets = number + 1;
+        }
+        if let (1, Some(case), Some(first)) = (n_sets, &last, &first)
+            && let Some(verdict) = self.call_again(source, ready, case, first)
+        {
+            return Ok(Err(verdict));
         }
         let mut told = Vec::new();
         if is_cut {
