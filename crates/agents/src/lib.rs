@@ -38,6 +38,7 @@ pub use llm_proposer::{LlmProposer, PromptForm, exchange_of, usage_of};
 pub use llm_settings::{CodeForm, IsaChoice, LlmProposerSettings, ShownShares, StructuredOutput};
 pub use llm_tasks::parse_menu;
 pub use plan_reply::{PlanReply, parse_plan, parse_schedule};
+pub use prompt::environment as prompt_environment;
 pub use prompt::{Phase, Prompt, PromptInput, ScriptFacts, TemplateError, Templates};
 pub use proposer::{
     Ancestor, Background, Exchange, IdeasRequest, ImplementRequest, Kinship, OtherKernel,

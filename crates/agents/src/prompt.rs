@@ -293,15 +293,7 @@ impl Templates {
     /// # Errors
     /// A [`TemplateError`] that names the template and the line.
     pub fn new(overrides: &BTreeMap<String, String>) -> Result<Self, TemplateError> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_auto_escape_callback(|_| AutoEscape::None);
-        let syntax = minijinja::syntax::SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build()
-            .map_err(|error| invalid("syntax", &error))?;
-        environment.set_syntax(syntax);
+        let mut environment = environment().map_err(|error| invalid("syntax", &error))?;
         environment.add_filter("data", delimit);
         environment.add_filter("numbered", numbered);
         environment.add_filter("number", |value: f64| value.to_string());
@@ -370,6 +362,23 @@ impl Templates {
             .map_err(error)?;
         Ok(tidy(&text))
     }
+}
+
+/// Returns what renders prompts: plain text, in which names that are not given are errors and
+/// lines of blocks leave no trace.
+///
+/// # Errors
+/// Never: the usual marks of blocks do not contradict each other.
+pub fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    let syntax = minijinja::syntax::SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build()?;
+    environment.set_syntax(syntax);
+    Ok(environment)
 }
 
 fn invalid(name: &str, error: &minijinja::Error) -> TemplateError {

@@ -5,9 +5,8 @@ use crate::part::Part;
 use crate::statement::Statement;
 use autocomp_core::ContentHasher;
 use autocomp_llm::{ReplySchema, Request};
-use minijinja::syntax::SyntaxConfig;
+use minijinja::Environment;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -49,15 +48,8 @@ impl Prompts {
     /// # Panics
     /// Never: they are built in, and all are rendered by tests.
     pub(crate) fn new(scope: &str, language: &str, max_output_tokens: u32) -> Self {
-        let mut environment = Environment::new();
-        environment.set_auto_escape_callback(|_| AutoEscape::None);
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        let syntax = SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build()
-            .expect("the usual marks do not contradict each other");
-        environment.set_syntax(syntax);
+        let environment = autocomp_agents::prompt_environment();
+        let mut environment = environment.expect("the usual marks do not contradict each other");
         for (name, text) in TEMPLATES {
             let added = environment.add_template(name, text);
             added.expect("the built-in templates are valid");

@@ -105,18 +105,7 @@ impl Access {
             });
         };
         let text = read(path)?;
-        let mode = fs::metadata(path).map_err(|error| unusable(path, &error))?;
-        let mode = mode.permissions().mode();
-        if mode & 0o022 != 0 {
-            return Err(QueueError::Access {
-                path: path.display().to_string(),
-                what: format!(
-                    "others may write it (mode {:03o}), and it says whom to believe",
-                    mode & 0o777
-                ),
-                remedy: format!("take the right from them: chmod go-w {}", path.display()),
-            });
-        }
+        refuse_mode(path, 0o022, "write it", "it says whom to believe", "go-w")?;
         let mut file: File = toml::from_str(&text).map_err(|error| unusable(path, &error))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         for named in [
@@ -254,22 +243,27 @@ fn read(path: &Path) -> Result<String, QueueError> {
     autocomp_eval::given_file::read_text(path).map_err(|error| unusable(path, &error))
 }
 
-/// Refuses a file with a secret that others may read.
-fn secret_file(path: &Path) -> Result<(), QueueError> {
-    let mode = fs::metadata(path)
-        .map_err(|error| unusable(path, &error))?
-        .permissions()
-        .mode();
-    if mode & 0o077 == 0 {
+/// Refuses a file that gives others one of the `rights`, which lets them do something that they
+/// must not, and names the change of mode that helps.
+fn refuse_mode(
+    path: &Path,
+    rights: u32,
+    lets: &str,
+    why: &str,
+    change: &str,
+) -> Result<(), QueueError> {
+    let metadata = fs::metadata(path).map_err(|error| unusable(path, &error))?;
+    let mode = metadata.permissions().mode();
+    if mode & rights == 0 {
         return Ok(());
     }
     Err(QueueError::Access {
         path: path.display().to_string(),
-        what: format!(
-            "others may read it (mode {:03o}), and it holds a secret",
-            mode & 0o777
+        what: format!("others may {lets} (mode {:03o}), and {why}", mode & 0o777),
+        remedy: format!(
+            "take the right from them: chmod {change} {}",
+            path.display()
         ),
-        remedy: format!("take the right from them: chmod 600 {}", path.display()),
     })
 }
 
@@ -282,7 +276,7 @@ fn read_secret(of: &Path, field: &str, path: &Path) -> Result<String, QueueError
         );
         return Err(unusable(of, &what));
     }
-    secret_file(path)?;
+    refuse_mode(path, 0o077, "read it", "it holds a secret", "600")?;
     let text = read(path)?;
     match text.trim() {
         "" => Err(unusable(path, &"it is empty")),

@@ -95,10 +95,11 @@ impl Shared {
         let mut answers = self.server.subscribe(results.clone()).await?;
         while let Some((subject, payload)) = self.server.last(&streams.results, &results).await? {
             // What was found is not trusted more than what comes, but nobody is to blame for
-            // what an earlier program left.
+            // what an earlier program left. One that does not fit is forgotten by then.
             match self.taken(&streams, &subject, &payload, job, chosen).await {
                 Ok(answer) if answer.holds() => return Ok(answer),
-                Ok(_) | Err(Unanswered::Misfit { .. }) => self.forget(&streams, &subject).await?,
+                Ok(_) => self.forget(&streams, &subject).await?,
+                Err(Unanswered::Misfit { .. }) => {}
                 Err(error) => return Err(error),
             }
         }

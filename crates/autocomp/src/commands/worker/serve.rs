@@ -44,6 +44,8 @@ pub struct Arguments {
 /// What a server is started with, and how it is reached.
 struct Ready {
     configuration: PathBuf,
+    /// What the server listens to.
+    listen: SocketAddr,
     address: String,
     access: Option<PathBuf>,
 }
@@ -51,7 +53,7 @@ struct Ready {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let ready = ready(arguments, output)?;
-    check_port(&ready)?;
+    check_port(ready.listen)?;
     let path = search_path();
     let mut server = LocalServer::start(path.as_deref(), &ready.configuration)
         .map_err(|error| queue_error(&error))?;
@@ -89,8 +91,10 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
             true => "tls",
             false => "nats",
         };
+        let listen = listened(&text, configuration)?;
         return Ok(Ready {
-            address: format!("{scheme}://{}", local(&listened(&text, configuration)?)),
+            listen,
+            address: format!("{scheme}://{}", local(&listen)),
             access: access.is_file().then_some(access),
             configuration: configuration.clone(),
         });
@@ -116,6 +120,7 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
                     .hint("name another folder with `--folder`")
             })?;
         return Ok(Ready {
+            listen,
             address: format!("nats://{listen}"),
             access: None,
             configuration,
@@ -149,6 +154,7 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
         listen.port()
     ));
     Ok(Ready {
+        listen,
         address: format!("nats://{}", local(&listen)),
         access: Some(folder.join("worker.toml")),
         configuration,
@@ -179,9 +185,7 @@ fn local(address: &SocketAddr) -> SocketAddr {
 }
 
 /// Refuses a port that somebody has already: their server would be taken for the own one.
-fn check_port(ready: &Ready) -> Result<(), CliError> {
-    let text = fs::read_to_string(&ready.configuration).map_err(CliError::environment)?;
-    let listen = listened(&text, &ready.configuration)?;
+fn check_port(listen: SocketAddr) -> Result<(), CliError> {
     let Err(error) = std::net::TcpListener::bind(listen) else {
         return Ok(());
     };

@@ -40,13 +40,7 @@ impl Timed {
         for (launch, estimate) in &self.launches {
             let scale = launch.blocks() as f64 / f64::from(estimate.counts.blocks.max(1));
             for (line, counts) in &estimate.counts.lines {
-                let sum = lines.entry(*line).or_default();
-                sum.instructions += counts.instructions * scale;
-                sum.shared += counts.shared * scale;
-                sum.shared_ideal += counts.shared_ideal * scale;
-                sum.requests += counts.requests * scale;
-                sum.sectors += counts.sectors * scale;
-                sum.waits += counts.waits * scale;
+                lines.entry(*line).or_default().add(counts, scale);
             }
         }
         lines

@@ -92,6 +92,18 @@ pub struct LineCounts {
     pub waits: f64,
 }
 
+impl LineCounts {
+    /// Adds `more`, `factor` times.
+    pub fn add(&mut self, more: &Self, factor: f64) {
+        self.instructions += more.instructions * factor;
+        self.shared += more.shared * factor;
+        self.shared_ideal += more.shared_ideal * factor;
+        self.requests += more.requests * factor;
+        self.sectors += more.sectors * factor;
+        self.waits += more.waits * factor;
+    }
+}
+
 impl Counts {
     /// Adds what one block did, `factor` times.
     fn add(&mut self, block: Self, factor: f64) {
@@ -130,13 +142,7 @@ impl Counts {
             sum.ns += hot.ns * factor;
         }
         for (line, counts) in block.lines {
-            let sum = self.lines.entry(line).or_default();
-            sum.instructions += counts.instructions * factor;
-            sum.shared += counts.shared * factor;
-            sum.shared_ideal += counts.shared_ideal * factor;
-            sum.requests += counts.requests * factor;
-            sum.sectors += counts.sectors * factor;
-            sum.waits += counts.waits * factor;
+            self.lines.entry(line).or_default().add(&counts, factor);
         }
         self.read.extend(block.read);
         self.written.extend(block.written);

@@ -263,16 +263,6 @@ impl Device {
             _ => "dge_mode.unknown",
         };
         let hardware = mode == "dge_mode.hwdge";
-        if hardware && self.architecture.generation < 3 {
-            return Err(Failure::documented(
-                "err_unsupported_mode",
-                format!("{}: dge_mode=hwdge from trn2 on", bound.api.full_name()),
-                "leave dge_mode away",
-            ));
-        }
-        if self.dialect == Dialect::V1 {
-            return Ok(false);
-        }
         let refused = |what: &str, remedy: &str| {
             Err(Failure::documented(
                 "err_unsupported_mode",
@@ -280,15 +270,16 @@ impl Device {
                 remedy,
             ))
         };
-        if hardware && indirect {
-            return refused(
-                "dge_mode=hwdge makes no descriptors for rows that a tile chooses",
-                "use nisa.dge_mode.swdge, or leave dge_mode away",
-            );
+        if hardware && self.architecture.generation < 3 {
+            return refused("dge_mode=hwdge from trn2 on", "leave dge_mode away");
         }
-        if mode == "dge_mode.none" && indirect {
+        if self.dialect == Dialect::V1 {
+            return Ok(false);
+        }
+        if indirect && ["dge_mode.hwdge", "dge_mode.none"].contains(&mode) {
+            let mode = mode.trim_start_matches("dge_mode.");
             return refused(
-                "dge_mode=none makes no descriptors for rows that a tile chooses",
+                &format!("dge_mode={mode} makes no descriptors for rows that a tile chooses"),
                 "use nisa.dge_mode.swdge, or leave dge_mode away",
             );
         }
