@@ -106,6 +106,7 @@ fn remedy(name: &str) -> &'static str {
             "sums in registers, by shuffles and in shared memory first, one atomic for a block"
         }
         "blocks" => "fewer blocks, each with more to do",
+        "turns" => "blocks that do not wait: parts that a second launch joins",
         _ => "each element read and written once: launches made one, tiles, narrower types",
     }
 }
