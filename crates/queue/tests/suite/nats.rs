@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub struct Nats {
@@ -60,10 +60,9 @@ impl Nats {
         self.child = Some(child);
     }
 
-    fn told_port(&self) -> u16 {
+    fn told_port(&mut self) -> u16 {
         let id = self.child.as_ref().unwrap().id();
         let path = self.folder.path().join(format!("nats-server_{id}.ports"));
-        let started = Instant::now();
         loop {
             let text = fs::read_to_string(&path).unwrap_or_default();
             let port = text
@@ -72,23 +71,20 @@ impl Nats {
             if let Some(port) = port {
                 return port;
             }
-            assert!(
-                started.elapsed() < Duration::from_secs(60),
-                "{}",
-                self.log()
-            );
+            self.check();
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    fn wait(&self) {
-        let started = Instant::now();
+    /// Panics if the server has ended. One that lives is waited for, however slow the machine.
+    fn check(&mut self) {
+        let ended = self.child.as_mut().unwrap().try_wait().unwrap();
+        assert!(ended.is_none(), "{ended:?}: {}", self.log());
+    }
+
+    fn wait(&mut self) {
         while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(
-                started.elapsed() < Duration::from_secs(60),
-                "{}",
-                self.log()
-            );
+            self.check();
             std::thread::sleep(Duration::from_millis(20));
         }
     }
