@@ -36,7 +36,7 @@ const MOST_BYTES: u64 = 2 << 30;
 /// Most work on data in an evaluation, all input sets together: about a minute of a processor.
 const MOST_WORK: u64 = 60_000_000_000;
 /// Codes of remarks on what the device leaves undefined.
-const UNDEFINED: [&str; 2] = ["unwritten-memory", "unset-accumulator"];
+const UNDEFINED: [&str; 3] = ["unwritten-memory", "unset-accumulator", "activation-range"];
 /// Other reads of memory that nothing has written that are told of a wrong kernel.
 const MOST_UNWRITTEN: usize = 3;
 /// Side of the matrix engine's array.

@@ -331,7 +331,8 @@ impl<'a> Visitor<'a> for Reader {
             Expr::Name(node) => {
                 let name = node.id.as_str();
                 let known = self.names.bound.contains(name)
-                    || (is_ambient(&self.device, name) && !matches!(name, "getattr" | "hasattr"))
+                    || (is_ambient(&self.device, name)
+                        && !matches!(name, "getattr" | "hasattr" | "setattr"))
                     || matches!(name, "super" | "property" | "staticmethod" | "classmethod");
                 if is_private(name) || DENIED.contains(&name) {
                     self.refuse(node, format!("the name `{name}`"));

@@ -263,3 +263,52 @@ fn integers_that_nothing_wrote_are_no_zeros() {
         (Outcome::Wrong, "unwritten-memory", Some(10))
     );
 }
+
+/// Attention that takes nothing, or the first score of the row, away in place of the largest
+/// score is right for scores within a narrow range alone: some inputs have a wide one.
+#[test]
+fn softmax_without_the_largest_is_wrong() {
+    let catalog = Catalog::built_in().expect("catalog");
+    let mut n_problems = 0;
+    for name in catalog.problem_names() {
+        if !name.starts_with("trainium/") {
+            continue;
+        }
+        let problem = catalog.problem(name).expect("problem");
+        let kernel = problem.kernel("baseline").expect("kernel");
+        let edits = [
+            (
+                "nl.max(scores, axis=[1])",
+                "nl.multiply(scores[:, 0:1], 0.0)",
+            ),
+            ("nl.max(scores, axis=[1])", "nl.copy(scores[:, 0:1])"),
+            ("nl.max(wide, axis=[1])", "nl.multiply(wide[:, 0:1], 0.0)"),
+            ("nl.max(wide, axis=[1])", "nl.copy(wide[:, 0:1])"),
+            (
+                "nisa.tensor_reduce(dst=largest, op=nl.maximum, data=scores, axis=1)",
+                "nisa.memset(dst=largest, value=0.0)",
+            ),
+            (
+                "nisa.tensor_reduce(dst=largest, op=nl.maximum, data=scores, axis=1)",
+                "nisa.tensor_copy(dst=largest, src=scores[:, 0:1])",
+            ),
+        ];
+        let edits = edits.iter().filter(|(from, _)| kernel.contains(from));
+        let edited: Vec<_> = edits.map(|(from, to)| kernel.replace(from, to)).collect();
+        if edited.is_empty() {
+            continue;
+        }
+        n_problems += 1;
+        let (bench, _) = open(name, &cache());
+        for text in edited {
+            let evaluation = bench.evaluate(&text).expect("evaluated");
+            let found = &evaluation.diagnostics;
+            assert_eq!(
+                evaluation.outcome,
+                Outcome::Wrong,
+                "{name}: {found:?}\n{text}"
+            );
+        }
+    }
+    assert_eq!(n_problems, 12, "problems with a largest score");
+}

@@ -83,6 +83,16 @@ nisa.dma_copy(dst=t, src=x)
         "{message}"
     );
     assert!(message.starts_with("16 of the 32 elements"), "{message}");
+    // What the scalar engine has no function for.
+    let (code, line, message) = told(
+        "nisa.tensor_scalar(dst=t, data=t, op0=nl.add, operand0=4.0)\nnisa.activation(dst=u, op=nl.sin, data=t)\n",
+    );
+    assert_eq!((code.as_str(), line), ("activation-range", Some(12 + 1)));
+    assert!(message.contains("from -pi to pi only"), "{message}");
+    assert!(
+        message.contains("elements of y were computed from such"),
+        "{message}"
+    );
     // The output itself.
     let (code, _, message) = told("nisa.dma_copy(dst=y[0:2, :], src=t[0:2, :])\nreturn y\n");
     assert_eq!(code, "output-not-written", "{message}");

@@ -170,7 +170,7 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
         } else if bias_number != 0.0 {
             x.iter_mut().for_each(|v| *v += bias_number);
         }
-        let outside: Vec<usize> = match function.is_outside(f32::MAX) {
+        let outside: Vec<usize> = match function.range().is_some() {
             true => (0..x.len())
                 .filter(|at| function.is_outside(x[*at]))
                 .collect(),
@@ -185,14 +185,20 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
         }
         x
     })?;
-    if let Some(value) = beyond {
+    if let (Some(value), Some(range)) = (beyond, function.range()) {
+        let remedy = match function {
+            Function::Sin if device.dialect == Dialect::V2 => {
+                "bring the operand into the range first, or call nl.sin, which does so itself"
+            }
+            _ => "bring the operand into the range first",
+        };
         device.warn(
             "activation-range",
             format!(
-                "{} of {value}: the scalar engine computes {function:?} for a range without it, and the result is not determined",
+                "{}: the function of `op` is given {value}, and the scalar engine computes it for operands {range} only",
                 bound.api.full_name()
             ),
-            "bring the operand into the range first; nl.sin of the second dialect does so itself",
+            remedy,
         );
     }
     if command != "reduce_cmd.idle" && selection != Selection::Nothing {

@@ -381,6 +381,20 @@ pub(crate) enum Function {
 }
 
 impl Function {
+    /// The operands that the scalar engine computes the function for, in words; none where that is
+    /// all of them.
+    pub(crate) fn range(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Log => "from 2^-64 to 2^64",
+            Self::Sin => "from -pi to pi",
+            Self::Arctan => "from -pi/2 to pi/2",
+            Self::Sqrt => "from 2^-116 to 2^118",
+            Self::Rsqrt => "from 2^-87 to 2^97",
+            Self::Reciprocal => "from 2^-42 to 2^42 and their negatives",
+            _ => return None,
+        })
+    }
+
     /// Whether an operand lies outside of what the scalar engine computes the function for (page of
     /// the operators, table of activation functions). What is no number there anyway, and a root of
     /// zero, which published kernels take, count as inside.

@@ -9,7 +9,7 @@ use super::release::Items;
 use super::subscripts::range_length;
 use super::value::{LoopKind, Partial, Value};
 use crate::api::placement::allocator;
-use crate::diagnostic::{Failure, Outcome};
+use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::tensor::storage::Buffer;
 
 impl Interpreter {
@@ -257,6 +257,21 @@ impl Interpreter {
                     (Err(_), _, Some(default)) => default.clone(),
                     (Err(failure), _, None) => return Err(failure),
                 }
+            }
+            "setattr" => {
+                let [object, Value::Str(attribute), value] = &*positional else {
+                    return Err(wrong());
+                };
+                if let Value::Module(module) = object {
+                    return Err(Failure::new(
+                        FailureKind::Rejected,
+                        "interface-changed",
+                        format!("`setattr` changes `{module}`"),
+                        "call the function that is meant",
+                    ));
+                }
+                self.store_attribute(object, attribute, value.clone(), line)?;
+                Value::None
             }
             "partial" => {
                 let Some((function, rest)) = positional.split_first() else {

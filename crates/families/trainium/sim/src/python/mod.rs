@@ -19,6 +19,7 @@ mod modules;
 mod names;
 pub(crate) mod objects;
 mod operators;
+mod outside;
 mod package;
 pub(crate) mod release;
 mod special;

@@ -133,7 +133,7 @@ pub(super) fn instead(name: &str) -> Option<&'static str> {
         "iter" => "loop with for, or let `__iter__` return the list",
         "next" => "loop with for, or subscript a list",
         "frozenset" => "use set or a tuple",
-        "setattr" | "delattr" | "vars" | "dir" | "id" | "hash" | "super" | "type" => {
+        "delattr" | "vars" | "dir" | "id" | "hash" | "super" | "type" => {
             "keep values in variables, dicts or objects of a class of your own"
         }
         "open" | "input" | "eval" | "exec" | "compile" | "globals" | "locals" | "breakpoint"
@@ -207,6 +207,7 @@ pub(super) fn ambient(device: &Device, name: &str) -> Option<Value> {
         "pow",
         "hasattr",
         "getattr",
+        "setattr",
     ];
     if let Some(name) = BUILTINS.iter().find(|known| **known == name) {
         return Some(match *name {

@@ -1,11 +1,10 @@
 //! Imports of what a file's own package defines: a bundle of several files keeps the `import`
 //! statements of its parts, and finds here what they name.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::interpreter::Interpreter;
-use super::tree::{Action, Target};
+use super::tree::Target;
 use super::value::{Frame, Value};
 use crate::diagnostic::{Failure, Outcome};
 
@@ -16,22 +15,8 @@ pub(super) const PACKAGE: &str = "package";
 impl Interpreter {
     /// Slots of the names that the file itself defines: functions, classes and values.
     pub(super) fn note_definitions(&mut self) {
-        fn global(target: &Target, found: &mut HashSet<u32>) {
-            match target {
-                Target::Global(slot) => drop(found.insert(*slot)),
-                Target::Unpack(targets, _) => targets.iter().for_each(|it| global(it, found)),
-                _ => {}
-            }
-        }
-        let mut found = HashSet::new();
-        for statement in &self.module.body {
-            match &statement.kind {
-                Action::Assign(targets, _) => targets.iter().for_each(|it| global(it, &mut found)),
-                Action::Define(target, ..) | Action::Class(target, _) => global(target, &mut found),
-                _ => {}
-            }
-        }
-        self.defined = found;
+        let found = super::outside::bound(&self.module.body, false);
+        self.defined = found.into_iter().collect();
     }
 
     /// `from path import name`, where `path` is no module that kernels have.
@@ -63,7 +48,7 @@ impl Interpreter {
         self.store(target, value, frame, line)
     }
 
-    fn own_slot(&self, name: &str) -> Option<u32> {
+    pub(super) fn own_slot(&self, name: &str) -> Option<u32> {
         let slot = self.module.names.iter().position(|own| &**own == name)? as u32;
         self.defined.contains(&slot).then_some(slot)
     }

@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use super::interpreter::Interpreter;
 use super::package::PACKAGE;
-use super::tree::{Action, Expression, Node, Statement, Target};
+use super::tree::{Action, Node, Statement, Target};
 use super::value::{Frame, LoopKind, Value};
-use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::diagnostic::{Failure, Outcome};
 
 /// How a block ended.
 pub(super) enum Flow {
@@ -17,142 +17,6 @@ pub(super) enum Flow {
 }
 
 impl Interpreter {
-    /// Runs what stands outside of functions. What fails to be assigned is bound to its failure,
-    /// which surfaces when the kernel uses it; other statements that fail are a harness's and are
-    /// left out with a remark, as are calls of the file's own functions.
-    pub(crate) fn load(&mut self) -> Outcome<()> {
-        let module = Rc::clone(&self.module);
-        let globals = Rc::clone(&self.globals);
-        self.note_definitions();
-        self.load_all(&module.body, &globals)?;
-        // An import of the file's own package may stand before what it names.
-        let late = module.body.iter().filter(|it| match &it.kind {
-            Action::ImportFrom(Target::Global(slot), ..) => matches!(
-                globals.slots.borrow().0.get(*slot as usize),
-                Some(Value::Broken(_))
-            ),
-            _ => false,
-        });
-        self.load_all(late.collect::<Vec<_>>(), &globals)
-    }
-
-    fn load_all<'s>(
-        &mut self,
-        statements: impl IntoIterator<Item = &'s Statement>,
-        globals: &Rc<Frame>,
-    ) -> Outcome<()> {
-        for statement in statements {
-            let line = statement.line;
-            let targets: &[Target] = match &statement.kind {
-                Action::Assign(targets, _) => targets,
-                Action::Define(target, ..)
-                | Action::Class(target, _)
-                | Action::Import(target, _)
-                | Action::ImportFrom(target, ..) => std::slice::from_ref(target),
-                _ => {
-                    self.load_other(statement, globals)?;
-                    continue;
-                }
-            };
-            match self.execute(statement, globals) {
-                Ok(_) => {}
-                Err(failure) if failure.kind == FailureKind::Limit => return Err(failure),
-                Err(failure) if self.changes_interface(targets, globals) => {
-                    return Err(failure.at(line));
-                }
-                Err(failure) => {
-                    let failure: Rc<Failure> = Rc::from(failure.at(line));
-                    for target in targets {
-                        self.break_target(target, &failure, globals)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether an attribute of an imported module is a target.
-    fn changes_interface(&mut self, targets: &[Target], globals: &Rc<Frame>) -> bool {
-        targets.iter().any(|target| match target {
-            Target::Attribute(object, _) => {
-                matches!(self.evaluate(object, globals), Ok(Value::Module(_)))
-            }
-            _ => false,
-        })
-    }
-
-    /// A statement outside of functions that binds nothing.
-    ///
-    /// # Errors
-    /// What it raises or asserts in vain, and limits.
-    fn load_other(&mut self, statement: &Statement, globals: &Rc<Frame>) -> Outcome<()> {
-        let line = statement.line;
-        match &statement.kind {
-            Action::Pass | Action::Refused(_) | Action::Return(_) => return Ok(()),
-            Action::Evaluate(Node {
-                kind: Expression::Call(call),
-                ..
-            }) if matches!(call.function.kind, Expression::Global(_)) => {
-                // A harness runs its kernel.
-                let called = self.evaluate(&call.function, globals);
-                if !matches!(called, Ok(Value::Builtin(_))) {
-                    return Ok(());
-                }
-            }
-            _ => {}
-        }
-        let before = self.device.trace.instructions.len();
-        let failure = match self.execute(statement, globals) {
-            Ok(_) if before < self.device.trace.instructions.len() => Failure::new(
-                FailureKind::Rejected,
-                "instruction-outside-kernel",
-                "instructions run outside of the kernel",
-                "run them in the kernel",
-            )
-            .at(line),
-            Ok(_) => return Ok(()),
-            Err(failure) => failure.at(line),
-        };
-        let stops = failure.kind == FailureKind::Limit
-            || ["assertion-error", "raised", "instruction-outside-kernel"]
-                .contains(&failure.code.as_str());
-        if stops {
-            return Err(failure);
-        }
-        if !failure.message.contains("`__name__`") {
-            self.device.line = line;
-            self.device.warn(
-                "left-out",
-                format!(
-                    "a statement outside of functions is left out from where it fails: {}",
-                    failure.message
-                ),
-                "remove it, or put what the kernel needs into the kernel",
-            );
-        }
-        Ok(())
-    }
-
-    fn break_target(
-        &mut self,
-        target: &Target,
-        failure: &Rc<Failure>,
-        frame: &Rc<Frame>,
-    ) -> Outcome<()> {
-        match target {
-            Target::Global(_) => self.store(
-                target,
-                Value::Broken(Rc::clone(failure)),
-                frame,
-                failure.line,
-            ),
-            Target::Unpack(targets, _) => targets
-                .iter()
-                .try_for_each(|t| self.break_target(t, failure, frame)),
-            _ => Ok(()),
-        }
-    }
-
     pub(super) fn block(&mut self, body: &[Statement], frame: &Rc<Frame>) -> Outcome<Flow> {
         for statement in body {
             match self.execute(statement, frame)? {
@@ -168,7 +32,7 @@ impl Interpreter {
         self.truth(&value).map_err(|f| f.at(node.line))
     }
 
-    fn execute(&mut self, statement: &Statement, frame: &Rc<Frame>) -> Outcome<Flow> {
+    pub(super) fn execute(&mut self, statement: &Statement, frame: &Rc<Frame>) -> Outcome<Flow> {
         let line = statement.line;
         self.step(line)?;
         self.device.line = line;
@@ -222,6 +86,7 @@ impl Interpreter {
                 }
                 return self.block(rest, frame);
             }
+            Action::Try(guarded) => return self.run_guarded(guarded, frame, line),
             Action::With(items, body) => {
                 return self.run_with(items, body, frame, line);
             }

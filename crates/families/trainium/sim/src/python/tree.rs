@@ -180,6 +180,7 @@ pub(crate) enum Action {
     /// Values that are entered, and the names that they get.
     With(Vec<(Node, Option<Target>)>, Vec<Statement>),
     Match(Node, Vec<Case>),
+    Try(Box<Guarded>),
     Return(Option<Node>),
     Assert(Node, Option<Node>),
     Raise(Option<Node>),
@@ -196,6 +197,35 @@ pub(crate) enum Action {
     Continue,
     Pass,
     Refused(Rc<Failure>),
+}
+
+/// `try` outside of functions.
+pub(crate) struct Guarded {
+    pub(crate) body: Vec<Statement>,
+    pub(crate) handlers: Vec<Handler>,
+    /// What runs where the body ends well.
+    pub(crate) rest: Vec<Statement>,
+    /// What runs in any case.
+    pub(crate) last: Vec<Statement>,
+}
+
+impl Guarded {
+    /// Its blocks.
+    pub(crate) fn blocks(&self) -> impl Iterator<Item = &[Statement]> {
+        let handlers = self.handlers.iter().map(|handler| &*handler.body);
+        [&*self.body, &*self.rest, &*self.last]
+            .into_iter()
+            .chain(handlers)
+    }
+}
+
+/// One `except`.
+pub(crate) struct Handler {
+    /// Names of the classes of exceptions that are handled; empty where all are.
+    pub(crate) classes: Vec<Rc<str>>,
+    /// What the exception is bound to.
+    pub(crate) name: Option<Target>,
+    pub(crate) body: Vec<Statement>,
 }
 
 /// One `case` of a `match`.

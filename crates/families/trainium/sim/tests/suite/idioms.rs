@@ -200,6 +200,15 @@ fn statements_outside_of_functions_count() {
         "T = []\nfor k in range(3):\n  T.append(k)\nF = float(T[-1])",
         "if nl.sbuf is not None:\n  F = 2.0\nelse:\n  F = 3.0",
         "F = 2.0\nassert F == 2.0\nif F < 1.0:\n  raise ValueError('small')",
+        "class C:\n  w = 1.0\nsetattr(C, 'w', 2.0)\nF = C.w",
+        // A file stands alone: what it imports of another is not there.
+        "try:\n  import missing_module\n  F = 1.0\nexcept ImportError:\n  F = 2.0",
+        "try:\n  from .helpers import factor\n  F = factor()\nexcept (ModuleNotFoundError, KeyError) as e:\n  F = 2.0",
+        "F = 1.0\ntry:\n  F = F / 0\nexcept ImportError:\n  F = 3.0\nexcept ZeroDivisionError:\n  F = 2.0",
+        "F = 1.0\ntry:\n  F = {}['a']\nexcept LookupError:\n  F = 3.0\nelse:\n  F = 4.0\nfinally:\n  F -= 1.0",
+        "F = 1.0\ntry:\n  F += 1.0\nexcept Exception:\n  F = 4.0",
+        // Whether a library is there is not known, and does not matter here.
+        "F = 2.0\ntry:\n  import torch\n  HAS = True\nexcept ImportError:\n  HAS = False",
         "F = 3.0\nT = {'a': 1}\ndel T['a']\nwhile F > 2.0:\n  F -= 0.5\nif __name__ == '__main__':\n  F = 5.0",
     ] {
         doubles(SECOND, file(before).strip_prefix(SECOND).unwrap());
@@ -208,6 +217,26 @@ fn statements_outside_of_functions_count() {
         ("F = 2.0\nassert F == 1.0", "assertion-error"),
         ("F = 2.0\nraise ValueError('no kernel')", "raised"),
         ("F = 2.0\nnl.multiply = nl.add", "unsupported-python"),
+        (
+            "F = 2.0\nsetattr(nl, 'multiply', nl.add)",
+            "interface-changed",
+        ),
+        // What depends on whether a library is there.
+        (
+            "try:\n  import torch\n  F = 2.0\nexcept ImportError:\n  F = 1.0",
+            "import-refused",
+        ),
+        // What a statement would change that cannot be run.
+        ("T = [2.0]\nT[0] = torch.ones(3)\nF = T[0]", "name-error"),
+        (
+            "import torch\nT = [2.0]\nT.append(torch.ones(3))\nF = T[0]",
+            "import-refused",
+        ),
+        ("F = 1.0 / 0", "zero-division-error"),
+        (
+            "import torch\nF = 2.0\nclass C:\n  pass\nC.w = torch.ones(3)\nF = C.w",
+            "import-refused",
+        ),
     ] {
         let failure = run(&file(before)).unwrap_err();
         assert_eq!(failure.code, code, "{failure}");
@@ -217,7 +246,7 @@ fn statements_outside_of_functions_count() {
     let harness = "F = 2.0\ndef run():\n  solution(np.ones((4, 8)))\nrun()\ntorch.manual_seed(0)";
     let evaluation = run(&file(harness)).unwrap();
     let codes: Vec<&str> = evaluation.remarks.iter().map(|it| &*it.code).collect();
-    assert_eq!(codes, ["left-out"]);
+    assert_eq!(codes, ["left-out", "left-out"]);
 }
 
 #[test]

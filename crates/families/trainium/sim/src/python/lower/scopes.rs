@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{self as ast, Expr, Stmt};
 
 use super::Lowering;
 
@@ -140,6 +140,12 @@ impl Lowering<'_> {
             }
             Stmt::Try(node) => {
                 self.declare(&node.body);
+                for ast::ExceptHandler::ExceptHandler(handler) in &node.handlers {
+                    if let Some(name) = &handler.name {
+                        self.bind(name.id.as_str());
+                    }
+                    self.declare(&handler.body);
+                }
                 self.declare(&node.orelse);
                 self.declare(&node.finalbody);
             }

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use super::Lowering;
 use super::expressions::binary;
 use crate::diagnostic::Outcome;
-use crate::python::tree::{Action, Expression, Node, Statement};
+use crate::python::tree::{Action, Expression, Guarded, Handler, Node, Statement};
 
 impl Lowering<'_> {
     pub(super) fn block(&mut self, body: &[Stmt]) -> Outcome<Vec<Statement>> {
@@ -159,11 +159,8 @@ impl Lowering<'_> {
                 }
                 return Ok(());
             }
-            Stmt::Try(node) if self.scopes.len() == 1 => {
-                // At module level `try` guards imports: what it would import is tried.
-                let body = self.block(&node.body)?;
-                out.extend(body);
-                return Ok(());
+            Stmt::Try(node) if self.scopes.len() == 1 && !node.is_star => {
+                Action::Try(Box::new(self.guarded(node, line)?))
             }
             Stmt::Delete(node) => {
                 let targets = node
@@ -202,6 +199,34 @@ impl Lowering<'_> {
         };
         out.push(Statement { line, kind });
         Ok(())
+    }
+
+    fn guarded(&mut self, node: &ast::StmtTry, line: u32) -> Outcome<Guarded> {
+        let mut handlers = Vec::new();
+        for ast::ExceptHandler::ExceptHandler(handler) in &node.handlers {
+            let classes = match handler.type_.as_deref() {
+                None => &[],
+                Some(Expr::Tuple(several)) => &*several.elts,
+                Some(one) => std::slice::from_ref(one),
+            };
+            let name_of = |class: &Expr| match class {
+                Expr::Name(name) => name.id.as_str().into(),
+                Expr::Attribute(attribute) => attribute.attr.id.as_str().into(),
+                _ => "".into(),
+            };
+            let name = handler.name.as_ref();
+            handlers.push(Handler {
+                classes: classes.iter().map(name_of).collect(),
+                name: name.map(|name| self.name_target(name.id.as_str(), line)),
+                body: self.block(&handler.body)?,
+            });
+        }
+        Ok(Guarded {
+            body: self.block(&node.body)?,
+            handlers,
+            rest: self.block(&node.orelse)?,
+            last: self.block(&node.finalbody)?,
+        })
     }
 
     /// Decorators that name something of the file, which may be a function to apply: their names
