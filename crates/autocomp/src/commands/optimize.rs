@@ -17,6 +17,7 @@ use crate::queueing::QueueOptions;
 use crate::remembering::remember;
 use crate::run_errors::run_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_agents::Estimate;
 use autocomp_core::Exhaustive;
 use autocomp_runner::{RunEnd, RunOptions, RunSession};
 use clap::Args;
@@ -223,25 +224,32 @@ fn workplace(arguments: &Arguments, output: Output) -> Result<Workplace, CliErro
 
 /// Prepares a run and works on it until it is finished or stopped.
 pub fn search(arguments: &Arguments, output: Output) -> Result<RunEnd, CliError> {
-    let (runtime, cancel) = listen(output)?;
-    let mut workplace = workplace(arguments, output)?;
-    let prepared = prepare(arguments, &mut workplace, output)?;
-    let folder = prepared.session.folder().to_owned();
-    let end = execute(
-        runtime,
-        &cancel,
-        prepared.session,
-        &prepared.proposing,
-        &prepared.bench,
-        &prepared.options,
-        output,
-    )?;
-    remember(prepared.memory.as_deref(), &folder, output)?;
-    Ok(end)
+    Ok(searched(arguments, output)?.end)
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let searched = searched(arguments, output)?;
+    finish(
+        &searched.folder,
+        &searched.bench,
+        &searched.problem,
+        &searched.end,
+        searched.estimate.as_ref(),
+        output,
+    )
+}
+
+/// A run that is finished or stopped.
+struct Searched {
+    folder: PathBuf,
+    bench: Bench,
+    problem: String,
+    end: RunEnd,
+    estimate: Option<Estimate>,
+}
+
+fn searched(arguments: &Arguments, output: Output) -> Result<Searched, CliError> {
     let (runtime, cancel) = listen(output)?;
     let mut workplace = workplace(arguments, output)?;
     let prepared = prepare(arguments, &mut workplace, output)?;
@@ -256,15 +264,13 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output,
     )?;
     remember(prepared.memory.as_deref(), &folder, output)?;
-    let estimate = prepared.estimate.as_ref();
-    finish(
-        &folder,
-        &prepared.bench,
-        &prepared.problem,
-        &end,
-        estimate,
-        output,
-    )
+    Ok(Searched {
+        folder,
+        bench: prepared.bench,
+        problem: prepared.problem,
+        end,
+        estimate: prepared.estimate,
+    })
 }
 
 fn execute(

@@ -5,7 +5,6 @@ use super::link::{Reply, Request};
 use super::wire::{Failure, read_frame, write_frame};
 use crate::evaluator::EvalError;
 use crate::family::Bench;
-use crate::profile::Profiled;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
@@ -90,25 +89,7 @@ fn answer(
         return Err(EvalError::Fault("no bench is open".to_owned()));
     };
     limit_processor_time(limits);
-    Ok(match request {
-        Request::Open { .. } => return Err(EvalError::Fault("it is open".to_owned())),
-        Request::Evaluate { source, bound } => {
-            Reply::Evaluated(Box::new(bench.evaluate_within(&source, bound)?))
-        }
-        Request::MachineCode { source } => Reply::MachineCode {
-            code: bench.machine_code(&source)?,
-        },
-        Request::Doubts => Reply::Doubts(bench.doubts()?),
-        Request::Profile { source, timeline } => {
-            let mut profiled = bench.profile(&source)?;
-            if let Profiled::Right(profile) = &mut profiled
-                && !timeline
-            {
-                profile.timeline = None;
-            }
-            Reply::Profiled(profiled)
-        }
-    })
+    request.ask(&**bench)
 }
 
 /// Sets how much processor time is left, counted from now.

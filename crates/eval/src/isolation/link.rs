@@ -2,7 +2,9 @@
 
 use super::IsolationLimits;
 use super::wire::Failure;
+use crate::evaluator::EvalError;
 use crate::facts::BenchFacts;
+use crate::family::Bench;
 use crate::profile::Profiled;
 use autocomp_core::{ContentHash, Cost, Evaluation};
 use serde::{Deserialize, Serialize};
@@ -59,6 +61,32 @@ impl Request {
             Self::Profile { .. } => LONGEST_PROFILE,
             _ => LONGEST_REPLY,
         }
+    }
+
+    /// Asks a bench that is open, and returns its answer.
+    ///
+    /// # Errors
+    /// The bench cannot answer, or the request is to open another one.
+    pub fn ask(self, bench: &dyn Bench) -> Result<Reply, EvalError> {
+        Ok(match self {
+            Self::Open { .. } => return Err(EvalError::Fault("a bench is open".to_owned())),
+            Self::Evaluate { source, bound } => {
+                Reply::Evaluated(Box::new(bench.evaluate_within(&source, bound)?))
+            }
+            Self::MachineCode { source } => Reply::MachineCode {
+                code: bench.machine_code(&source)?,
+            },
+            Self::Doubts => Reply::Doubts(bench.doubts()?),
+            Self::Profile { source, timeline } => {
+                let mut profiled = bench.profile(&source)?;
+                if let Profiled::Right(profile) = &mut profiled
+                    && !timeline
+                {
+                    profile.timeline = None;
+                }
+                Reply::Profiled(profiled)
+            }
+        })
     }
 }
 

@@ -7,10 +7,8 @@ use crate::job::{Answer, Job, MOST_TRIES};
 use crate::names;
 use async_nats::jetstream::{AckKind, Message};
 use autocomp_eval::isolation::{Failure, Reply, Request};
-use autocomp_eval::profile::Profiled;
 use autocomp_eval::{Bench, EvalError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// How long to wait before a job is given back to others.
@@ -148,7 +146,7 @@ impl Worker {
     ) -> Option<Reply> {
         let bench = served.bench.clone();
         let request = job.request.clone();
-        let mut asked = tokio::task::spawn_blocking(move || ask(&bench, request));
+        let mut asked = tokio::task::spawn_blocking(move || ask(&*bench, request));
         let mut progress = tokio::time::interval(lease / 3);
         let said = loop {
             tokio::select! {
@@ -201,29 +199,7 @@ impl Worker {
 }
 
 /// Asks a bench.
-fn ask(bench: &Arc<dyn Bench>, request: Request) -> Result<Reply, EvalError> {
-    let answered = catch_unwind(AssertUnwindSafe(|| {
-        Ok(match request {
-            Request::Open { .. } => {
-                return Err(EvalError::Fault("a bench is opened by a demand".to_owned()));
-            }
-            Request::Evaluate { source, bound } => {
-                Reply::Evaluated(Box::new(bench.evaluate_within(&source, bound)?))
-            }
-            Request::MachineCode { source } => Reply::MachineCode {
-                code: bench.machine_code(&source)?,
-            },
-            Request::Doubts => Reply::Doubts(bench.doubts()?),
-            Request::Profile { source, timeline } => {
-                let mut profiled = bench.profile(&source)?;
-                if let Profiled::Right(profile) = &mut profiled
-                    && !timeline
-                {
-                    profile.timeline = None;
-                }
-                Reply::Profiled(profiled)
-            }
-        })
-    }));
+fn ask(bench: &dyn Bench, request: Request) -> Result<Reply, EvalError> {
+    let answered = catch_unwind(AssertUnwindSafe(|| request.ask(bench)));
     answered.unwrap_or_else(|_| Err(EvalError::Fault("the bench panicked".to_owned())))
 }
