@@ -256,6 +256,7 @@ fn evaluation_that_failed() -> Evaluation {
         feedback: None,
         tiers: Vec::new(),
         worker: None,
+        device: None,
     }
 }
 

@@ -22,15 +22,26 @@ pub struct QueueOptions {
     /// Seconds after which a job goes to another worker if its worker is not heard of
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
     queue_lease: u64,
-    /// Mix what several machines of a kind measure; otherwise one run is measured on one machine
+    /// Mix what several devices of a kind measure; otherwise one run is measured on one device
     #[arg(long)]
-    any_machine: bool,
+    pub any_machine: bool,
 }
 
 impl QueueOptions {
-    /// Returns those who evaluate through the queue, if there is one.
+    /// Returns whether there is a queue.
+    pub fn is_named(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    /// Returns those who evaluate through the queue, if there is one. Costs are measured on the
+    /// device `held` (`MACHINE/NUMBER`), if they were before.
     #[cfg(feature = "queue")]
-    pub fn connect(&self, title: &str, output: Output) -> Result<Option<Isolation>, CliError> {
+    pub fn connect(
+        &self,
+        title: &str,
+        held: Option<&str>,
+        output: Output,
+    ) -> Result<Option<Isolation>, CliError> {
         use autocomp_eval::isolation::{IsolationLimits, Link};
         use autocomp_queue::{Coordinator, CoordinatorOptions, QueueLink};
         use std::sync::Arc;
@@ -47,6 +58,7 @@ impl QueueOptions {
                 session: format!("{:032x}", u128::from_le_bytes(session)),
                 weight: self.queue_weight,
                 any_machine: self.any_machine,
+                held: held.map(str::parse).transpose().map_err(CliError::input)?,
                 lease: Duration::from_secs(self.queue_lease),
                 beat: BEAT.min(Duration::from_secs(self.queue_lease)),
                 tell: Box::new(move |line| output.message(line)),
@@ -61,7 +73,12 @@ impl QueueOptions {
 
     /// Says that this program was built without queues, if one is asked for.
     #[cfg(not(feature = "queue"))]
-    pub fn connect(&self, _title: &str, _output: Output) -> Result<Option<Isolation>, CliError> {
+    pub fn connect(
+        &self,
+        _title: &str,
+        _held: Option<&str>,
+        _output: Output,
+    ) -> Result<Option<Isolation>, CliError> {
         match &self.queue {
             None => Ok(None),
             Some(_) => Err(CliError::usage("this autocomp was built without queues")

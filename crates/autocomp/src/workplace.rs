@@ -278,6 +278,7 @@ impl Workplace {
             compiler: self.options.compiler.clone(),
             recorded_compiler: self.options.recorded_compiler.clone(),
             carried: self.options.toolchain.clone(),
+            device: 0,
         }
     }
 

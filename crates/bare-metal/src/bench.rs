@@ -25,7 +25,7 @@ impl<P: Platform> Bench for KernelEvaluator<P> {
             engine: self.platform().engine().to_owned(),
             tools: vec![self.toolchain().name.clone()],
             floor: Cost::cycles(self.ideal_cycles()),
-            measured: false,
+            device: None,
         }
     }
 

@@ -255,6 +255,10 @@ pub struct Evaluation {
     /// Who made it, if that was a worker on another machine. Not part of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
+    /// The device of that worker's machine that the cost was measured on (`MACHINE/NUMBER`), if
+    /// it was measured. Not part of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
 }
 
 impl Feedback {
@@ -294,6 +298,7 @@ impl Evaluation {
             feedback: None,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         }
     }
 
@@ -306,6 +311,7 @@ impl Evaluation {
             (Some(bound), Some(cost)) if self.outcome == Outcome::Ok && bound.beats(cost) => Self {
                 tiers: self.tiers,
                 worker: self.worker,
+                device: self.device,
                 ..Self::cut(self.key, bound)
             },
             _ => self,

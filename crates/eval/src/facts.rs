@@ -24,10 +24,10 @@ pub struct BenchFacts {
     pub tools: Vec<String>,
     /// The cost that no right kernel can be below.
     pub floor: Cost,
-    /// Whether costs are measured on a device, so that those of another one of the same kind
-    /// do not compare with them.
+    /// The device that costs are measured on, of several equal ones of the computer, counted from
+    /// 0: those of another one do not compare with them. None where costs are simulated.
     #[serde(default)]
-    pub measured: bool,
+    pub device: Option<u32>,
 }
 
 impl BenchFacts {
@@ -80,6 +80,10 @@ pub struct WantedTools {
     /// Where tools that may be installed were carried to from another machine: a package,
     /// or a folder with one or with an installation.
     pub carried: Option<PathBuf>,
+    /// Which one to measure on, of several equal devices of the computer, counted from the one
+    /// that the machine of the target names.
+    #[serde(default)]
+    pub device: u32,
 }
 
 impl WantedTools {
@@ -95,6 +99,7 @@ impl WantedTools {
             compiler: self.compiler.clone(),
             recorded_compiler: self.recorded_compiler.clone(),
             carried: self.carried.clone(),
+            device: self.device,
             ..Surroundings::installing(cache_folder, path)
         }
     }

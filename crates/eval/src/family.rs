@@ -31,6 +31,10 @@ pub struct Surroundings {
     /// Where tools that may be installed were carried to from another machine: a package,
     /// or a folder with one or with an installation.
     pub carried: Option<PathBuf>,
+    /// Which one to measure on, of several equal devices of the computer, counted from the one
+    /// that the machine of the target names. A family of which a computer has one leaves it out
+    /// of account and says so in [`BenchFacts::device`].
+    pub device: u32,
     /// The value of `PATH`.
     pub path: Option<OsString>,
     /// Whether tools may be installed into the cache folder.
@@ -46,6 +50,7 @@ impl Surroundings {
             compiler: None,
             recorded_compiler: None,
             carried: None,
+            device: 0,
             path,
             install: true,
         }

@@ -49,6 +49,7 @@ impl TierClock {
             feedback: verdict.feedback,
             tiers: self.0,
             worker: None,
+            device: None,
         }
     }
 }

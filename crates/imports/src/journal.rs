@@ -454,6 +454,7 @@ impl<'a> Course<'a> {
                 feedback,
                 tiers: Vec::new(),
                 worker: None,
+                device: None,
             };
         };
         let mut floor = cost;
@@ -476,6 +477,7 @@ impl<'a> Course<'a> {
             feedback,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         }
     }
 }

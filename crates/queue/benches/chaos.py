@@ -159,15 +159,11 @@ def round_of(number, server):
         if search.poll() is not None:
             if search.returncode == 0:
                 break
-            is_begun = os.path.exists(os.path.join(PLACE, there, "run.sqlite"))
             if search.returncode not in (-9, 0):
                 COUNTS[f"coordinators that ended with {search.returncode}"] += 1
-            if is_begun:
-                again = [PROGRAM, "optimize", "--resume", there, *lease]
-            else:
-                subprocess.run(["rm", "-rf", os.path.join(PLACE, there)], check=True)
-                again = first
-            search = start(again, "search.log")
+            # One that was killed before its first event is started again in the same folder.
+            resume = [PROGRAM, "optimize", "--resume", there, *lease]
+            search = start(resume if rows_of(there) else first, "search.log")
         elif time.time() - began < 25:
             disturb(server, workers, search)
         # A slow machine is not a search that stands still.

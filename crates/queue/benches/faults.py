@@ -1,16 +1,17 @@
-"""Faults of networks, disks, clocks and tools, each with a real nats-server.
+"""Two machines, and faults of networks, disks, clocks and tools, each with a real nats-server.
 
     faults.py PROGRAM PROBLEM [SCENARIO...]
 
 Needs root, for network namespaces and a small disk; `faketime` for the clock; in OTHER_COMPILER the
-path of a zig or clang of another version. Each scenario
-searches once undisturbed on this machine and once through a queue that is disturbed; then the two
-journals must tell the same, but for who evaluated and how long it took, and no task may be in a
-journal twice. Prints one line for each scenario.
+path of a zig or clang of another version. Each scenario searches once undisturbed on this machine
+and once through a queue that is disturbed; then the two journals must tell the same, but for who
+evaluated and how long it took, and no task may be in a journal twice. Prints one line for each
+scenario.
 """
 
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -23,7 +24,7 @@ PROGRAM, PROBLEM = os.path.abspath(sys.argv[1]), sys.argv[2]
 SEARCH = ["--max-evaluations", "40", "--iterations", "8", "--seed", "1"]
 PLACE = tempfile.mkdtemp(prefix="autocomp-faults-")
 CHILDREN = []
-FAR = "autocomp-faults"
+NEAR, FAR = "autocomp-near", "autocomp-far"
 
 
 def start(words, log, within=None):
@@ -43,17 +44,15 @@ def log(name):
         return file.read()
 
 
-def server(store, address="127.0.0.1"):
+def server(store, address="127.0.0.1", within=None):
     with socket.socket() as it:
-        it.bind((address, 0))
+        it.bind(("127.0.0.1", 0))
         port = it.getsockname()[1]
     words = ["nats-server", "-js", "-sd", store, "-a", address, "-p", str(port)]
-    child = start(words, "server.log")
-    while True:
-        with socket.socket() as it:
-            if it.connect_ex((address, port)) == 0:
-                return child, ["--queue", f"nats://{address}:{port}"]
+    child = start(words, f"{store.replace('/', '-')}.log", within)
+    while "Server is ready" not in log(f"{store.replace('/', '-')}.log"):
         time.sleep(0.02)
+    return child, ["--queue", f"nats://{address}:{port}"]
 
 
 def worker(queue, name, within=None, before=(), more=()):
@@ -61,9 +60,9 @@ def worker(queue, name, within=None, before=(), more=()):
     return start(words, f"{name}.log", within)
 
 
-def search(queue, name):
+def search(queue, name, within=None):
     words = [PROGRAM, "optimize", PROBLEM, *SEARCH, "--run-dir", name]
-    return start([*words, *queue, "--queue-lease", "2"], f"{name}.log")
+    return start([*words, *queue, "--queue-lease", "2"], f"{name}.log", within)
 
 
 def told(name):
@@ -92,24 +91,66 @@ def ended(child, name):
     return f"{evaluations} evaluations, the history of this machine"
 
 
+def network():
+    """Two namespaces with one cable between them, the near one at 10.213.7.1."""
+    for name in (NEAR, FAR):
+        run("ip", "netns", "add", name)
+        run("ip", "-n", name, "link", "set", "lo", "up")
+    run("ip", "link", "add", "near", "netns", NEAR, "type", "veth", "peer", "far", "netns", FAR)
+    for name, device, address in ((NEAR, "near", "10.213.7.1"), (FAR, "far", "10.213.7.2")):
+        run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", device)
+        run("ip", "-n", name, "link", "set", device, "up")
+
+
+def two_machines():
+    """README's lines on two machines that have nothing in common but a cable and their compiler."""
+    network()
+    homes = {}
+    for name, programs in ((NEAR, []), (FAR, ["nats-server"])):
+        home = homes[name] = os.path.join(PLACE, name)
+        os.makedirs(os.path.join(home, "bin"))
+        for program in programs:
+            os.symlink(shutil.which(program), os.path.join(home, "bin", program))
+        shutil.copy(PROGRAM, os.path.join(home, "bin", "autocomp"))
+
+    def on(name):
+        path = f"PATH={homes[name]}/bin:/usr/bin:/bin"
+        return ["ip", "netns", "exec", name, "env", "-i", f"HOME={homes[name]}", path, "autocomp"]
+
+    # A new user's would come from the network.
+    cache = os.environ.get("AUTOCOMP_CACHE_DIR", os.path.expanduser("~/.cache/autocomp"))
+    kept = os.path.join(homes[FAR], ".cache/autocomp/toolchains")
+    shutil.copytree(os.path.join(cache, "toolchains"), kept)
+    serving = start([*on(FAR), "worker", "serve", "--address", "0.0.0.0"], "serving.log")
+    while "takes" not in log("serving.log"):
+        time.sleep(0.1)
+    needed = log("serving.log").split(" needs ")[1].split(";")[0].split(" and ")
+    for path in needed:
+        shutil.copy(path, homes[NEAR])
+    access = os.path.join(homes[NEAR], "search.toml")
+    queue = ["--queue", "nats://10.213.7.2", "--queue-access", access]
+    words = [*on(NEAR), "optimize", PROBLEM, *SEARCH, "--run-dir", "two", *queue]
+    said = ended(start(words, "two.log"), "two")
+    there = os.path.join(homes[FAR], ".cache/autocomp/workers")
+    serving.send_signal(signal.SIGINT)
+    serving.wait()
+    left = [it for _, folders, files in os.walk(there) for it in folders + files]
+    return f"{len(needed)} files copied; {said}; left at the worker: {left}"
+
+
 def partition():
     """The worker's network is cut for longer than a lease, five times."""
-    run("ip", "netns", "add", FAR)
-    run("ip", "link", "add", "ac-near", "type", "veth", "peer", "name", "ac-far", "netns", FAR)
-    run("ip", "addr", "add", "10.213.7.1/24", "dev", "ac-near")
-    run("ip", "link", "set", "ac-near", "up")
-    run("ip", "-n", FAR, "addr", "add", "10.213.7.2/24", "dev", "ac-far")
-    run("ip", "-n", FAR, "link", "set", "ac-far", "up")
-    _, queue = server("store-partition", "10.213.7.1")
+    network()
+    _, queue = server("store-partition", "10.213.7.1", within=NEAR)
     worker(queue, "far", within=FAR)
-    child = search(queue, "partition")
+    child = search(queue, "partition", within=NEAR)
     n_cuts = 0
     while child.poll() is None and n_cuts < 5:
         time.sleep(3)
-        run("ip", "link", "set", "ac-near", "down")
+        run("ip", "-n", NEAR, "link", "set", "near", "down")
         n_cuts += 1
         time.sleep(4)
-        run("ip", "link", "set", "ac-near", "up")
+        run("ip", "-n", NEAR, "link", "set", "near", "up")
     return f"{n_cuts} cuts of 4 s; " + ended(child, "partition")
 
 
@@ -180,8 +221,8 @@ def clean():
         if child.poll() is None:
             child.kill()
             child.wait()
-    for words in (["ip", "netns", "del", FAR], ["ip", "link", "del", "ac-near"]):
-        subprocess.run(words, capture_output=True)
+    for name in (NEAR, FAR):
+        subprocess.run(["ip", "netns", "del", name], capture_output=True)
     subprocess.run(["umount", os.path.join(PLACE, "disk")], capture_output=True)
     CHILDREN.clear()
 
@@ -189,7 +230,7 @@ def clean():
 def main():
     here = ["optimize", PROBLEM, *SEARCH, "--run-dir", "here"]
     run(PROGRAM, *here)
-    known = {it.__name__: it for it in (partition, full_disk, clock, slow, compiler)}
+    known = {it.__name__: it for it in (two_machines, partition, full_disk, clock, slow, compiler)}
     for name in sys.argv[3:] or known:
         try:
             print(f"{name}: {known[name]()}", flush=True)

@@ -52,6 +52,7 @@ impl Evaluator for Sleeping {
             feedback: None,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         })
     }
 }
@@ -65,7 +66,7 @@ impl Bench for Sleeping {
             engine: "sleeping".to_owned(),
             tools: vec!["none".to_owned()],
             floor: Cost::cycles(1),
-            measured: false,
+            device: None,
         }
     }
 
@@ -100,6 +101,7 @@ fn workers(access: &Access, count: u64, takes: Duration) {
                 machine: "simulated".to_owned(),
                 targets: Vec::new(),
                 devices: 1,
+                measuring: 1,
                 beat: BEAT,
                 most_in_flight: None,
                 most_time: None,
@@ -155,6 +157,7 @@ fn search(access: &Access, jobs: u64, at_a_time: u64) {
         session: session.clone(),
         weight: 1,
         any_machine: false,
+        held: None,
         lease: Duration::from_secs(30),
         beat: BEAT,
         tell: Box::new(|line| println!("{line}")),

@@ -8,6 +8,7 @@ use crate::demand::Demand;
 use crate::error::QueueError;
 use crate::job::PROTOCOL;
 use crate::names::{self, ALL_DEMANDS, ALL_WORKERS, HELLO};
+use crate::place::Place;
 use crate::presence::Presence;
 use crate::server::{Server, Streams};
 use autocomp_core::{ContentHash, ContentHasher};
@@ -31,8 +32,10 @@ pub struct CoordinatorOptions {
     pub session: String,
     /// How large a share of workers it gets beside others, at least 1.
     pub weight: u32,
-    /// Whether costs may be measured on several machines of a kind.
+    /// Whether costs may be measured on several devices of a kind.
     pub any_machine: bool,
+    /// The device that costs were measured on before, if the work goes on.
+    pub held: Option<Place>,
     /// After how long a job whose worker is not heard of goes to another one.
     pub lease: Duration,
     /// How often demands are told.
@@ -61,6 +64,8 @@ struct Shared {
     options: CoordinatorOptions,
     streams: tokio::sync::Mutex<Option<Streams>>,
     demands: Mutex<BTreeMap<ContentHash, Wanted>>,
+    /// The device that all is measured on, once it is known; locked behind the demands.
+    held: Mutex<Option<Place>>,
     workers: Mutex<BTreeMap<String, (Presence, Instant)>>,
     /// When each queue was demanded last, by whomever.
     demanded: Mutex<BTreeMap<String, Instant>>,
@@ -103,6 +108,7 @@ impl Coordinator {
         let shared = Arc::new(Shared {
             server,
             user: access.user().to_owned(),
+            held: Mutex::new(options.held.clone().filter(|_| !options.any_machine)),
             options,
             streams: tokio::sync::Mutex::new(Some(streams)),
             demands: Mutex::default(),
@@ -333,6 +339,7 @@ impl Shared {
             weight: self.options.weight.max(1),
             lease_ms: u64::try_from(self.options.lease.as_millis()).unwrap_or(u64::MAX),
             chosen: None,
+            held: locked(&self.held).clone(),
             refused: Vec::new(),
             ended: false,
         };

@@ -1,6 +1,7 @@
 //! What a coordinator needs: benches of a setup, opened by workers.
 
 use crate::names::{one_line, token};
+use crate::place::Place;
 use autocomp_core::ContentHash;
 use autocomp_eval::BenchFacts;
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,8 @@ pub struct Demand {
     pub lease_ms: u64,
     /// The facts that all its results have.
     pub chosen: Option<Chosen>,
+    /// The device that the run holds: all that it measures is measured there.
+    pub held: Option<Place>,
     /// Workers whose answers are not taken any more.
     pub refused: Vec<String>,
     /// Whether nothing is needed any more.
@@ -43,7 +46,31 @@ impl Demand {
         self.chosen
             .iter_mut()
             .for_each(|it| it.worker = token(&it.worker));
+        self.held
+            .iter_mut()
+            .for_each(|it| it.machine = token(&it.machine));
         [&self.user, &self.queue].iter().all(|it| token(it) == **it)
+    }
+}
+
+impl Demand {
+    /// Returns what a worker that may not answer differs from.
+    pub(crate) fn compared_with(&self) -> String {
+        match &self.chosen {
+            Some(chosen) => format!("worker {}, whose facts the run has", chosen.worker),
+            None => "where the run was measured".to_owned(),
+        }
+    }
+
+    /// Returns why a worker with `facts` on `machine` is not to answer, in the words of a message;
+    /// nothing if it may.
+    #[must_use]
+    pub fn difference(&self, facts: &BenchFacts, machine: &str) -> Option<String> {
+        let differs = self.chosen.as_ref().and_then(|it| it.difference(facts));
+        differs.or_else(|| {
+            let (held, own) = (self.held.as_ref()?, Place::of(facts, machine)?);
+            (*held != own).then(|| format!("device: {own} here, {held} there"))
+        })
     }
 }
 
@@ -54,22 +81,17 @@ pub struct Chosen {
     pub facts: BenchFacts,
     /// The worker that told them first.
     pub worker: String,
-    /// The machine that all results are to come from, if costs are measured.
-    pub machine: Option<String>,
 }
 
 impl Chosen {
-    /// Returns what is other about a worker with `facts` on `machine`, in the words of a message;
-    /// nothing if it fits.
-    #[must_use]
-    pub fn difference(&self, facts: &BenchFacts, machine: &str) -> Option<String> {
+    /// Returns what is other about a worker with `facts`, in the words of a message; nothing if it
+    /// fits.
+    fn difference(&self, facts: &BenchFacts) -> Option<String> {
         let ours = facts;
         let facts = &self.facts;
-        let pinned = self.machine.as_deref().unwrap_or(machine);
         let named = [
             ("tools", facts.compiler(), ours.compiler()),
             ("engine", facts.engine.clone(), ours.engine.clone()),
-            ("machine", pinned.to_owned(), machine.to_owned()),
         ];
         let hashes = [
             (

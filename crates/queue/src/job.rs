@@ -2,12 +2,13 @@
 
 use crate::demand::Chosen;
 use crate::names::one_line;
+use crate::place::Place;
 use autocomp_core::{ContentHash, ContentHasher, Outcome};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use serde::{Deserialize, Serialize};
 
 /// The version of what coordinators and workers tell each other.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// So many workers may take a job; then it is given up.
 pub(crate) const MOST_TRIES: usize = 3;
@@ -21,8 +22,10 @@ pub struct Job {
     pub key_base: ContentHash,
     /// See [`BenchFacts::identity`](autocomp_eval::BenchFacts::identity).
     pub identity: ContentHash,
-    /// For whom alone the result counts: hash of session and machine of costs that are measured.
+    /// For whom alone the result counts: hash of the session, if costs are measured.
     pub only_for: Option<ContentHash>,
+    /// The device that it is to be measured on, if it must be a certain one.
+    pub held: Option<Place>,
     /// What is asked.
     pub request: Request,
 }
@@ -31,19 +34,15 @@ impl Job {
     /// Makes the job of a request to a bench that was chosen. Results of measured ones are for
     /// `session` only: tomorrow the device may be busy in another way.
     #[must_use]
-    pub fn new(chosen: &Chosen, session: &str, request: Request) -> Self {
+    pub fn new(chosen: &Chosen, held: Option<&Place>, session: &str, request: Request) -> Self {
         let facts = &chosen.facts;
-        let only_for = facts.measured.then(|| {
-            let mut hasher = ContentHasher::new("autocomp session");
-            hasher.update(chosen.machine.as_deref().unwrap_or_default().as_bytes());
-            hasher.update(session.as_bytes());
-            hasher.finish()
-        });
+        let measured = facts.device.is_some();
         let mut job = Self {
             id: ContentHash::of(b""),
             key_base: facts.key_base,
             identity: facts.identity,
-            only_for,
+            only_for: measured.then(|| ContentHash::of(session.as_bytes())),
+            held: held.filter(|_| measured).cloned(),
             request,
         };
         job.id = job.hash();
@@ -58,6 +57,8 @@ impl Job {
         hasher.update(&self.key_base.0);
         hasher.update(&self.identity.0);
         hasher.update(&self.only_for.map_or([0; 32], |it| it.0));
+        let held = self.held.as_ref().map(Place::to_string);
+        hasher.update(held.unwrap_or_default().as_bytes());
         hasher.update(&serde_json::to_vec(&self.request).unwrap_or_default());
         hasher.finish()
     }
@@ -70,8 +71,8 @@ pub struct Answer {
     pub job: ContentHash,
     /// Who did it.
     pub worker: String,
-    /// Where.
-    pub machine: String,
+    /// Where it was measured, if it was.
+    pub place: Option<Place>,
     /// See [`Job::key_base`].
     pub key_base: ContentHash,
     /// See [`Job::identity`].
@@ -91,13 +92,16 @@ impl Answer {
         if (self.key_base, self.identity) != (job.key_base, job.identity) {
             return Some("it was made with other tools, sources or machines".to_owned());
         }
-        if let Some(machine) = &chosen.machine
-            && *machine != self.machine
+        if let Some(held) = &job.held
+            && Some(held) != self.place.as_ref()
         {
-            return Some(format!(
-                "it was measured on {}, and the run is measured on {machine}",
-                self.machine
-            ));
+            return Some(match &self.place {
+                Some(place) => format!(
+                    "it was measured on {}, and the run is measured on {held}",
+                    one_line(&place.to_string())
+                ),
+                None => format!("it was not measured, and the run is measured on {held}"),
+            });
         }
         match (&job.request, &self.reply) {
             (_, Reply::Failed(Failure::Environment { .. })) => {
@@ -134,7 +138,7 @@ impl Answer {
                     return Some(format!("{percent} is no share of the peak"));
                 }
                 // The floor of a device may be found to be lower later.
-                if facts.measured {
+                if facts.device.is_some() {
                     return None;
                 }
                 if cost.value < facts.floor.value {
@@ -173,6 +177,7 @@ impl Answer {
         match self.reply {
             Reply::Evaluated(mut evaluation) => {
                 evaluation.worker = Some(worker);
+                evaluation.device = self.place.map(|it| one_line(&it.to_string()));
                 Reply::Evaluated(evaluation)
             }
             Reply::Failed(Failure::Fault(message)) => {

@@ -133,8 +133,9 @@ impl Server {
                      nats:// in place of tls://"
                 }
                 _ => {
-                    "start a server with `autocomp worker serve`, or name the address of one \
-                     with `--queue nats://HOST`"
+                    "start a server there with `autocomp worker serve --address 0.0.0.0` (without \
+                     an address, it listens to its own machine alone), or name the address of \
+                     one with `--queue nats://HOST`"
                 }
             };
             QueueError::Server {

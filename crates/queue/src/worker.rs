@@ -15,7 +15,7 @@ use crate::quota::Used;
 use crate::server::{Server, Streams};
 use autocomp_eval::{Bench, EvalError, Setup};
 use futures::StreamExt;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -40,6 +40,8 @@ pub struct WorkerOptions {
     pub targets: Vec<String>,
     /// Jobs that it does at a time, at least 1.
     pub devices: usize,
+    /// How many equal devices it has that costs are measured on, at least 1.
+    pub measuring: u32,
     /// How often it tells what it is.
     pub beat: Duration,
     /// How many jobs of one search may be in flight, if there is a limit.
@@ -60,6 +62,8 @@ pub struct Worker {
     options: WorkerOptions,
     streams: tokio::sync::Mutex<Option<Streams>>,
     stands: Mutex<BTreeMap<String, Standing>>,
+    /// Devices that are measured on now.
+    leased: Mutex<BTreeSet<u32>>,
     shares: Mutex<Shares>,
     counts: Mutex<Counts>,
     used: Mutex<Used>,
@@ -90,6 +94,8 @@ struct Standing {
     state: State,
     bench: Option<Arc<dyn Bench>>,
     folder: PathBuf,
+    /// The device that its bench is opened on, if it measures.
+    device: u32,
     running: usize,
     /// Whether its bench is being opened, or was.
     is_begun: bool,
@@ -113,6 +119,7 @@ impl Worker {
             options,
             streams: tokio::sync::Mutex::new(Some(streams)),
             stands: Mutex::default(),
+            leased: Mutex::default(),
             shares: Mutex::default(),
             counts: Mutex::default(),
             used: Mutex::default(),

@@ -18,5 +18,11 @@ pub fn confirmed_text(confirmation: &Confirmation) -> String {
         .map_or_else(String::new, |it| {
             format!(", {} times what the baseline takes there", times(it.value))
         });
-    format!("right, {} {}{ratio}", grouped(cost.value), cost.unit)
+    let device = confirmation.device.as_ref();
+    let device = device.map_or_else(String::new, |it| format!(", on {it}"));
+    format!(
+        "right, {} {}{ratio}{device}",
+        grouped(cost.value),
+        cost.unit
+    )
 }

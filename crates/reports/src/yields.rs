@@ -63,7 +63,7 @@ pub(crate) fn yields(kernels: &[Kernel], name: impl Fn(&Kernel) -> Option<&str>)
 /// What a worker on another machine has done for a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WorkerShare {
-    /// Its name.
+    /// Its name, and where it measured, if it did: `desk on lab/0`.
     pub worker: String,
     /// Kernels evaluated.
     pub kernels: u32,
@@ -78,13 +78,17 @@ pub struct WorkerShare {
 /// Sums up kernels by the workers that evaluated them, most kernels first; none where all were
 /// evaluated on this machine.
 pub(crate) fn worker_shares(kernels: &[Kernel]) -> Vec<WorkerShare> {
-    let mut shares: BTreeMap<&str, WorkerShare> = BTreeMap::new();
+    let mut shares: BTreeMap<String, WorkerShare> = BTreeMap::new();
     for kernel in kernels {
         let Some(worker) = &kernel.evaluation.worker else {
             continue;
         };
-        let it = shares.entry(worker).or_insert_with(|| WorkerShare {
-            worker: worker.clone(),
+        let name = match &kernel.evaluation.device {
+            Some(device) => format!("{worker} on {device}"),
+            None => worker.clone(),
+        };
+        let it = shares.entry(name.clone()).or_insert_with(|| WorkerShare {
+            worker: name,
             ..WorkerShare::default()
         });
         it.kernels += 1;

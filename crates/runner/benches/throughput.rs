@@ -115,6 +115,7 @@ impl Evaluator for Lottery {
             feedback: None,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         })
     }
 }

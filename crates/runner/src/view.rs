@@ -103,6 +103,8 @@ pub struct Confirmation {
     pub cost: Option<CostObject>,
     /// How many times that of the problem's baseline it is there, if both were measured.
     pub ratio_to_baseline: Option<Ratio>,
+    /// The device that it was measured on, if a worker on another machine measured it.
+    pub device: Option<String>,
     /// The first finding, if it is not right.
     pub finding: Option<String>,
 }
@@ -309,6 +311,7 @@ fn report(
                 .measurement
                 .as_ref()
                 .and_then(|it| it.ratio_to_baseline),
+            device: evaluation.device.clone(),
             finding: evaluation.diagnostics.first().map(|it| it.message.clone()),
         }
     });

@@ -95,7 +95,7 @@ fn facts(toy: &Toy) -> BenchFacts {
         engine: "toy".to_owned(),
         tools: Vec::new(),
         floor: Cost::cycles(1),
-        measured: false,
+        device: None,
     }
 }
 

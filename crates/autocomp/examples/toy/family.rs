@@ -53,6 +53,7 @@ impl Family for Toy {
             unit: self.unit(opening.target, machine)?,
             engine: format!("toy machine={machine}"),
             key_base: key_base.finish(),
+            device: opening.surroundings.device,
         }))
     }
 
@@ -87,6 +88,7 @@ struct ToyBench {
     unit: Unit,
     engine: String,
     key_base: ContentHash,
+    device: u32,
 }
 
 /// Reads the only line of a machine's file.
@@ -136,6 +138,7 @@ impl ToyBench {
             feedback: None,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         }
     }
 }
@@ -198,6 +201,7 @@ impl Evaluator for ToyBench {
             }),
             tiers: Vec::new(),
             worker: None,
+            device: None,
         })
     }
 }
@@ -211,7 +215,7 @@ impl Bench for ToyBench {
             engine: self.engine.clone(),
             tools: vec!["none".to_owned()],
             floor: self.floor(),
-            measured: false,
+            device: self.is_measured().then_some(self.device),
         }
     }
 

@@ -74,7 +74,7 @@ struct Task {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?
-        .evaluating_by(arguments.queue.connect("bench", output)?);
+        .evaluating_by(arguments.queue.connect("bench", None, output)?);
     workplace.prefer_target(arguments.target.as_deref());
     let mut loaded = BTreeMap::new();
     let mut suites = Vec::new();

@@ -73,7 +73,7 @@ struct EvalReport<'a> {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?
-        .evaluating_by(arguments.queue.connect(&arguments.problem, output)?);
+        .evaluating_by(arguments.queue.connect(&arguments.problem, None, output)?);
     workplace.prefer_target(arguments.target.as_deref());
     // The kernel first: a mistake in its name must not wait for a compiler.
     let problem = workplace.problem(&arguments.problem)?;

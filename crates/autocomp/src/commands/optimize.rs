@@ -3,6 +3,7 @@
 mod comparing;
 mod confirming;
 mod forking;
+mod held;
 pub(crate) mod preparing;
 mod reporting;
 mod reusing;
@@ -218,7 +219,8 @@ impl Arguments {
 
 fn workplace(arguments: &Arguments, output: Output) -> Result<Workplace, CliError> {
     let title = arguments.problem.as_deref().unwrap_or("a run");
-    let workers = arguments.queue.connect(title, output)?;
+    let held = held::held(arguments);
+    let workers = arguments.queue.connect(title, held.as_deref(), output)?;
     Ok(Workplace::open(&arguments.workplace)?.evaluating_by(workers))
 }
 

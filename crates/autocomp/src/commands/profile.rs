@@ -66,7 +66,7 @@ struct ProfileReport<'a> {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?
-        .evaluating_by(arguments.queue.connect(&arguments.problem, output)?);
+        .evaluating_by(arguments.queue.connect(&arguments.problem, None, output)?);
     workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
     let source = kernel_source(&problem, &arguments.kernel)?;

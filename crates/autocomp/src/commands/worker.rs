@@ -56,8 +56,8 @@ pub(super) struct WorkingOptions {
     /// Targets to work for [default: all]
     #[arg(long, value_name = "TARGET", num_args = 1.., value_delimiter = ',')]
     targets: Vec<String>,
-    /// Jobs at a time: one for each device, or for each processor to simulate on [default: one
-    /// for each processor]
+    /// Jobs at a time: one for each device that costs are measured on, or for each processor to
+    /// simulate on [default: one for each processor, and one device]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     devices: Option<u16>,
     /// Name of the worker; no two have the same [default: that of its key, or the machine's with a
@@ -122,6 +122,7 @@ fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result
         machine: machine.clone(),
         targets: arguments.targets.clone(),
         devices,
+        measuring: arguments.devices.unwrap_or(1).into(),
         beat: BEAT,
         most_in_flight: arguments.most_in_flight.map(|it| it as usize),
         most_time: arguments

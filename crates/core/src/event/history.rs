@@ -27,6 +27,7 @@ impl Event {
                 let evaluation = Arc::make_mut(evaluation);
                 evaluation.tiers.clear();
                 evaluation.worker = None;
+                evaluation.device = None;
                 // In which words an evaluator dies depends on the machine.
                 if evaluation.outcome == Outcome::Fault {
                     evaluation.diagnostics.clear();

@@ -277,7 +277,7 @@ impl Bench for HostEvaluator {
             engine: self.bench.engine.clone(),
             tools: vec![self.bench.builder().compiler().to_owned()],
             floor: self.bench.floor_cost(),
-            measured: true,
+            device: Some(0),
         }
     }
 

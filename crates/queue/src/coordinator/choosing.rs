@@ -3,6 +3,7 @@
 use super::{SILENCE, Shared, locked, unavailable};
 use crate::demand::{Chosen, Demand};
 use crate::job::PROTOCOL;
+use crate::place::Place;
 use crate::presence::{Presence, State};
 use autocomp_core::ContentHash;
 use autocomp_eval::{BenchFacts, EvalError};
@@ -76,15 +77,27 @@ impl Shared {
             let State::Opened(facts) = state? else {
                 return None;
             };
-            let is_fit = it.protocol == PROTOCOL && !demand.refused.contains(&it.worker);
+            let is_fit = it.protocol == PROTOCOL
+                && !demand.refused.contains(&it.worker)
+                && demand.difference(&facts, &it.machine).is_none();
             is_fit.then_some((it, facts))
         });
-        demand.chosen = opened.map(|(presence, facts)| Chosen {
-            machine: (facts.measured && !self.options.any_machine).then_some(presence.machine),
+        let Some((presence, facts)) = opened else {
+            return Ok(None);
+        };
+        let place = Place::of(&facts, &presence.machine);
+        demand.chosen = Some(Chosen {
             worker: presence.worker,
             facts,
         });
-        Ok(demand.chosen.clone())
+        let chosen = demand.chosen.clone();
+        if let Some(place) = place.filter(|_| !self.options.any_machine) {
+            // What confirms is measured where the search is.
+            *locked(&self.held) = Some(place.clone());
+            let all = demands.values_mut();
+            all.for_each(|it| it.demand.held = Some(place.clone()));
+        }
+        Ok(chosen)
     }
 
     /// Gives up where no worker that is there can ever open the bench.
@@ -184,10 +197,17 @@ impl Shared {
             0 => "none is there".to_owned(),
             n => format!("{n} are there that do not work for it"),
         };
-        format!(
-            "waiting for a worker for {}; {others} (`autocomp worker --queue …` starts one)",
-            demand.target
-        )
+        let target = &demand.target;
+        match &demand.held {
+            Some(held) => format!(
+                "waiting for a worker for {target} on device {held}, where the run is measured; \
+                 {others} (`--any-machine` lets others measure, too)"
+            ),
+            None => format!(
+                "waiting for a worker for {target}; {others} (`autocomp worker --queue …` starts \
+                 one)"
+            ),
+        }
     }
 
     /// Tells, once for each, which workers do not fit and why.
@@ -196,12 +216,10 @@ impl Shared {
             let worker = &presence.worker;
             match state {
                 Some(State::Differs(how)) => {
-                    let chosen = demand.chosen.as_ref();
-                    let first = chosen.map_or("", |it| it.worker.as_str());
                     self.tell_once(format!(
-                        "worker {worker} refuses {}: it differs from worker {first}, whose facts \
-                         the run has ({how})",
-                        demand.title
+                        "worker {worker} refuses {}: it differs from {} ({how})",
+                        demand.title,
+                        demand.compared_with()
                     ));
                 }
                 Some(State::Spent(how)) => {

@@ -42,7 +42,8 @@ impl Shared {
         let Some((demand, chosen)) = chosen else {
             return Reply::Failed(Failure::Fault("no bench is open".to_owned()));
         };
-        let job = Job::new(&chosen, &self.options.session, request);
+        let held = demand.held.as_ref();
+        let job = Job::new(&chosen, held, &self.options.session, request);
         let mut round = 0_u32;
         let mut misfits = Vec::new();
         loop {

@@ -71,7 +71,7 @@ impl Worker {
         let answer = Answer {
             job: job.id,
             worker: self.options.name.clone(),
-            machine: self.options.machine.clone(),
+            place: served.place(&self.options.machine),
             key_base: job.key_base,
             identity: job.identity,
             reply,
@@ -89,6 +89,10 @@ impl Worker {
         let facts = served.bench.facts();
         if (job.key_base, job.identity) != (facts.key_base, facts.identity) {
             return Err(self.server.refuses("has a job for another bench"));
+        }
+        let place = served.place(&self.options.machine);
+        if job.held.is_some() && job.held != place {
+            return Err(self.server.refuses("has a job for another device"));
         }
         let named = message.subject.rsplit('.').next();
         if job.id != job.hash() || named != Some(job.id.to_string().as_str()) {

@@ -51,8 +51,13 @@ impl Worker {
             if standing.demand != demand {
                 standing.demand = demand;
                 self.compare(standing);
+                let is_to_open = self.move_over(standing);
                 self.changed.notify_one();
                 self.opened.notify_waiters();
+                drop(stands);
+                if is_to_open {
+                    tokio::spawn(self.clone().open_next());
+                }
             }
             return;
         }
@@ -63,6 +68,11 @@ impl Worker {
         }
         let is_understood = demand.protocol == PROTOCOL;
         let queue = demand.queue.clone();
+        let device = self.held_here(&demand).unwrap_or_else(|| {
+            let held_by = |it: &u32| stands.values().filter(|of| of.device == *it).count();
+            let devices = 0..self.options.measuring.max(1);
+            devices.min_by_key(held_by).unwrap_or_default()
+        });
         let standing = Standing {
             heard: Instant::now(),
             state: match is_understood {
@@ -81,6 +91,7 @@ impl Worker {
             },
             bench: None,
             folder: self.options.folder.join(crate::names::token(&queue)),
+            device,
             running: 0,
             is_begun: !is_understood,
             demand,
@@ -93,9 +104,31 @@ impl Worker {
         }
     }
 
+    /// Returns the device of this machine that the run of a demand holds.
+    fn held_here(&self, demand: &Demand) -> Option<u32> {
+        let held = demand.held.as_ref()?;
+        (held.machine == self.options.machine).then_some(held.device)
+    }
+
+    /// Has the bench of a demand opened again if its run holds another device of this machine;
+    /// returns whether that is to be done.
+    fn move_over(&self, standing: &mut Standing) -> bool {
+        let is_other = matches!(standing.state, State::Differs(_))
+            && self
+                .held_here(&standing.demand)
+                .is_some_and(|held| held != standing.device);
+        if let (true, Some(held)) = (is_other, self.held_here(&standing.demand)) {
+            standing.device = held;
+            standing.bench = None;
+            standing.state = State::Opening;
+            standing.is_begun = false;
+        }
+        is_other
+    }
+
     /// Returns the demand whose bench is opened next: of the user for whom fewest were opened, so
     /// that one user's many keep nobody waiting.
-    fn next_to_open(&self) -> Option<(Demand, PathBuf)> {
+    fn next_to_open(&self) -> Option<(Demand, PathBuf, u32)> {
         let mut stands = locked(&self.stands);
         let mut benches = locked(&self.benches);
         let waiting = stands.values_mut().filter(|it| !it.is_begun);
@@ -105,7 +138,7 @@ impl Worker {
         })?;
         next.is_begun = true;
         *benches.entry(next.demand.user.clone()).or_default() += 1;
-        Some((next.demand.clone(), next.folder.clone()))
+        Some((next.demand.clone(), next.folder.clone(), next.device))
     }
 
     /// Opens the bench of the demand that is next.
@@ -113,13 +146,16 @@ impl Worker {
         let Ok(_one_by_one) = self.opening.acquire().await else {
             return;
         };
-        let Some((demand, folder)) = self.next_to_open() else {
+        let Some((demand, folder, device)) = self.next_to_open() else {
             return;
         };
         let queue = demand.queue.clone();
         (self.options.tell)(&format!("{} asks for {}", demand.user, demand.title));
         let opened = match self.setup(&demand).await {
-            Ok(setup) => self.clone().open_bench(setup, folder).await,
+            Ok(mut setup) => {
+                setup.tools.device = device;
+                self.clone().open_bench(setup, folder).await
+            }
             Err(error) => Err(error),
         };
         let mut stands = locked(&self.stands);
@@ -191,7 +227,7 @@ impl Worker {
     /// Compares the worker's facts with those of a demand.
     fn compare(&self, standing: &mut Standing) {
         let name = &self.options.name;
-        let (Some(chosen), Some(bench)) = (&standing.demand.chosen, &standing.bench) else {
+        let Some(bench) = &standing.bench else {
             return;
         };
         let facts = bench.facts();
@@ -212,7 +248,8 @@ impl Worker {
             };
             return;
         }
-        let state = match chosen.difference(&facts, &self.options.machine) {
+        let demand = &standing.demand;
+        let state = match demand.difference(&facts, &self.options.machine) {
             None => State::Opened(facts),
             Some(how) => State::Differs(how),
         };
@@ -220,9 +257,9 @@ impl Worker {
             && standing.state != state
         {
             (self.options.tell)(&format!(
-                "refusing {}: this worker, {name}, differs from worker {}, whose facts the run \
-                 has ({how})",
-                standing.demand.title, chosen.worker
+                "refusing {}: this worker, {name}, differs from {} ({how})",
+                demand.title,
+                demand.compared_with()
             ));
         }
         standing.state = state;

@@ -2,6 +2,7 @@
 
 use super::{Worker, locked};
 use crate::demand::Demand;
+use crate::place::Place;
 use crate::presence::State;
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::PullConsumer;
@@ -28,6 +29,26 @@ const MOST_EMPTY: u32 = 10;
 pub(super) struct Served {
     pub(super) demand: Demand,
     pub(super) bench: Arc<dyn Bench>,
+}
+
+impl Served {
+    /// Returns where the bench measures; nothing if it simulates.
+    pub(super) fn place(&self, machine: &str) -> Option<Place> {
+        Place::of(&self.bench.facts(), machine)
+    }
+}
+
+/// A device of the worker, measured on for one job at a time; given back when it is dropped.
+pub(super) struct Lease {
+    worker: Arc<Worker>,
+    device: u32,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        locked(&self.worker.leased).remove(&self.device);
+        self.worker.opened.notify_waiters();
+    }
 }
 
 impl Worker {
@@ -61,12 +82,13 @@ impl Worker {
                 .next(&served, &order, turn, &mut takers, &no_more)
                 .await
             {
-                Ok(Some((queue, message))) => {
+                Ok(Some((queue, message, lease))) => {
                     n_empty = 0;
                     let served = &served[&queue];
                     self.count_running(&queue, true);
                     let started = Instant::now();
                     self.do_job(served, &message).await;
+                    drop(lease);
                     let took = started.elapsed();
                     self.count_running(&queue, false);
                     locked(&self.shares).charge(&queue, served.demand.weight, took);
@@ -89,13 +111,27 @@ impl Worker {
         }
     }
 
-    /// Returns the demands that jobs are taken for, by queue.
+    /// Takes the device that a demand is measured on; nothing if it is in use.
+    fn lease(self: &Arc<Self>, served: &Served) -> Option<Option<Lease>> {
+        let Some(device) = served.bench.facts().device else {
+            return Some(None);
+        };
+        let is_free = locked(&self.leased).insert(device);
+        is_free.then(|| {
+            let worker = self.clone();
+            Some(Lease { worker, device })
+        })
+    }
+
+    /// Returns the demands that jobs are taken for now, by queue: those whose device is free.
     fn served(&self) -> BTreeMap<String, Served> {
         let stands = locked(&self.stands);
+        let leased = locked(&self.leased);
         let served = stands.iter().filter_map(|(queue, standing)| {
             let bench = standing.bench.clone()?;
             let is_served = standing.demand.chosen.is_some()
-                && matches!(standing.state, State::Opened(_))
+                && matches!(&standing.state, State::Opened(facts)
+                    if facts.device.is_none_or(|it| !leased.contains(&it)))
                 && self.spent(&standing.demand.user).is_none();
             let demand = standing.demand.clone();
             is_served.then(|| (queue.clone(), Served { demand, bench }))
@@ -114,14 +150,16 @@ impl Worker {
 
     /// Returns the next job and its queue: of the first queue in `order` that has one.
     async fn next(
-        &self,
+        self: &Arc<Self>,
         served: &BTreeMap<String, Served>,
         order: &[&str],
         turn: usize,
         takers: &mut BTreeMap<String, PullConsumer>,
         no_more: &CancellationToken,
-    ) -> Result<Option<(String, jetstream::Message)>, Box<dyn std::error::Error + Send + Sync>>
-    {
+    ) -> Result<
+        Option<(String, jetstream::Message, Option<Lease>)>,
+        Box<dyn std::error::Error + Send + Sync>,
+    > {
         let streams = self.streams().await?;
         for queue in order {
             if !takers.contains_key(*queue) {
@@ -133,15 +171,20 @@ impl Worker {
                     .taker(&streams, &demand.user, queue, lease, most);
                 takers.insert((*queue).to_owned(), taker.await?);
             }
-            if 1 < order.len() {
+            if 1 < order.len()
+                && let Some(lease) = self.lease(&served[*queue])
+            {
                 let mut found = takers[*queue].fetch().max_messages(1).messages().await?;
                 if let Some(message) = found.next().await {
-                    return Ok(Some(((*queue).to_owned(), message?)));
+                    return Ok(Some(((*queue).to_owned(), message?, lease)));
                 }
             }
         }
         // Nothing waits: the queues are listened to in turn.
         let queue = order[turn % order.len()];
+        let Some(lease) = self.lease(&served[queue]) else {
+            return Ok(None);
+        };
         let patience = match order.len() {
             1 => WAIT,
             _ => GLANCE,
@@ -154,7 +197,7 @@ impl Worker {
             () = no_more.cancelled() => found.next().await,
         };
         match message {
-            Some(message) => Ok(Some((queue.to_owned(), message?))),
+            Some(message) => Ok(Some((queue.to_owned(), message?, lease))),
             None => Ok(None),
         }
     }

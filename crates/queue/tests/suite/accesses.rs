@@ -1,7 +1,8 @@
 //! Who may come in, and what is told of secrets: nothing.
 
 use crate::nats::Nats;
-use crate::toy::{BEAT, Search, Toy, Working, until};
+use crate::searching::Search;
+use crate::toy::{BEAT, Toy, Working, until};
 use autocomp_queue::{Access, Laboratory, Server, heard, prometheus};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

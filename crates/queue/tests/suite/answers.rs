@@ -1,7 +1,8 @@
 //! Jobs that are answered, by whom, and how often they are done.
 
 use crate::nats::Nats;
-use crate::toy::{Search, Toy, WorkerPlan, Working, until};
+use crate::searching::Search;
+use crate::toy::{Toy, WorkerPlan, Working, until};
 use autocomp_core::{Cost, Measurement, Outcome};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use autocomp_eval::{Bench, Evaluator};
@@ -60,7 +61,7 @@ fn measured_costs_are_measured_anew_and_on_one_machine() {
     until("the other machine refuses", || {
         let told = second.told.lock().unwrap();
         told.iter().any(|line| {
-            line.contains("machine: attic here, lab there") && line.contains("worker lab")
+            line.contains("device: attic/0 here, lab/0 there") && line.contains("worker lab")
         })
     });
     let kernels: Vec<String> = (0..6).map(|it| format!("sleep 20 {it}")).collect();
@@ -151,20 +152,19 @@ fn answers_are_held_against_the_facts() {
     let chosen = Chosen {
         facts: toy.facts(),
         worker: "desk".to_owned(),
-        machine: None,
     };
     let request = Request::Evaluate {
         source: "kernel".to_owned(),
         bound: None,
     };
-    let job = Job::new(&chosen, "one", request);
+    let job = Job::new(&chosen, None, "one", request);
     let misfit = |change: &dyn Fn(&mut Measurement)| {
         let mut evaluation = toy.evaluate("kernel").unwrap();
         change(evaluation.measurement.as_mut().unwrap());
         let answer = Answer {
             job: job.id,
             worker: "desk".to_owned(),
-            machine: "here".to_owned(),
+            place: None,
             key_base: job.key_base,
             identity: job.identity,
             reply: Reply::Evaluated(Box::new(evaluation)),

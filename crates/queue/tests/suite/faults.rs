@@ -1,7 +1,8 @@
 //! What may go wrong on the way: nothing is lost, and nothing counts twice.
 
 use crate::nats::Nats;
-use crate::toy::{BEAT, Search, Toy, Working, until};
+use crate::searching::Search;
+use crate::toy::{BEAT, Toy, Working, until};
 use autocomp_core::Outcome;
 use autocomp_eval::Bench;
 use autocomp_eval::isolation::{Failure, Reply, Request};
@@ -171,6 +172,7 @@ fn a_worker_of_another_version_says_so() {
         weight: 1,
         lease_ms: 1000,
         chosen: None,
+        held: None,
         refused: Vec::new(),
         ended: false,
     };
@@ -213,14 +215,13 @@ fn a_job_that_is_not_what_its_id_says_is_thrown_away() {
     let chosen = autocomp_queue::Chosen {
         facts: toy.facts(),
         worker: "desk".to_owned(),
-        machine: None,
     };
     let ask = |source: &str| {
         let request = Request::Evaluate {
             source: source.to_owned(),
             bound: None,
         };
-        Job::new(&chosen, "one", request)
+        Job::new(&chosen, None, "one", request)
     };
     let mut poisoned = ask("another");
     poisoned.id = ask("wanted").id;

@@ -4,7 +4,9 @@
 
 mod accesses;
 mod answers;
+mod devices;
 mod faults;
 mod nats;
+mod searching;
 mod sharing;
 mod toy;

@@ -1,7 +1,8 @@
 //! Several searches use the same workers.
 
 use crate::nats::Nats;
-use crate::toy::{BEAT, Search, Toy, WorkerPlan, Working, until};
+use crate::searching::Search;
+use crate::toy::{BEAT, Toy, WorkerPlan, Working, until};
 use autocomp_core::ContentHash;
 use autocomp_queue::{PROTOCOL, Server, Shares, Used, heard};
 use std::collections::BTreeMap;
@@ -110,7 +111,7 @@ fn a_user_with_very_many_demands_keeps_nobody_from_the_workers() {
             let demand = serde_json::json!({
                 "protocol": PROTOCOL, "program": "", "user": "mob", "queue": format!("q{it}"),
                 "title": "many", "target": "a target", "weight": 1, "lease_ms": 1000,
-                "setup": ContentHash::of(b"nothing"), "chosen": null, "refused": [],
+                "setup": ContentHash::of(b"nothing"), "chosen": null, "held": null, "refused": [],
                 "ended": false,
             });
             let subject = format!("autocomp.demands.mob.q{it}");

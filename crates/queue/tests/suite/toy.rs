@@ -3,14 +3,12 @@
 use crate::nats::Nats;
 use autocomp_catalog::Catalog;
 use autocomp_core::{ContentHash, Cost, Evaluation, Measurement, Outcome, Seed};
-use autocomp_eval::isolation::{Link, Reply, Request};
 use autocomp_eval::profile::Profiled;
 use autocomp_eval::{
     Bench, BenchFacts, EvalError, Evaluator, EvaluatorSettings, Setup, WantedTools,
 };
-use autocomp_queue::{
-    Access, Coordinator, CoordinatorOptions, Counts, Open, QueueLink, Worker, WorkerOptions,
-};
+use autocomp_queue::{Access, Counts, Open, Worker, WorkerOptions};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -23,6 +21,12 @@ use tokio_util::sync::CancellationToken;
 pub struct Toy {
     pub compiler: &'static str,
     pub measured: bool,
+    /// The device that it measures on, if it does.
+    pub device: u32,
+    /// Devices that a worker has.
+    pub measuring: u32,
+    /// How many evaluations were on each device at the same time, and how many are.
+    pub on_devices: Arc<Mutex<BTreeMap<u32, (usize, usize)>>>,
     /// Kernels that were evaluated, in order.
     pub done: Arc<Mutex<Vec<String>>>,
     /// Evaluations that run now.
@@ -40,12 +44,24 @@ impl Toy {
         Self {
             compiler: "toycc 1",
             measured: false,
+            device: 0,
+            measuring: 1,
+            on_devices: Arc::default(),
             done: Arc::default(),
             running: Arc::default(),
             lies: false,
             is_full: false,
             most_time: None,
         }
+    }
+}
+
+impl Toy {
+    fn use_device(&self, is_begun: bool) {
+        let mut on_devices = self.on_devices.lock().unwrap();
+        let (most, now) = on_devices.entry(self.device).or_default();
+        *now = if is_begun { *now + 1 } else { *now - 1 };
+        *most = (*most).max(*now);
     }
 }
 
@@ -58,6 +74,7 @@ impl Evaluator for Toy {
     /// fault.
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         self.running.fetch_add(1, Ordering::SeqCst);
+        self.use_device(true);
         if let Some(time) = source.strip_prefix("sleep ") {
             let time = time.split(' ').next().unwrap().parse().unwrap();
             std::thread::sleep(Duration::from_millis(time));
@@ -74,6 +91,7 @@ impl Evaluator for Toy {
             }
             _ => {}
         }
+        self.use_device(false);
         self.running.fetch_sub(1, Ordering::SeqCst);
         self.done.lock().unwrap().push(source.to_owned());
         let about = match self.lies {
@@ -98,6 +116,7 @@ impl Evaluator for Toy {
             feedback: None,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         })
     }
 }
@@ -111,7 +130,7 @@ impl Bench for Toy {
             engine: "toy".to_owned(),
             tools: vec![self.compiler.to_owned()],
             floor: Cost::cycles(10),
-            measured: self.measured,
+            device: self.measured.then_some(self.device),
         }
     }
 
@@ -207,16 +226,20 @@ impl Working {
         told: Arc<Mutex<Vec<String>>>,
     ) -> WorkerOptions {
         let toy = plan.toy.clone();
-        let open: Box<Open> = Box::new(move |_, folder, _| {
+        let open: Box<Open> = Box::new(move |setup, folder, _| {
             std::fs::create_dir_all(folder).unwrap();
             std::fs::write(folder.join("kept"), "something of a job").unwrap();
-            Ok(Arc::new(toy.clone()))
+            Ok(Arc::new(Toy {
+                device: setup.tools.device,
+                ..toy.clone()
+            }))
         });
         WorkerOptions {
             name: plan.name.to_owned(),
             machine: plan.machine.to_owned(),
             targets: Vec::new(),
             devices: plan.devices,
+            measuring: plan.toy.measuring,
             beat: BEAT,
             most_in_flight: None,
             most_time: plan.toy.most_time,
@@ -277,98 +300,6 @@ impl Drop for Working {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-/// A search: a coordinator with an open bench.
-pub struct Search {
-    pub coordinator: Arc<Coordinator>,
-    setup: String,
-    /// Lines that it has told.
-    pub told: Arc<Mutex<Vec<String>>>,
-}
-
-impl Search {
-    pub fn start(nats: &Nats, session: &str, number: u64) -> Self {
-        Self::weighted(nats, session, number, 1)
-    }
-
-    pub fn with_access(access: &Access, session: &str, number: u64) -> Self {
-        Self::reaching(access, session, number, 1)
-    }
-
-    pub fn weighted(nats: &Nats, session: &str, number: u64, weight: u32) -> Self {
-        Self::reaching(&nats.access(), session, number, weight)
-    }
-
-    fn reaching(access: &Access, session: &str, number: u64, weight: u32) -> Self {
-        let told: Arc<Mutex<Vec<String>>> = Arc::default();
-        let lines = told.clone();
-        let options = CoordinatorOptions {
-            title: session.to_owned(),
-            session: session.to_owned(),
-            weight,
-            any_machine: false,
-            lease: LEASE,
-            beat: BEAT,
-            tell: Box::new(move |line| lines.lock().unwrap().push(line.to_owned())),
-        };
-        let coordinator = Coordinator::connect(access, options).unwrap();
-        Self {
-            coordinator: Arc::new(coordinator),
-            setup: setup(number),
-            told,
-        }
-    }
-
-    pub fn open(&self) -> Reply {
-        self.coordinator.open(&self.setup, &mut |_| {})
-    }
-
-    /// Opens the bench, if it is not open, and has a kernel evaluated.
-    pub fn ask(&self, source: &str) -> Reply {
-        let mut link = QueueLink::new(self.coordinator.clone());
-        let mut ask = |request: &Request| {
-            let told = self.told.clone();
-            let tell = &mut |line: &str| told.lock().unwrap().push(line.to_owned());
-            link.ask(request, Duration::ZERO, tell).unwrap()
-        };
-        let limits = autocomp_eval::isolation::IsolationLimits::standard();
-        let setup = self.setup.clone();
-        match ask(&Request::Open { setup, limits }) {
-            Reply::Opened { .. } => ask(&Request::Evaluate {
-                source: source.to_owned(),
-                bound: None,
-            }),
-            other => other,
-        }
-    }
-
-    pub fn evaluate(&self, source: &str) -> Evaluation {
-        match self.ask(source) {
-            Reply::Evaluated(evaluation) => *evaluation,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    /// Has kernels evaluated side by side; returns the workers in the order of kernels.
-    pub fn evaluate_all(&self, sources: &[String]) -> Vec<String> {
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = sources
-                .iter()
-                .map(|source| scope.spawn(|| self.evaluate(source)))
-                .collect();
-            threads
-                .into_iter()
-                .map(|it| it.join().unwrap().worker.unwrap())
-                .collect()
-        })
-    }
-
-    pub fn has_told(&self, words: &[&str]) -> bool {
-        let told = self.told.lock().unwrap();
-        told.iter()
-            .any(|line| words.iter().all(|it| line.contains(it)))
     }
 }
 

@@ -242,5 +242,6 @@ fn evaluation(cost: u64, is_right: bool, shape: &Shape) -> Evaluation {
         }),
         tiers: Vec::new(),
         worker: None,
+        device: None,
     }
 }

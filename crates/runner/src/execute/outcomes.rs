@@ -185,5 +185,6 @@ fn unjudged(key: ContentHash, message: String) -> Evaluation {
         feedback: None,
         tiers: Vec::new(),
         worker: None,
+        device: None,
     }
 }

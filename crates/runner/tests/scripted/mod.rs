@@ -370,6 +370,7 @@ impl Toy {
             measurement: None,
             feedback: None,
             worker: None,
+            device: None,
             tiers: vec![TierCost {
                 tier: "time".to_owned(),
                 wall_ns: Nanos(call),

@@ -77,6 +77,7 @@ impl Evaluator for Waits {
             feedback: None,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         })
     }
 }

@@ -244,6 +244,7 @@ pub fn evaluate(key: ContentHash, point: Point, floor: u64) -> Evaluation {
         feedback: None,
         tiers: Vec::new(),
         worker: None,
+        device: None,
     }
 }
 

@@ -146,6 +146,7 @@ fn evaluation() -> impl Strategy<Value = Evaluation> {
                 measurement,
                 feedback,
                 worker: None,
+                device: None,
                 tiers: vec![TierCost {
                     tier: "build".to_owned(),
                     wall_ns: Nanos(wall_ns),

@@ -93,6 +93,7 @@ pub fn evaluation() -> Evaluation {
         }),
         tiers: Vec::new(),
         worker: None,
+        device: None,
     }
 }
 

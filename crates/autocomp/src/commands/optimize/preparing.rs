@@ -11,6 +11,7 @@ pub(super) use course::stored_settings;
 use super::super::eval::kernel_source;
 use super::confirming::Confirmers;
 use super::forking::Origin;
+use super::held::Measured;
 use super::reporting::best_name;
 use super::reusing::{Reuse, Wanted};
 use super::{Arguments, begin};
@@ -270,12 +271,14 @@ fn resume(
     }
     let named = named_again(arguments, workplace);
     check_origin(&view, folder, &settings, named, workplace)?;
+    let measured = Measured::of(&view);
     drop(view);
     take_limits(arguments, &mut settings);
     settings.check()?;
     set_up(workplace, &settings)?;
     workplace.prefer_compiler(settings.compiler.as_deref(), Some(&compiler));
     let bench = open_bench(workplace, &settings, output)?;
+    measured.check(arguments, &bench)?;
     // Before anything is evaluated for a kernel that could not be written.
     let best_name = best_name(&bench)?;
     check_replaceable(folder, &best_name).map_err(|error| store_error(&error))?;

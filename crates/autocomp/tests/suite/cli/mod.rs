@@ -7,6 +7,8 @@ mod bad_input;
 mod boundaries;
 mod building;
 mod compiler;
+#[cfg(feature = "queue")]
+mod devices;
 mod documents;
 #[cfg(feature = "host")]
 mod elsewhere;

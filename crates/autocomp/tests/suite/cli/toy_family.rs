@@ -6,8 +6,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Calls the program of `examples/toy` in `place`.
-fn toy(place: &Place, arguments: &[&str]) -> Ended {
+/// Returns a call of the program of `examples/toy` in `place`.
+pub(super) fn toy_command(place: &Place, arguments: &[&str]) -> Command {
     let program = Path::new(env!("CARGO_BIN_EXE_autocomp"));
     let program = program.with_file_name("examples").join("toy");
     let mut command = Command::new(program);
@@ -15,6 +15,12 @@ fn toy(place: &Place, arguments: &[&str]) -> Ended {
         .current_dir(place.path())
         .env("AUTOCOMP_CACHE_DIR", place.path().join("cache"))
         .args(arguments);
+    command
+}
+
+/// Calls the program of `examples/toy` in `place`.
+pub(super) fn toy(place: &Place, arguments: &[&str]) -> Ended {
+    let mut command = toy_command(place, arguments);
     // A run knows where its data is.
     if !["show", "report"].contains(&arguments[0]) {
         command.args(["--data", &data("toy")]);

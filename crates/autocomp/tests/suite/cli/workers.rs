@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-struct Worker(Child);
+pub(super) struct Worker(pub(super) Child);
 
 impl Worker {
     fn start(place: &Place, nats: &Nats, name: &str) -> Self {

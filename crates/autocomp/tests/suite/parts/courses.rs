@@ -36,6 +36,7 @@ fn evaluated(plan: u32, source: &str, cost: Option<u64>) -> Event {
             feedback: None,
             tiers: Vec::new(),
             worker: None,
+            device: None,
         }),
         same_as: None,
         code: None,

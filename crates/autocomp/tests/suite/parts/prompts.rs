@@ -239,6 +239,7 @@ fn evaluation(told: &Told) -> Evaluation {
         }),
         tiers: Vec::new(),
         worker: None,
+        device: None,
     }
 }
 

@@ -219,7 +219,7 @@ impl Bench for CudaBench {
             engine: self.engine.clone(),
             tools: vec![self.compiler.name().to_owned()],
             floor: self.floor(),
-            measured: false,
+            device: None,
         }
     }
 

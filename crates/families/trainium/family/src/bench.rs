@@ -471,7 +471,7 @@ impl Bench for TrainiumBench {
             engine: self.engine.clone(),
             tools: vec![self.compiler().to_owned()],
             floor: self.floor,
-            measured: false,
+            device: None,
         }
     }
 

@@ -91,6 +91,8 @@ pub(crate) struct DeviceBench {
     /// Checks kernels before they may run on the device.
     simulated: CudaBench,
     settings: Settings,
+    /// Which GPU it is, counted from the one that the machine file names.
+    number: u32,
     told: Told,
     cache_folder: PathBuf,
     engine: String,
@@ -101,7 +103,9 @@ pub(crate) struct DeviceBench {
 }
 
 impl DeviceBench {
-    pub(crate) fn open(opening: Opening<'_>, settings: Settings) -> Result<Self, EvalError> {
+    pub(crate) fn open(opening: Opening<'_>, mut settings: Settings) -> Result<Self, EvalError> {
+        let number = opening.surroundings.device;
+        settings.device = settings.device.saturating_add(number);
         let (target, name) = (opening.target, opening.machine);
         let machine = crate::machine_of(target, name)?;
         let told = found(settings.library.as_deref(), settings.device).map_err(|reason| {
@@ -158,6 +162,7 @@ impl DeviceBench {
             identity,
             simulated,
             settings,
+            number,
             told,
             cache_folder,
             base: OnceLock::new(),
@@ -459,7 +464,7 @@ impl Bench for DeviceBench {
             identity: self.identity,
             engine: self.engine.clone(),
             floor: self.floor(),
-            measured: true,
+            device: Some(self.number),
             ..self.simulated.facts()
         }
     }

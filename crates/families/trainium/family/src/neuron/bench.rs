@@ -435,7 +435,7 @@ impl Bench for NeuronBench {
             key_base: self.evaluations.base(),
             identity: self.identity,
             engine: self.engine.clone(),
-            measured: true,
+            device: Some(0),
             ..self.simulated.facts()
         }
     }

@@ -136,6 +136,7 @@ impl Tools {
             compiler: None,
             recorded_compiler: None,
             carried: None,
+            device: 0,
             path: Some(format!("{}:{path}", self.path("bin").display()).into()),
             install: true,
         };
