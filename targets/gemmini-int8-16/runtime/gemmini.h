@@ -17,6 +17,11 @@
 
 #include "gemmini_params.h"
 
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
+void *memmove(void *to, const void *from, size_t bytes);
+void *memset(void *to, int value, size_t bytes);
+int memcmp(const void *a, const void *b, size_t bytes);
+
 /* Discarded: for kernels with prints left in them. */
 int printf(const char *format, ...);
 int puts(const char *text);

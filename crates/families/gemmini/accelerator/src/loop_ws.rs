@@ -171,6 +171,15 @@ impl MatmulLoop {
                 format!("a pad of {pad}; it must be less than the {dim} of a tile"),
             ));
         }
+        if self.run.activation > LAST_ACTIVATION {
+            return Err((
+                "loop-ws-activation",
+                format!(
+                    "activation {}; there are 0 (none) to {LAST_ACTIVATION}",
+                    self.run.activation
+                ),
+            ));
+        }
         let half = u64::from(config.acc_rows() / 2);
         if i * j * dim > half {
             return Err((
@@ -441,6 +450,9 @@ impl MatmulLoop {
         Ok(())
     }
 }
+
+/// The greatest number of an activation: softmax.
+const LAST_ACTIVATION: u8 = 4;
 
 /// Returns what a store activation does in its three passes: to blocks that
 /// are not the last of a row, and to the last.

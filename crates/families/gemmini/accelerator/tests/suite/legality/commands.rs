@@ -231,6 +231,8 @@ fn loops_that_do_not_fit_are_refused() {
         &["6400", "8192"],
     );
     refused(&bounds(65535, 65535, 65535, 0), "loop-ws-accumulator", &[]);
+    d.run(9, 0, 1 << 32 | 1 << 16 | 1);
+    refused(&d.fails(8, 7 << 8, 0), "loop-ws-activation", &["7"]);
     refused(&d.fails(15, 1 << 8, 1), "loop-conv-size", &["batches is 0"]);
     let mut plain = int8_16();
     plain.features.loop_conv = false;
