@@ -1,16 +1,16 @@
-//! Right answers: the problem's reference, run on the host if it computes with integers only,
-//! where the answers cannot differ, and on the simulated core otherwise.
+//! Right answers: the problem's reference, run on the host if it is in Python or computes with
+//! integers only, where the answers cannot differ, and on the simulated core otherwise.
 
 use crate::image::{Image, ImageError};
 use crate::layout::Layout;
 use crate::platform::Platform;
-use autocomp_catalog::{InputSet, Problem};
+use autocomp_catalog::{InputSet, Problem, ReferenceLanguage};
 use autocomp_core::{ContentHash, ContentHasher, Seed};
 use autocomp_eval::EvalError;
 use autocomp_eval::FileStore;
 use autocomp_eval::comparison::place;
 use autocomp_eval::inputs::Case;
-use autocomp_native::Reference;
+use autocomp_native::{Reference, parts};
 use autocomp_riscv::Limits;
 use autocomp_riscv_machine::Stop;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
@@ -71,7 +71,8 @@ impl<P: Platform> Oracle<'_, P> {
         if missing.is_empty() {
             return Ok(cases);
         }
-        if self.platform.answers_on_host() {
+        let is_script = self.problem.reference_language == ReferenceLanguage::Python;
+        if is_script || self.platform.answers_on_host() {
             let toolchain = self.builder.toolchain().clone();
             let host = Reference::new(self.problem, toolchain, self.cache_folder)?;
             self.answer(&mut missing, is_first, &Asked::Host(Box::new(host)))?;
@@ -145,19 +146,7 @@ impl<P: Platform> Oracle<'_, P> {
     }
 
     fn stored(&self, key: &ContentHash) -> Option<Vec<Option<Vec<u8>>>> {
-        let bytes = self.store.get(key)?;
-        let mut rest = bytes.as_slice();
-        let mut after = Vec::new();
-        for buffer in &self.problem.buffers {
-            after.push(if buffer.is_written() {
-                let (content, others) = rest.split_at_checked(buffer.bytes())?;
-                rest = others;
-                Some(content.to_vec())
-            } else {
-                None
-            });
-        }
-        rest.is_empty().then_some(after)
+        parts(self.problem, &self.store.get(key)?)
     }
 
     fn reference(&self) -> Result<Vec<u8>, EvalError> {
@@ -272,7 +261,10 @@ impl<P: Platform> Oracle<'_, P> {
     pub fn broken(&self, what: String) -> EvalError {
         EvalError::Input {
             message: format!("the reference of problem {} {what}", self.problem.name),
-            remedies: vec![format!("correct {REFERENCE} in the problem's folder")],
+            remedies: vec![format!(
+                "correct {} in the problem's folder",
+                self.problem.reference_language.file()
+            )],
         }
     }
 }

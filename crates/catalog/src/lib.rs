@@ -26,8 +26,8 @@ pub use distribution::Distribution;
 pub use error::{CatalogError, Invalid, nearest};
 pub use isa::{Identifiers, IsaSection};
 pub use problem::{
-    Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Role, Tolerance,
-    TypeArgument, Work,
+    Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, ReferenceLanguage, Role,
+    Tolerance, TypeArgument, Work,
 };
 pub use suite::Suite;
 pub use target::{Constant, Example, Roofline, Rules, Target};

@@ -157,6 +157,27 @@ pub enum Ranking {
     Cold,
 }
 
+/// What a reference is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReferenceLanguage {
+    /// Plain C.
+    C,
+    /// Python, with or without NumPy or PyTorch.
+    Python,
+}
+
+impl ReferenceLanguage {
+    /// Returns the name of the file that holds the reference.
+    #[must_use]
+    pub const fn file(self) -> &'static str {
+        match self {
+            Self::C => "reference.c",
+            Self::Python => "reference.py",
+        }
+    }
+}
+
 /// The least any kernel must do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -202,8 +223,10 @@ pub struct Problem {
     /// Names that kernels written for another harness may use, with what they stand for there:
     /// for kernels that use them without defining them.
     pub harness: BTreeMap<String, String>,
-    /// Source of the reference: plain C with the same signature.
+    /// Source of the reference: plain C with the same signature, or a function in Python.
     pub reference: String,
+    /// What it is written in.
+    pub reference_language: ReferenceLanguage,
     /// Known kernels, by the stem of their file (`baseline`, `expert`).
     pub kernels: BTreeMap<String, String>,
     /// Hash of everything above.

@@ -252,6 +252,12 @@ impl Builder {
         )
     }
 
+    /// Returns the tools of this machine.
+    #[must_use]
+    pub fn toolchain(&self) -> &Toolchain {
+        self.compiler.toolchain()
+    }
+
     /// Returns the compiler's name and version.
     #[must_use]
     pub fn compiler(&self) -> &str {

@@ -7,9 +7,11 @@
 
 mod builder;
 mod calls;
+mod interpreter;
 pub mod library;
 mod offences;
 mod reference;
+mod script;
 mod shared_memory;
 mod slack;
 mod worker;
@@ -17,6 +19,7 @@ mod worker;
 pub use builder::{Builder, FUNCTIONS, HEADER, Kind, LIBRARY, Program, built};
 pub use calls::{Calls, Offence, Place};
 pub use offences::verdict;
-pub use reference::{Reference, answer};
+pub use reference::{Oracle, Reference, answer};
+pub use script::{Script, parts};
 pub use shared_memory::Placement;
 pub use worker::{Death, Spent, WorkerSettings};

@@ -1,12 +1,13 @@
 //! Right answers: the problem's reference, compiled for the host and run in a
-//! worker like any kernel.
+//! worker like any kernel, or run by Python.
 
 use crate::builder::{Builder, Kind, Program, built};
 use crate::calls::{Calls, Offence};
 use crate::offences;
+use crate::script::Script;
 use crate::shared_memory::Placement;
 use crate::worker::{Death, WorkerSettings};
-use autocomp_catalog::{InputSet, Problem, Role};
+use autocomp_catalog::{InputSet, Problem, ReferenceLanguage, Role};
 use autocomp_core::{ContentHash, Seed};
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
@@ -17,6 +18,41 @@ use std::time::Duration;
 
 /// Processor time that a call of a reference may take.
 const REFERENCE_TIME: Duration = Duration::from_secs(30);
+
+/// What gives right answers.
+#[derive(Debug)]
+pub enum Oracle {
+    /// A program of this processor.
+    Program(Program),
+    /// A function in Python.
+    Script(Script),
+}
+
+impl Oracle {
+    /// Makes the reference of `problem` ready to be asked; in C, it is compiled as `kind`.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if this machine does not allow it, [`EvalError::Input`] if
+    /// the compiler refuses it.
+    pub fn new(
+        problem: &Problem,
+        builder: &Builder,
+        kind: Kind,
+        cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        let language = problem.reference_language;
+        Ok(match language {
+            ReferenceLanguage::C => {
+                Self::Program(built(builder, language.file(), &problem.reference, kind)?)
+            }
+            ReferenceLanguage::Python => Self::Script(Script::new(
+                problem,
+                builder.toolchain().path(),
+                cache_folder,
+            )?),
+        })
+    }
+}
 
 /// Starts a worker of a reference with memory for one call at a time.
 fn started<'p>(
@@ -89,13 +125,49 @@ fn unanswered(problem: &Problem, set: &str, offence: &Offence) -> EvalError {
 /// when it is asked again.
 pub fn answer(
     problem: &Problem,
-    reference: &Program,
+    reference: &Oracle,
     settings: WorkerSettings,
     cases: &mut [Case],
 ) -> Result<(), EvalError> {
     if cases.is_empty() {
         return Ok(());
     }
+    match reference {
+        Oracle::Program(program) => answer_by_program(problem, program, settings, cases)?,
+        Oracle::Script(script) => {
+            script.answer(problem, &mut cases.iter_mut().collect::<Vec<_>>())?;
+        }
+    }
+    for case in cases {
+        for (idx, buffer) in problem.buffers.iter().enumerate() {
+            if let (Role::Output, Some(right)) = (buffer.role, &case.after[idx]) {
+                let poison = case.before[idx].as_deref_mut().unwrap_or(&mut []);
+                keep_apart(poison, right, buffer.dtype.bytes());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Changes a poison so that it has the right value nowhere, and no element left out is right
+/// by chance. Most differ in their first byte already, and there are millions of them.
+fn keep_apart(poison: &mut [u8], right: &[u8], width: usize) {
+    let mut at = 0;
+    while at < poison.len() {
+        let element = at..at + width;
+        if poison[at] == right[at] && poison[element.clone()] == right[element] {
+            poison[at] ^= 0x55;
+        }
+        at += width;
+    }
+}
+
+fn answer_by_program(
+    problem: &Problem,
+    reference: &Program,
+    settings: WorkerSettings,
+    cases: &mut [Case],
+) -> Result<(), EvalError> {
     let mut calls = started(problem, reference, settings)?;
     for case in cases.iter_mut() {
         calls.fill(0, case);
@@ -103,26 +175,9 @@ pub fn answer(
             .run(0..1, REFERENCE_TIME)
             .map_err(|offence| unanswered(problem, &case.name, &offence))?;
         for (idx, buffer) in problem.buffers.iter().enumerate() {
-            if !buffer.is_written() {
-                continue;
+            if buffer.is_written() {
+                case.after[idx] = Some(calls.content(0, idx).to_vec());
             }
-            let right = calls.content(0, idx).to_vec();
-            if buffer.role == Role::Output {
-                let width = buffer.dtype.bytes();
-                let poison = case.before[idx].as_deref_mut().unwrap_or(&mut []);
-                // The poison has the right value nowhere, so that no element
-                // left out is right by chance. Most differ in their first byte already,
-                // and there are millions of them.
-                let mut at = 0;
-                while at < poison.len() {
-                    let element = at..at + width;
-                    if poison[at] == right[at] && poison[element.clone()] == right[element] {
-                        poison[at] ^= 0x55;
-                    }
-                    at += width;
-                }
-            }
-            case.after[idx] = Some(right);
         }
     }
     // A reference that keeps something from call to call is found by its first case.
@@ -150,7 +205,7 @@ pub fn answer(
 pub struct Reference {
     problem: Problem,
     builder: Builder,
-    program: Program,
+    oracle: Oracle,
     settings: WorkerSettings,
     /// The cases of sets that are not fresh, with the seed that they were drawn by.
     fixed: Mutex<Option<(Seed, Vec<Arc<Case>>)>>,
@@ -196,11 +251,11 @@ impl Reference {
             _ => &[],
         };
         let builder = Builder::new(toolchain, architecture, flags, &problem.entry, cache_folder)?;
-        let program = built(&builder, "reference.c", &problem.reference, kind)?;
+        let oracle = Oracle::new(problem, &builder, kind, cache_folder)?;
         Ok(Self {
             problem: problem.clone(),
             builder,
-            program,
+            oracle,
             settings: WorkerSettings {
                 core: None,
                 tile_state: false,
@@ -216,14 +271,32 @@ impl Reference {
         &self.builder
     }
 
+    /// Returns everything that decides what is answered, beside the problem.
+    #[must_use]
+    pub fn key(&self) -> String {
+        match &self.oracle {
+            Oracle::Program(_) => self.builder.key(),
+            Oracle::Script(script) => script.key(),
+        }
+    }
+
     /// Returns what the buffers that are written hold after a call in a process of its own on
     /// what they hold in `case`, zeros where it has nothing.
     ///
     /// # Errors
     /// [`EvalError::Input`] if it does not return.
     pub fn answer(&self, case: &Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
+        let program = match &self.oracle {
+            Oracle::Program(program) => program,
+            Oracle::Script(script) => {
+                let mut answers = script.run(&self.problem, &[case])?;
+                return answers
+                    .pop()
+                    .ok_or_else(|| EvalError::Fault("no answer".into()));
+            }
+        };
         let buffers = &self.problem.buffers;
-        let mut calls = started(&self.problem, &self.program, self.settings)?;
+        let mut calls = started(&self.problem, program, self.settings)?;
         calls.fill(0, case);
         calls
             .run(0..1, REFERENCE_TIME)
@@ -242,7 +315,7 @@ impl Reference {
     pub fn case(&self, set: &InputSet, seed: Seed) -> Result<Case, EvalError> {
         let case = Case::draw(&self.problem, set, seed);
         let mut cases = [case.poisoned(&self.problem, seed)];
-        answer(&self.problem, &self.program, self.settings, &mut cases)?;
+        answer(&self.problem, &self.oracle, self.settings, &mut cases)?;
         let [case] = cases;
         Ok(case.without_poison(&self.problem))
     }

@@ -238,6 +238,7 @@ mod tests {
             link: failing,
             headers: folder.path().to_owned(),
             executable: ["/bin", "/lib", "/lib64", "/usr"].map(Into::into).to_vec(),
+            path: None,
             trial: Arc::default(),
         };
         let script = [("link.ld", &b"SECTIONS {}"[..])];

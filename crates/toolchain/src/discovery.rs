@@ -23,6 +23,13 @@ pub fn find_toolchain(
     search: &Surroundings,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
+    Ok(Toolchain {
+        path: search.path.clone(),
+        ..found(search, progress)?
+    })
+}
+
+fn found(search: &Surroundings, progress: &mut dyn FnMut(&str)) -> Result<Toolchain, EvalError> {
     if let Some(name) = &search.recorded_compiler {
         return recorded_toolchain(search, name, progress);
     }
@@ -98,7 +105,7 @@ pub(super) fn known_on_path(search: &Surroundings) -> Vec<String> {
     let names = KNOWN_NAMES.iter().map(|name| (*name).to_owned());
     names
         .chain(CLANG_VERSIONS.map(|version| format!("clang-{version}")))
-        .filter(|name| on_path(search, name).is_some())
+        .filter(|name| on_path(search.path.as_deref(), name).is_some())
         .collect()
 }
 
@@ -111,7 +118,8 @@ fn from_configured(path: &Path, search: &Surroundings) -> Result<Toolchain, Stri
         // Absolute, since tools run in folders of their own.
         Ok(_) => std::path::absolute(path).map_err(|error| error.to_string())?,
         // A bare name is looked up like a command.
-        Err(error) => on_path(search, &path.to_string_lossy()).ok_or_else(|| error.to_string())?,
+        Err(error) => on_path(search.path.as_deref(), &path.to_string_lossy())
+            .ok_or_else(|| error.to_string())?,
     };
     let name = path
         .file_name()
@@ -173,6 +181,7 @@ pub(super) fn zig_toolchain(
         headers,
         // Linked statically, as it usually is, it needs nothing else.
         executable: vec![zig.clone()],
+        path: None,
         trial: Arc::default(),
     })
 }
@@ -196,8 +205,8 @@ fn clang_toolchain(clang: &Path, search: &Surroundings, origin: &str) -> Result<
         .into_iter()
         .flatten()
         .find(|linker| linker.is_file())
-        .or_else(|| on_path(search, &format!("ld.lld-{major}")))
-        .or_else(|| on_path(search, "ld.lld"))
+        .or_else(|| on_path(search.path.as_deref(), &format!("ld.lld-{major}")))
+        .or_else(|| on_path(search.path.as_deref(), "ld.lld"))
         .ok_or_else(|| format!("is version {version}, but has no ld.lld"))?;
     let resources = output(clang, &["-print-resource-dir"])?;
     let toolchain = Toolchain {
@@ -208,6 +217,7 @@ fn clang_toolchain(clang: &Path, search: &Surroundings, origin: &str) -> Result<
         compile: Command::new(clang, &[]),
         link: Command::new(&linker, &[]),
         headers: Path::new(resources.trim()).join("include"),
+        path: None,
         trial: Arc::default(),
     };
     tried(toolchain)
@@ -228,6 +238,7 @@ fn gcc_toolchain(gcc: &Path, origin: &str) -> Result<Toolchain, String> {
         compile: Command::new(gcc, &[]),
         link: Command::new(gcc, &[]),
         headers: PathBuf::from(headers.trim()),
+        path: None,
         trial: Arc::default(),
     };
     tried(toolchain)
@@ -312,9 +323,10 @@ fn output(program: &Path, args: &[&str]) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns the first executable file called `name` on the search path.
-pub(super) fn on_path(search: &Surroundings, name: &str) -> Option<PathBuf> {
-    std::env::split_paths(search.path.as_deref()?)
+/// Returns the first executable file called `name` on a search path.
+#[must_use]
+pub fn on_path(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path?)
         .map(|folder| folder.join(name))
         .filter(|file| file.is_absolute())
         .find(|file| {

@@ -110,7 +110,7 @@ impl Installation<'_> {
         let wheel = self.pin.wheel;
         let loaded = target.with_file_name("loaded");
         let mut reasons = Vec::new();
-        for pip in Pip::all(|name| on_path(self.search, name)) {
+        for pip in Pip::all(|name| on_path(self.search.path.as_deref(), name)) {
             match pip.look(wheel) {
                 Registry::Likely => {}
                 Registry::NoPip(reason) => {
@@ -213,7 +213,7 @@ impl Installation<'_> {
     fn unpack(&self, wheel: &Path, target: &Path) -> Result<(), String> {
         let python = ["python3", "python"]
             .iter()
-            .find_map(|name| on_path(self.search, name))
+            .find_map(|name| on_path(self.search.path.as_deref(), name))
             .ok_or("there is no python3 to unpack it with; unpack it with `unzip` and name the folder with `--toolchain`")?;
         let output = Command::new(python)
             .args(["-c", UNPACKING])

@@ -15,7 +15,7 @@ mod tools;
 mod trial;
 
 pub use compiler::Compiler;
-pub use discovery::find_toolchain;
+pub use discovery::{find_toolchain, on_path};
 pub use pinned::pinned_folders;
 pub use target::CompileTarget;
 pub use toolchain::{Family, Toolchain};

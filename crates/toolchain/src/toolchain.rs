@@ -33,6 +33,8 @@ pub struct Toolchain {
     pub(crate) headers: PathBuf,
     /// Files and folders that the tools execute and load.
     pub(crate) executable: Vec<PathBuf>,
+    /// The value of `PATH` where it was found, for other tools.
+    pub(crate) path: Option<OsString>,
     /// Whether it has built a trial program, or why not, once that was tried.
     pub(crate) trial: Arc<OnceLock<Result<(), String>>>,
 }
@@ -65,5 +67,11 @@ impl Toolchain {
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.compile.program
+    }
+
+    /// Returns the value of `PATH` where it was found, for other tools.
+    #[must_use]
+    pub fn path(&self) -> Option<&OsStr> {
+        self.path.as_deref()
     }
 }

@@ -5,7 +5,10 @@ use super::checks::{
     check_tolerance, check_work,
 };
 use super::signature::contradiction;
-use super::{Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, Tolerance, Work};
+use super::{
+    Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, ReferenceLanguage, Tolerance,
+    Work,
+};
 use crate::error::CatalogError;
 use crate::toml_text::Source;
 use crate::tree::Tree;
@@ -77,11 +80,7 @@ pub(crate) fn load(
         text: text("problem.toml", "describe the problem in it")?,
     };
     let file: ProblemFile = source.parse()?;
-    let reference = text(
-        "reference.c",
-        "add a plain C function with the kernel's signature: the oracle",
-    )?
-    .clone();
+    let (reference_language, reference) = reference(tree, texts)?;
     check_signature(source, &file)?;
     check_buffers(source, &file.buffer)?;
     let buffers: Vec<Buffer> = file
@@ -115,7 +114,7 @@ pub(crate) fn load(
         .collect();
 
     let mut oracle = ContentHasher::new("problem-oracle");
-    for part in [name, source.text, &reference] {
+    for part in [name, source.text, reference] {
         oracle.update(part.as_bytes());
     }
     let oracle_hash = oracle.finish();
@@ -156,11 +155,38 @@ pub(crate) fn load(
             .map(|(name, value)| (name, value.into_inner()))
             .collect(),
         harness,
-        reference,
+        reference: reference.clone(),
+        reference_language,
         kernels,
         content_hash: content.finish(),
         oracle_hash,
     })
+}
+
+/// Returns the reference of a problem: of the two files that can hold it, there must be one.
+fn reference<'t>(
+    tree: &Tree,
+    texts: &'t BTreeMap<String, String>,
+) -> Result<(ReferenceLanguage, &'t String), CatalogError> {
+    let [c, python] = [ReferenceLanguage::C, ReferenceLanguage::Python];
+    match [c, python].map(|language| texts.get(language.file())) {
+        [Some(text), None] => Ok((c, text)),
+        [None, Some(text)] => Ok((python, text)),
+        [None, None] => Err(CatalogError::Missing {
+            folder: tree.folder(),
+            file: format!("{} and no {}", c.file(), python.file()),
+            remedy: "add the oracle: a plain C function with the kernel's signature, or in Python a function `reference` of the inputs that returns the outputs".into(),
+        }),
+        [Some(_), Some(text)] => {
+            let path = tree.display(python.file());
+            let source = Source { path: &path, text };
+            Err(source.error(
+                0..0,
+                format!("{} is there, too", c.file()),
+                "a problem has one definition: remove one of the two files, or give it another name",
+            ))
+        }
+    }
 }
 
 /// Reads `harness.toml`, if there is one: names and what they stand for.

@@ -225,6 +225,14 @@ fn what_is_said_about_missing_files_and_broken_templates() {
     let cases = [
         ("no reference", load(&[("problem.toml", PROBLEM)])),
         (
+            "two references",
+            load(&[
+                ("problem.toml", PROBLEM),
+                ("reference.c", KERNEL),
+                ("reference.py", "def reference(A, B): return A"),
+            ]),
+        ),
+        (
             "name without a number",
             load(&[
                 ("problem.toml", PROBLEM),

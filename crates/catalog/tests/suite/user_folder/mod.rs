@@ -2,7 +2,7 @@
 
 mod broken;
 
-use autocomp_catalog::{Catalog, CatalogError};
+use autocomp_catalog::{Catalog, CatalogError, ReferenceLanguage};
 use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -132,8 +132,21 @@ fn the_problems_in_the_documentation_are_sound() {
         .filter(|block| !block.starts_with("sh\n"))
         .filter_map(|block| Some(block.split_once('\n')?.1))
         .collect();
+    let (in_python, blocks): (Vec<&str>, Vec<&str>) = blocks
+        .into_iter()
+        .partition(|block| block.contains("def reference("));
+    assert_eq!(in_python.len(), 2);
     let (problems, rest) = blocks.as_chunks::<3>();
     assert_eq!((problems.len(), rest), (2, &[][..]));
+    for reference in in_python {
+        let files = [
+            ("problem.toml", problems[0][0]),
+            ("reference.py", reference),
+        ];
+        let problem = load(&files).expect("a sound problem");
+        assert_eq!(problem.reference_language, ReferenceLanguage::Python);
+        assert_eq!(problem.kernels.len(), 0);
+    }
     let macs = [64 * 64 * 64, 0];
     for (at, [description, reference, baseline]) in problems.iter().enumerate() {
         let problem = load(&[

@@ -65,7 +65,7 @@ impl CudaBench {
             let mut hasher = ContentHasher::new("cuda evaluation");
             hasher.update(&problem.oracle_hash.0);
             hasher.update(code.as_bytes());
-            hasher.update(reference.builder().key().as_bytes());
+            hasher.update(reference.key().as_bytes());
             hasher.update(compiler.key().as_bytes());
             hasher.update(text.as_bytes());
             hasher.update(&opening.settings.seed.0.to_le_bytes());

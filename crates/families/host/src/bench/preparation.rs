@@ -7,7 +7,7 @@ use autocomp_catalog::{Buffer, InputSet, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
-use autocomp_native::{Kind, Program, WorkerSettings, answer, built};
+use autocomp_native::{Kind, Oracle, WorkerSettings, answer, built};
 use std::sync::{OnceLock, PoisonError};
 
 /// Bytes that the buffers of all timed calls may take together.
@@ -101,9 +101,9 @@ impl HostBench {
         Ok(tests)
     }
 
-    fn reference(&self) -> Result<Program, EvalError> {
-        let source = &self.problem.reference;
-        built(&self.builder, "reference.c", source, Kind::Reference)
+    fn reference(&self) -> Result<Oracle, EvalError> {
+        let folder = &self.settings.cache_folder;
+        Oracle::new(&self.problem, &self.builder, Kind::Reference, folder)
     }
 
     /// Returns what running a kernel costs that does nothing.

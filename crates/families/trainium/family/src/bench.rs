@@ -90,7 +90,7 @@ impl TrainiumBench {
             let mut hasher = ContentHasher::new("trainium evaluation");
             hasher.update(&problem.oracle_hash.0);
             hasher.update(code.as_bytes());
-            hasher.update(reference.builder().key().as_bytes());
+            hasher.update(reference.key().as_bytes());
             hasher.update(text.as_bytes());
             hasher.update(&roofline.peak_macs.to_le_bytes());
             hasher.update(&roofline.bytes.to_le_bytes());

@@ -1,0 +1,204 @@
+"""Calls the function `reference` of a problem for each case and sends what it returns.
+
+Reads `reference.py` in its folder, and from standard input a line that describes the problem
+and the inputs behind it. Answers, on what was standard output: for each case a byte 0 and the outputs, or a byte 1 and, up to the
+end, a JSON object that says what is wrong.
+"""
+
+import json
+import os
+import struct
+import sys
+
+# What the reference prints is no answer.
+answers = os.fdopen(os.dup(1), "wb")
+os.dup2(2, 1)
+
+FILE = "reference.py"
+WHOLE = "bBhHiIlLqQ?"
+
+
+class Refusal(Exception):
+    """What is wrong, in words, and of which kind."""
+
+    def __init__(self, kind, message):
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+def said(error):
+    """Returns what an exception says, after its line in the reference."""
+    name = type(error).__name__
+    if isinstance(error, SyntaxError) and error.filename == FILE:
+        return f"line {error.lineno}: {name}: {error.msg}"
+    line, at = None, error.__traceback__
+    while at is not None:
+        if at.tb_frame.f_code.co_filename == FILE:
+            line = at.tb_lineno
+        at = at.tb_next
+    place = "" if line is None else f"line {line}: "
+    return f"{place}{name}: {error}" if str(error) else f"{place}{name}"
+
+
+def refusal(error):
+    """Returns what is told of an exception of the reference."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return Refusal("module", error.name.partition(".")[0])
+    if isinstance(error, MemoryError):
+        return Refusal("memory", said(error))
+    if isinstance(error, OSError):
+        return Refusal("confined", said(error))
+    return Refusal("exception", said(error))
+
+
+def loaded():
+    """Runs the file and returns its function."""
+    with open(FILE, encoding="utf-8") as file:
+        text = file.read()
+    names = {"__name__": "reference", "__file__": FILE}
+    exec(compile(text, FILE, "exec"), names)
+    function = names.get("reference")
+    if not callable(function):
+        raise Refusal("function", "has no function `reference`")
+    return function
+
+
+def constants(function, arguments):
+    """Returns those of the problem's arguments that the function has parameters for."""
+    import inspect
+
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return arguments
+    if any(it.kind == it.VAR_KEYWORD for it in parameters):
+        return arguments
+    names = {it.name for it in parameters}
+    return {name: value for name, value in arguments.items() if name in names}
+
+
+def nested(values, shape):
+    """Returns a list of lists of `shape`."""
+    for extent in reversed(shape[1:]):
+        values = [values[at : at + extent] for at in range(0, len(values), extent)]
+    return values
+
+
+def given(content, buffer):
+    """Returns what the reference gets for an input."""
+    code, shape = buffer["code"], buffer["shape"]
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is None and numpy is None:
+        values = struct.unpack(f"<{len(content) // struct.calcsize(code)}{code}", content)
+        return nested(list(values), shape)
+    import numpy
+
+    array = numpy.frombuffer(content, numpy.dtype("<" + code)).reshape(shape)
+    # Numbers shorter than those of NumPy are given as single precision, which holds them.
+    array = array.astype(numpy.float32) if code == "d" else array.copy()
+    if torch is None:
+        return array
+    return torch.from_numpy(array).to(getattr(torch, buffer["dtype"], torch.float32))
+
+
+def flattened(value, shape, name, depth=0):
+    """Returns the numbers of lists in lists, which must have `shape`."""
+    if depth == len(shape):
+        if isinstance(value, (list, tuple)):
+            raise Refusal("shape", f"`{name}` has more than {len(shape)} dimensions")
+        return [value]
+    if not isinstance(value, (list, tuple)) or len(value) != shape[depth]:
+        found = f"{len(value)} elements" if isinstance(value, (list, tuple)) else "a number"
+        raise Refusal(
+            "shape", f"`{name}` has {found} in dimension {depth} instead of {shape[depth]}"
+        )
+    return [it for part in value for it in flattened(part, shape, name, depth + 1)]
+
+
+def wrong_type(found, buffer):
+    name, dtype = buffer["name"], buffer["dtype"]
+    return Refusal("dtype", f"`{name}` has elements of type {found} instead of {dtype}")
+
+
+def out_of_range(value, buffer):
+    name, dtype = buffer["name"], buffer["dtype"]
+    return Refusal("range", f"`{name}` holds {value}, which {dtype} does not have")
+
+
+def plain(value, buffer):
+    """Returns the bytes of an output that is made of lists."""
+    code = buffer["code"]
+    values = flattened(value, buffer["shape"], buffer["name"])
+    for value in values:
+        number = isinstance(value, int) or code in "fd" and isinstance(value, float)
+        if not number:
+            raise wrong_type(type(value).__name__, buffer)
+        if code in WHOLE and not buffer["least"] <= value <= buffer["most"]:
+            raise out_of_range(value, buffer)
+    try:
+        return struct.pack(f"<{len(values)}{code}", *values)
+    except OverflowError as error:
+        raise Refusal("range", f"`{buffer['name']}`: {error}") from error
+
+
+def sent(value, buffer):
+    """Returns the bytes of an output."""
+    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().cpu()
+        value = (value.double() if value.is_floating_point() else value).numpy()
+    if numpy is None:
+        return plain(value, buffer)
+    array, code = numpy.asarray(value), buffer["code"]
+    if list(array.shape) != buffer["shape"]:
+        found, wanted = list(array.shape), buffer["shape"]
+        raise Refusal("shape", f"`{buffer['name']}` has the shape {found} instead of {wanted}")
+    if array.dtype.kind not in ("biuf" if code in "fd" else "biu"):
+        raise wrong_type(array.dtype, buffer)
+    if code in WHOLE:
+        for value in (array.min(), array.max()):
+            if not buffer["least"] <= int(value) <= buffer["most"]:
+                raise out_of_range(value, buffer)
+    with numpy.errstate(over="ignore"):
+        return numpy.ascontiguousarray(array, numpy.dtype("<" + code)).tobytes()
+
+
+def returned(result, outputs):
+    """Returns the outputs among what the reference returned."""
+    results = result if isinstance(result, tuple) else (result,)
+    if len(results) != len(outputs):
+        names = ", ".join(buffer["name"] for buffer in outputs)
+        raise Refusal("count", f"results: {len(results)} instead of {len(outputs)} ({names})")
+    return results
+
+
+def main():
+    problem = json.loads(sys.stdin.buffer.readline())
+    function = loaded()
+    named = constants(function, problem["arguments"])
+    buffers = problem["buffers"]
+    outputs = [buffer for buffer in buffers if buffer["is_written"]]
+    for _ in range(problem["cases"]):
+        inputs = [
+            given(sys.stdin.buffer.read(buffer["sent"]), buffer)
+            for buffer in buffers
+            if buffer["is_read"]
+        ]
+        results = returned(function(*inputs, **named), outputs)
+        parts = [sent(value, buffer) for value, buffer in zip(results, outputs)]
+        answers.write(b"\0" + b"".join(parts))
+        answers.flush()
+
+
+try:
+    main()
+except Refusal as found:
+    wrong = found
+except BaseException as error:
+    wrong = refusal(error)
+else:
+    os._exit(0)
+answers.write(b"\1" + json.dumps({"kind": wrong.kind, "message": wrong.message}).encode())
+answers.flush()
+os._exit(1)

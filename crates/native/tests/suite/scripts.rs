@@ -1,0 +1,256 @@
+//! References in Python: what they get, what counts as an answer, and what is said of the rest.
+
+use autocomp_catalog::{Catalog, Problem};
+use autocomp_core::Seed;
+use autocomp_eval::EvalError;
+use autocomp_eval::inputs::Case;
+use autocomp_native::Script;
+use std::path::Path;
+use std::process::Command;
+
+/// `x` and `mask` are read, `y` and `n` are written.
+const PROBLEM: &str = r#"
+target = "any"
+description = "Scaled numbers, and how many are kept"
+entry = "solution"
+signature = "void solution(uint16_t x[2][3], uint8_t mask[3], float y[2][3], int8_t n[1])"
+tolerance = { kind = "close", relative = 1e-6, absolute = 0.0 }
+work = { macs = 6, bytes = 40 }
+arguments = { scale = 0.5, kind = { dtype = "bfloat16" } }
+buffer = [
+  { name = "x", dtype = "bfloat16", shape = [2, 3], role = "input" },
+  { name = "mask", dtype = "bool", shape = [3], role = "input" },
+  { name = "y", dtype = "float32", shape = [2, 3], role = "output" },
+  { name = "n", dtype = "int8", shape = [1], role = "output" },
+]
+[[input_set]]
+name = "real"
+fill.x = { kind = "choice", values = [-1.5, 0.25, 3.0] }
+fill.mask = { kind = "identity" }
+"#;
+
+const HONEST: &str = "
+def reference(x, mask, scale):
+    y = [[scale * it if kept else 0 for it, kept in zip(row, mask)] for row in x]
+    return y, [sum(mask)]
+";
+
+fn problem(reference: &str) -> Problem {
+    let folder = tempfile::tempdir().expect("a folder");
+    let own = folder.path().join("problems/own/small");
+    std::fs::create_dir_all(&own).expect("a folder");
+    std::fs::write(own.join("problem.toml"), PROBLEM).expect("a file");
+    std::fs::write(own.join("reference.py"), reference).expect("a file");
+    let mut catalog = Catalog::built_in().expect("built-in data");
+    catalog.add_folder(folder.path()).expect("the problem");
+    catalog.problem("own/small").expect("the problem")
+}
+
+fn case(problem: &Problem) -> Case {
+    Case::draw(problem, &problem.input_sets[0], Seed(3))
+}
+
+fn script(problem: &Problem, cache: &Path) -> Script {
+    let path = std::env::var_os("PATH");
+    Script::new(problem, path.as_deref(), cache).expect("Python, which tests need")
+}
+
+/// Returns what the outputs hold, or what is said instead.
+fn answer(reference: &str) -> Result<Vec<f64>, String> {
+    let cache = tempfile::tempdir().expect("a folder");
+    let problem = problem(reference);
+    let mut case = case(&problem);
+    script(&problem, cache.path())
+        .with_call_seconds(1)
+        .answer(&problem, &mut [&mut case])
+        .map_err(|error| match error {
+            EvalError::Input { message, remedies }
+            | EvalError::Environment { message, remedies } => {
+                format!("{message}; {}", remedies.join("; "))
+            }
+            EvalError::Fault(message) => message,
+            other => other.to_string(),
+        })?;
+    Ok(numbers(&problem, &case.after))
+}
+
+fn numbers(problem: &Problem, contents: &[Option<Vec<u8>>]) -> Vec<f64> {
+    let buffers = problem.buffers.iter().zip(contents);
+    let values = buffers.filter_map(|(buffer, content)| {
+        let elements = content.as_ref()?.chunks(buffer.dtype.bytes());
+        Some(elements.map(|it| buffer.dtype.value(it)))
+    });
+    values.flatten().collect()
+}
+
+/// Returns what is right.
+fn right() -> Vec<f64> {
+    let problem = problem(HONEST);
+    let given = numbers(&problem, &case(&problem).before);
+    let (x, mask) = given.split_at(6);
+    let product = |(at, x): (usize, &f64)| 0.5 * x * mask[at % 3];
+    let mut wanted: Vec<f64> = x.iter().enumerate().map(product).collect();
+    wanted.push(mask.iter().sum());
+    wanted
+}
+
+#[test]
+fn a_reference_gets_inputs_and_arguments_and_returns_outputs() {
+    assert_eq!(answer(HONEST), Ok(right()));
+    // What it prints and leaves changed is no answer.
+    let noisy = HONEST
+        .replace(
+            "    return",
+            "    print('\\0' * 99)\n    mask = x = 1\n    return",
+        )
+        .replace("[sum(mask)]", "[int(n)]")
+        .replace("    y =", "    n = sum(mask)\n    y =");
+    assert_eq!(answer(&noisy), Ok(right()));
+}
+
+#[test]
+fn numpy_is_used_where_it_is_and_else_asked_for() {
+    let with_numpy = "
+import numpy as np
+def reference(x, mask, *, scale):
+    assert x.dtype == np.float32 and mask.dtype == bool and x.shape == (2, 3)
+    return (x * np.float64(scale)) * mask, mask.sum(keepdims=True)
+";
+    let has = Command::new("python3")
+        .args(["-c", "import numpy"])
+        .output();
+    if has.is_ok_and(|it| it.status.success()) {
+        assert_eq!(answer(with_numpy), Ok(right()));
+        for (result, wanted) in [
+            ("x, x", "`n` has the shape [2, 3] instead of [1]"),
+            (
+                "x, np.zeros(1)",
+                "`n` has elements of type float64 instead of int8",
+            ),
+            (
+                "x, np.full(1, 200)",
+                "`n` holds 200, which int8 does not have",
+            ),
+            (
+                "x / 0 * 0, mask.sum(keepdims=True)",
+                "gives no number for y[0][0]",
+            ),
+        ] {
+            let text = format!("import numpy as np\ndef reference(x, mask): return {result}");
+            let said = answer(&text).expect_err(result);
+            assert!(said.contains(wanted), "{said}");
+        }
+    } else {
+        let said = answer(with_numpy).expect_err("no NumPy here");
+        assert!(said.contains("imports `numpy`, which Python 3."), "{said}");
+        assert!(said.contains("-m pip install numpy"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_no_answer_is_told_with_the_line_and_a_remedy() {
+    let returns = |what: &str| format!("def reference(x, mask): return {what}");
+    let cases = [
+        (
+            "x = 1",
+            "has no function `reference`; define `def reference(…)`",
+        ),
+        (
+            "def reference(x, mask):\n  return x y",
+            "line 2: SyntaxError: invalid syntax",
+        ),
+        (
+            "def reference(x, mask):\n  y = x[0]\n  return y[3] / 0",
+            "line 3: IndexError",
+        ),
+        ("import nobody_has_it.part", "imports `nobody_has_it`"),
+        ("def reference(x): return x", "TypeError"),
+        (&returns("x"), "results: 1 instead of 2 (y, n)"),
+        (&returns("x, [1], [2]"), "results: 3 instead of 2 (y, n)"),
+        (
+            &returns("x[:1], [1]"),
+            "`y` has 1 elements in dimension 0 instead of 2",
+        ),
+        (&returns("x, [[1]]"), "`n` has more than 1 dimensions"),
+        (
+            &returns("x, [1.5]"),
+            "`n` has elements of type float instead of int8",
+        ),
+        (
+            &returns("x, [128]"),
+            "`n` holds 128, which int8 does not have; clamp it",
+        ),
+        (&returns("[[1e39] * 3] * 2, [1]"), "`y`: float too large"),
+        (
+            &returns("[[float('nan')] * 3] * 2, [1]"),
+            "gives no number for y[0][0] on input set `real`",
+        ),
+        (
+            &returns("x, [open('/etc/passwd')]"),
+            "PermissionError: [Errno 13]",
+        ),
+        (
+            "import socket\ndef reference(x, mask): socket.socket()",
+            "line 2: PermissionError: [Errno 1] Operation not permitted; a reference sees no files",
+        ),
+        (
+            "import subprocess\ndef reference(x, mask): subprocess.run(['/bin/true'])",
+            "line 2: PermissionError",
+        ),
+        (
+            "import os\ndef reference(x, mask): os._exit(0)",
+            "ended without an answer",
+        ),
+        (
+            "def reference(x, mask):\n  raise SystemExit(0)",
+            "line 2: SystemExit: 0",
+        ),
+        (
+            "def reference(x, mask):\n  while True: pass",
+            "does not end within 3 s of processor time, 1 for each of 2 calls",
+        ),
+        (
+            "n = 0\ndef reference(x, mask):\n  global n\n  n += 1\n  return x, [n]",
+            "contradicts itself: called again on input set `real`",
+        ),
+        (
+            "def reference(x, mask): return reference(x, mask)",
+            "RecursionError",
+        ),
+        (
+            "def reference(x, mask): return bytearray(1 << 40)",
+            "MemoryError; make the problem smaller",
+        ),
+    ];
+    for (reference, wanted) in cases {
+        let said = answer(reference).expect_err(reference);
+        assert!(said.contains(wanted), "{reference}\n{said}");
+        assert!(!said.contains("/tmp"), "{said}");
+    }
+}
+
+#[test]
+fn answers_are_kept_by_the_inputs_and_the_reference() {
+    let cache = tempfile::tempdir().expect("a folder");
+    let honest = problem(HONEST);
+    let mut first = case(&honest);
+    let computed = script(&honest, cache.path()).answer(&honest, &mut [&mut first]);
+    computed.expect("an answer");
+    // Whoever asks again, with another name for the set, does not run it.
+    let idle = script(&honest, cache.path()).with_call_seconds(0);
+    let mut again = Case {
+        name: "another".into(),
+        ..case(&honest)
+    };
+    idle.answer(&honest, &mut [&mut again])
+        .expect("the kept answer");
+    assert_eq!(again.after, first.after);
+    let mut other = Case::draw(&honest, &honest.input_sets[0], Seed(4));
+    assert!(idle.answer(&honest, &mut [&mut other]).is_err());
+    let changed = problem(&HONEST.replace("else 0", "else 1"));
+    let mut case = case(&changed);
+    script(&changed, cache.path())
+        .answer(&changed, &mut [&mut case])
+        .expect("an answer");
+    assert_ne!(case.after, first.after);
+}
