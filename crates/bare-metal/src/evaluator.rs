@@ -27,7 +27,7 @@ use autocomp_toolchain::{Compiler, Toolchain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicU8;
 use std::sync::{Mutex, OnceLock};
 
 /// Name of kernels in diagnostics.
@@ -236,6 +236,42 @@ impl<P: Platform> KernelEvaluator<P> {
         Ok(self.cases.get().map_or(&[], Vec::as_slice))
     }
 
+    /// Returns the program of a kernel; nothing if it does not build.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if autocomp or its environment failed.
+    pub fn image(&self, source: &str) -> Result<Option<Image>, EvalError> {
+        let Build::Built(program) = self.build(source)? else {
+            return Ok(None);
+        };
+        Ok(Image::read(&program.elf, &self.problem.entry).ok())
+    }
+
+    /// Returns the input sets with right answers that a kernel is tested with.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn cases_of(&self, source: &str) -> Result<Vec<Case>, EvalError> {
+        let cases = self.cases_for(self.kernel_seed(source))?;
+        let all = cases.all();
+        all.into_iter().map(|case| case.get().cloned()).collect()
+    }
+
+    /// Draws an input set that no kernel has been given, of those that are drawn anew if there
+    /// are any, with right answers.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn drawn_case(&self, seed: Seed) -> Result<Case, EvalError> {
+        let sets = &self.problem.input_sets;
+        let set = sets.iter().find(|set| set.fresh).or(sets.last());
+        let drawn = self
+            .oracle()
+            .cases(set.map_or(&[], std::slice::from_ref), seed, false)?;
+        let case = drawn.into_iter().next();
+        case.ok_or_else(|| EvalError::Fault("the problem has no input set".into()))
+    }
+
     pub(crate) fn oracle(&self) -> Oracle<'_, P> {
         Oracle {
             problem: &self.problem,
@@ -316,7 +352,7 @@ impl<P: Platform> KernelEvaluator<P> {
         let seed = self.kernel_seed(source);
         let cases = self.cases_for(seed)?;
         let cases = cases.all();
-        let has_seen_size = AtomicBool::new(false);
+        let has_seen = AtomicU8::new(0);
         let trial = Trial {
             evaluator: self,
             platform: &self.platform,
@@ -328,7 +364,7 @@ impl<P: Platform> KernelEvaluator<P> {
             seed,
             with_timeline,
             bound,
-            has_seen_size: &has_seen_size,
+            has_seen: &has_seen,
         };
         // The last case is tested by the timed calls. A single one is tested too, by
         // calling the kernel twice.
@@ -344,7 +380,6 @@ impl<P: Platform> KernelEvaluator<P> {
             None => trial.test_then_time(tested, timed, clock)?,
         };
         if verdict.outcome == Outcome::Ok
-            && has_seen_size.load(Ordering::Relaxed)
             && let Some(failed) = clock.measure("test", || trial.test_elsewhere(&cases))?
         {
             return Ok((failed, None));

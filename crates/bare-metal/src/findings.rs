@@ -140,7 +140,7 @@ fn fault_finding<P: Platform>(
             let access = Access::of(&fault.message);
             let direction = if access.reads { "read" } else { "write" };
             found.code = match fault.kind {
-                FaultKind::ReadOnly => "write-to-code".into(),
+                FaultKind::ReadOnly => layout.read_only_code(address).into(),
                 _ => format!("out-of-bounds-{direction}"),
             };
             let line = found.location.as_ref().and_then(|it| kernel.text(it.line));
@@ -222,6 +222,10 @@ fn remedy(rule: &str, kind: FaultKind) -> Option<&'static str> {
         FaultKind::OutOfBounds if rule == EXECUTES_DATA => {
             Some("call functions that are written in C, by pointers that point to them")
         }
+        FaultKind::OutOfBounds if rule == "stack-overflow" => {
+            Some("make large arrays `static`, and call no deeper")
+        }
+        FaultKind::ReadOnly => Some("write to outputs and to variables that are not `const`"),
         FaultKind::OutOfBounds => {
             Some("check the indices on this line and the bounds of the loops around it")
         }

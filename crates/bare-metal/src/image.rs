@@ -60,6 +60,10 @@ pub struct Image {
     entry_function: u64,
     /// The instructions.
     pub code: Range<u64>,
+    /// Constants, which begin behind the code.
+    pub constants: Range<u64>,
+    /// First byte of what a program may write.
+    pub variables: u64,
     /// First byte behind its data.
     pub data_end: u64,
     /// The stack, whole pages behind everything that is loaded.
@@ -103,9 +107,11 @@ impl Image {
             section.map(|section| section.range.clone())
         };
         let code = range(".text").ok_or_else(|| shape("it has no code".into()))?;
-        let data = [".text", ".rodata", ".data", ".bss"].into_iter();
-        let data_end = data.filter_map(range).map(|range| range.end).max();
-        let data_end = data_end.unwrap_or(code.end);
+        let constants = range(".rodata").unwrap_or(code.end..code.end);
+        let variables = [".data", ".bss"].into_iter().filter_map(range);
+        let data_end = variables.clone().map(|range| range.end).max();
+        let data_end = data_end.unwrap_or(constants.end);
+        let variables = variables.map(|range| range.start).min();
         // Neither sum can overflow: the program is far below the end of addresses.
         let stack_start = loaded_end.next_multiple_of(PAGE);
         let stack = stack_start..stack_start + STACK_BYTES;
@@ -119,6 +125,8 @@ impl Image {
             program,
             entry_function,
             code,
+            constants,
+            variables: variables.unwrap_or(data_end),
             data_end,
             stack,
         })

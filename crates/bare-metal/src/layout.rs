@@ -31,6 +31,9 @@ pub struct Layout {
     /// The stack.
     pub stack: Range<u64>,
     code: Range<u64>,
+    constants: Range<u64>,
+    /// What may not be written: the code and all behind it up to the variables.
+    read_only: Range<u64>,
     below_stack: Range<u64>,
     /// First page behind the program.
     program_end: u64,
@@ -76,12 +79,14 @@ impl Layout {
             memory_bytes: bytes.ok_or_else(too_large)?,
             stack: image.stack.clone(),
             code: image.code.clone(),
+            constants: image.constants.clone(),
+            read_only: image.code.start..image.variables,
             below_stack: image.data_end..image.stack.start,
             program_end,
         })
     }
 
-    /// Puts guard zones around everything and makes code read-only.
+    /// Puts guard zones around everything and makes code and constants read-only.
     ///
     /// With `note_writes`, the first write to each input is remembered; the
     /// result is then the index of the region of each buffer.
@@ -127,8 +132,8 @@ impl Layout {
             RegionAccess::None,
         );
         add(
-            "the program's code".into(),
-            self.code.clone(),
+            "code and constants".into(),
+            self.read_only.clone(),
             RegionAccess::Read,
         );
         buffers
@@ -142,10 +147,24 @@ impl Layout {
             .collect()
     }
 
+    /// Returns the code of a diagnostic about a write to what is read-only.
+    pub fn read_only_code(&self, address: u64) -> &'static str {
+        match self.code.contains(&address) {
+            true => "write-to-code",
+            false => "write-to-constant",
+        }
+    }
+
     /// Says where an address lies, in the kernel's terms.
     pub fn describe(&self, address: u64, buffers: &[Buffer], line: Option<&str>) -> String {
         if self.code.contains(&address) {
             return "the program's code".into();
+        }
+        if self.constants.contains(&address) {
+            return "a constant of the kernel, which is read-only".into();
+        }
+        if self.read_only.contains(&address) {
+            return "memory behind the program's code, which belongs to nothing".into();
         }
         if self.below_stack.contains(&address) {
             return format!(

@@ -87,15 +87,16 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         CompileTarget::rv64("rv64gc")
     }
 
-    /// Returns whether a program has seen how large the machine is, so that it must be right on
-    /// [`others`](Self::others).
-    fn has_shown_size(&self, hart: &Hart) -> bool {
+    /// Returns what a program has seen of the machine that [`others`](Self::others) have
+    /// otherwise, as bits of the family's own; 0 for nothing.
+    fn has_shown(&self, hart: &Hart) -> u8 {
         let _ = hart;
-        false
+        0
     }
 
-    /// Returns machines of other sizes, on which kernels that have seen the size must be right.
-    fn others(&self) -> Vec<Other<Self>> {
+    /// Returns machines on which kernels that have seen this must be right.
+    fn others(&self, seen: u8) -> Vec<Other<Self>> {
+        let _ = seen;
         Vec::new()
     }
 

@@ -111,6 +111,8 @@ impl<'a, P: Platform> Session<'a, P> {
             &problem.buffers,
             kind.explains || kind.mode == Mode::Functional,
         );
+        let stack = &program.stack;
+        machine.hart().watch_stack(stack.start..=stack.end);
         let entry = program.entry_function();
         let mut session = Box::new(Self {
             platform,

@@ -14,7 +14,7 @@ use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_riscv_machine::{CallReport, Stop};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What is said about a kernel whose result depends on the pattern in memory.
 const DEPENDS_ON_POISON: &str =
@@ -48,8 +48,8 @@ pub struct Trial<'a, P: Platform> {
     pub with_timeline: bool,
     /// Cycles of the ranked call beyond which nobody wants to know how many it takes.
     pub bound: Option<u64>,
-    /// Set once the kernel has seen how large the machine is.
-    pub has_seen_size: &'a AtomicBool,
+    /// What the kernel has seen of the machine so far, see [`Platform::has_shown`].
+    pub has_seen: &'a AtomicU8,
 }
 
 impl<'a, P: Platform> Trial<'a, P> {
@@ -145,7 +145,8 @@ impl<'a, P: Platform> Trial<'a, P> {
     /// where it must be right, with the input sets by turns. Returns the verdict on the first
     /// call that is not.
     pub fn test_elsewhere(&self, cases: &[CaseOf<'_, P>]) -> Result<Option<Verdict>, EvalError> {
-        for (other, case) in self.platform.others().into_iter().zip(cases.iter().cycle()) {
+        let others = self.platform.others(self.has_seen.load(Ordering::Relaxed));
+        for (other, case) in others.into_iter().zip(cases.iter().cycle()) {
             let trial = Trial {
                 platform: &other.platform,
                 ..*self
@@ -285,9 +286,8 @@ impl<'a, P: Platform> Trial<'a, P> {
         };
         let begun = session.cycle();
         let ended = session.call_watched(limits, watch);
-        if self.platform.has_shown_size(session.hart()) {
-            self.has_seen_size.store(true, Ordering::Relaxed);
-        }
+        let seen = self.platform.has_shown(session.hart());
+        self.has_seen.fetch_or(seen, Ordering::Relaxed);
         let report = match ended {
             Ok(Some(report)) => report,
             Ok(None) => return Ok(Called::Abandoned),

@@ -1,13 +1,14 @@
 //! Random programs of vector instructions, on the interpreter and on another implementation:
 //!
 //! ```text
-//! fuzz-vectors FIRST_SEED PROGRAMS [ROUNDS LENGTH]     compare with qemu-riscv64-static
-//! fuzz-vectors scalars FIRST_SEED PROGRAMS [...]       the same; half of it Zba, Zbb, Zbs, Zfh
-//! fuzz-vectors record FIRST_SEED PROGRAMS              print seeds, lengths and digests of it
+//! fuzz-vectors FIRST_SEED IMAGES [PROGRAMS LENGTH]     compare with qemu-riscv64-static
+//! fuzz-vectors scalars FIRST_SEED IMAGES [...]         the same; half of it Zba, Zbb, Zbs, Zfh
+//! fuzz-vectors record FIRST_SEED IMAGES [...]          print seeds, lengths and digests of it
 //! ```
 //!
-//! A program has 40 rounds of 12 instructions unless it is told otherwise, for each length of
-//! registers. What differs is narrowed to the first instruction after which it does.
+//! An image has 200 programs of 12 instructions unless it is told otherwise, and is made for each
+//! length of registers. What differs is narrowed to the first instruction after which it does.
+//! A program that ends QEMU itself is left out, and the image goes on behind it.
 
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
@@ -22,12 +23,24 @@ use autocomp_riscv::Mode;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use vectors::{Recipe, Surroundings, describe, elf, parts, program};
+use vectors::{Recipe, Surroundings, describe, elf, image, record_bytes};
 
-/// Returns what a program leaves under QEMU, unless that ends itself.
-fn emulated(recipe: Recipe, file: &Path) -> Option<Vec<u8>> {
-    let program = program(recipe, Surroundings::Linux);
-    std::fs::write(file, elf(&program)).expect("the program is written");
+/// What was compared.
+#[derive(Default)]
+struct Counts {
+    programs: usize,
+    instructions: usize,
+    illegal: u64,
+    /// Programs that ended QEMU.
+    ended: usize,
+    /// Images whose memory was compared at the end.
+    memories: usize,
+    differ: usize,
+}
+
+/// Returns what an image leaves under QEMU: all of it, or records until it ends itself.
+fn emulated(recipe: Recipe, file: &Path) -> Vec<u8> {
+    std::fs::write(file, elf(&image(recipe, Surroundings::Linux))).expect("the image is written");
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).expect("set");
     let cpu = format!("rv64,v=true,vext_spec=v1.0,vlen={},Zfh=true", recipe.vlen);
     let output = Command::new("qemu-riscv64-static")
@@ -35,28 +48,85 @@ fn emulated(recipe: Recipe, file: &Path) -> Option<Vec<u8>> {
         .arg(file)
         .output()
         .expect("qemu-riscv64-static runs");
-    if !output.status.success() {
-        return None;
-    }
-    assert_eq!(output.stdout.len(), program.results.len(), "all results");
-    Some(output.stdout)
+    output.stdout
 }
 
 fn ours(recipe: Recipe) -> Vec<u8> {
-    let program = program(recipe, Surroundings::Bare);
-    interpreted::results(&program, recipe.vlen, Mode::Functional)
+    interpreted::results(
+        &image(recipe, Surroundings::Bare),
+        recipe.vlen,
+        Mode::Functional,
+    )
 }
 
-/// Returns the round and the name of the first place at which results differ.
+/// Returns the program, counted from the first of the image, and the name of the first place at
+/// which results differ, as far as both go.
 fn difference(recipe: Recipe, a: &[u8], b: &[u8]) -> Option<(usize, String)> {
-    let (arena, record) = parts(recipe.vlen);
-    let place = (arena..a.len()).find(|place| a[*place] != b[*place]);
-    if let Some(place) = place {
-        let (round, within) = ((place - arena) / record, (place - arena) % record);
-        return Some((round, describe(recipe.vlen, within)));
+    let record = record_bytes(recipe.vlen);
+    let records = record * (recipe.programs.1 - recipe.programs.0);
+    let place = a.iter().zip(b).position(|(a, b)| a != b)?;
+    Some(match place.checked_sub(records) {
+        Some(place) => (records / record - 1, format!("arena at {place:#x}")),
+        None => (place / record, describe(recipe.vlen, place % record)),
+    })
+}
+
+/// Prints the first instruction of a program after which results differ.
+fn narrow(recipe: Recipe, program: usize, file: &Path) {
+    for kept in 0..=recipe.length {
+        let recipe = Recipe {
+            programs: (recipe.programs.0, program + 1),
+            cut: Some((program, kept)),
+            ..recipe
+        };
+        let (ours, theirs) = (ours(recipe), emulated(recipe, file));
+        let Some((_, what)) = difference(recipe, &ours, &theirs) else {
+            continue;
+        };
+        println!("  after {kept} instructions: {what}");
+        for word in vectors::program_words(recipe, program, kept) {
+            println!("    {word:08x}");
+        }
+        let at = (program - recipe.programs.0) * record_bytes(recipe.vlen);
+        for (name, bytes) in [("ours", &ours), ("theirs", &theirs)] {
+            let words = bytes[at..at + 48].chunks_exact(8);
+            let words: Vec<u64> = words
+                .map(|eight| u64::from_le_bytes(eight.try_into().expect("eight bytes")))
+                .collect();
+            println!("    {name}: illegal, vl, vtype, vstart, vcsr, fcsr {words:x?}");
+        }
+        break;
     }
-    let place = (0..arena).find(|place| a[*place] != b[*place])?;
-    Some((recipe.rounds - 1, format!("arena at {place:#x}")))
+}
+
+/// Compares all programs of an image.
+fn compare(recipe: Recipe, file: &Path, counts: &mut Counts) {
+    let record = record_bytes(recipe.vlen);
+    let (mut first, end) = recipe.programs;
+    while first < end {
+        let recipe = Recipe {
+            programs: (first, end),
+            ..recipe
+        };
+        let (ours, theirs) = (ours(recipe), emulated(recipe, file));
+        let compared = (theirs.len() / record).min(end - first);
+        counts.programs += compared;
+        counts.instructions += compared * recipe.length;
+        for record in ours.chunks_exact(record).take(compared) {
+            counts.illegal += u64::from(record[0]);
+        }
+        if let Some((program, what)) = difference(recipe, &ours, &theirs) {
+            let (seed, vlen) = (recipe.seed, recipe.vlen);
+            let program = first + program;
+            println!("seed {seed}, {vlen} bits, program {program}: {what} differs");
+            counts.differ += 1;
+            narrow(recipe, program, file);
+            return;
+        }
+        counts.memories += usize::from(theirs.len() == ours.len());
+        counts.ended += usize::from(theirs.len() < ours.len());
+        first += compared + 1;
+    }
 }
 
 fn main() {
@@ -68,83 +138,38 @@ fn main() {
         panic!("see the head of this file");
     };
     let file = std::env::temp_dir().join(format!("vectors-{}", std::process::id()));
-    let (mut instructions, mut illegal, mut ended) = (0, 0, 0);
+    let mut counts = Counts::default();
     for seed in first..first + count {
         for vlen in [128, 256, 512, 1024] {
             let recipe = Recipe {
                 seed,
                 vlen,
-                rounds: numbers.get(2).map_or(40, |it| *it as usize),
+                programs: (0, numbers.get(2).map_or(200, |it| *it as usize)),
                 length: numbers.get(3).map_or(12, |it| *it as usize),
                 cut: None,
                 scalars,
             };
-            let Some(theirs) = emulated(recipe, &file) else {
-                ended += 1;
-                continue;
-            };
             if records {
-                println!("{seed} {vlen} {:016x}", interpreted::digest(&theirs));
-                continue;
-            }
-            let ours = self::ours(recipe);
-            let (arena, record) = parts(vlen);
-            for round in 0..recipe.rounds {
-                illegal += u64::from(ours[arena + round * record]);
-            }
-            instructions += recipe.rounds * recipe.length;
-            let Some((round, what)) = difference(recipe, &ours, &theirs) else {
-                continue;
-            };
-            println!("seed {seed}, {vlen} bits, round {round}: {what} differs");
-            for kept in 0..=recipe.length {
-                let recipe = Recipe {
-                    cut: Some((round, kept)),
-                    ..recipe
-                };
-                let ours = self::ours(recipe);
-                let Some(theirs) = emulated(recipe, &file) else {
-                    continue;
-                };
-                let found = difference(recipe, &ours, &theirs);
-                let Some((_, what)) = found.filter(|found| found.0 == round) else {
-                    continue;
-                };
-                let words = |kept| {
-                    let recipe = Recipe {
-                        cut: Some((round, kept)),
-                        ..recipe
-                    };
-                    vectors::round_words(recipe, round)
-                };
-                println!("  after {kept} instructions: {what}");
-                for word in words(kept) {
-                    println!("    {word:08x}");
+                let theirs = emulated(recipe, &file);
+                if theirs.len() == image(recipe, Surroundings::Bare).results.len() {
+                    println!("{seed} {vlen} {:016x}", interpreted::digest(&theirs));
                 }
-                let at = arena + round * record;
-                for (name, bytes) in [("ours", &ours), ("theirs", &theirs)] {
-                    let eight = |place: usize| {
-                        let bytes = bytes[at + place..at + place + 8].try_into();
-                        u64::from_le_bytes(bytes.expect("eight bytes"))
-                    };
-                    println!(
-                        "    {name}: illegal {} vl {} vtype {:#x} vstart {} vcsr {} fcsr {:#x}",
-                        eight(0),
-                        eight(8),
-                        eight(16),
-                        eight(24),
-                        eight(32),
-                        eight(40)
-                    );
-                }
-                break;
+            } else {
+                compare(recipe, &file, &mut counts);
             }
         }
     }
     let _ = std::fs::remove_file(&file);
     if !records {
         println!(
-            "{instructions} instructions, {illegal} of them illegal; QEMU ended itself {ended} times"
+            "{} programs, {} instructions, {} of them illegal; {} memories compared; {} programs \
+             ended QEMU; {} images differ",
+            counts.programs,
+            counts.instructions,
+            counts.illegal,
+            counts.memories,
+            counts.ended,
+            counts.differ
         );
     }
 }

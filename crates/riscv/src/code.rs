@@ -68,6 +68,13 @@ impl CodeCache {
         self.clear();
     }
 
+    /// Puts a record that looks at the stack pointer behind each instruction that sets it, unless
+    /// time is kept.
+    pub fn watch_stack(&mut self) {
+        self.schedule.watches_stack = self.schedule.keeps_no_time();
+        self.clear();
+    }
+
     /// Puts a record that keeps time before each instruction from now on.
     pub fn keep_time(&mut self, config: &CoreConfig) {
         let extensions = self.schedule.extensions;

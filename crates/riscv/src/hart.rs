@@ -12,6 +12,7 @@ use crate::schedule::Schedule;
 use crate::scoreboard::{PARTS, Scoreboard, ScoreboardConfig, Spent};
 use crate::statistics::CoreStatistics;
 use crate::vector::VectorUnit;
+use std::ops::RangeInclusive;
 
 /// Whether cycles are modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,6 +102,13 @@ impl Hart {
             self.core.scoreboard = Some(Box::new(Scoreboard::new(config)));
         }
         self
+    }
+
+    /// From now on a program whose stack pointer leaves these addresses is stopped, where no time
+    /// is kept.
+    pub fn watch_stack(&mut self, stack: RangeInclusive<u64>) {
+        self.core.stack = Some(stack);
+        self.code.watch_stack();
     }
 
     /// Begins to note what cycles are spent on, for code from `base` on, if the hart has a

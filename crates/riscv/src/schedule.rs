@@ -9,9 +9,10 @@ use crate::config::CoreConfig;
 use crate::instruction::{DISCARD, Extensions, Instruction, Operation};
 use crate::predictor::counter_address;
 use crate::record::{Ending, Entry, Record};
+use crate::scoreboard::result_of;
 use crate::steps::{
-    User, clock_of, enter, fetch_line, fetch_of_clock, step_in_upper_half, step_of, step_of_pair,
-    unlinked, wait_for_load,
+    User, clock_of, enter, fetch_line, fetch_of_clock, look_at_stack, step_in_upper_half, step_of,
+    step_of_pair, unlinked, wait_for_load,
 };
 
 /// Tells the loads of a block how many records on the branch or jump is that ends it, if
@@ -31,6 +32,9 @@ fn note_transfer(records: &mut [Record]) {
     }
 }
 
+/// The register that is the stack pointer by convention.
+pub(crate) const STACK_POINTER: u8 = 2;
+
 /// One decoded instruction of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Translated {
@@ -49,6 +53,8 @@ pub(crate) struct Schedule {
     pub extensions: Extensions,
     /// A record that keeps time stands before each instruction.
     pub clocked: bool,
+    /// A record that looks at the stack pointer stands behind each instruction that sets it.
+    pub watches_stack: bool,
     load_latency: u16,
     subword_load_latency: u16,
     float_load_latency: u16,
@@ -68,10 +74,16 @@ impl Schedule {
             timed,
             extensions: Extensions::default(),
             clocked: false,
+            watches_stack: false,
             load_latency: cycles(config.load_latency),
             subword_load_latency: cycles(config.subword_load_latency),
             float_load_latency: cycles(config.float_load_latency),
         }
+    }
+
+    /// Returns whether results are all that is wanted.
+    pub fn keeps_no_time(&self) -> bool {
+        !self.timed && !self.clocked
     }
 
     /// Returns what a branch whose last halfword lies there adds to the number
@@ -147,6 +159,14 @@ impl Schedule {
                 step: step_of(&translated.instruction, self.timed, user),
                 ..record
             });
+            let is_last = idx + 1 == code.len();
+            if self.watches_stack && !is_last && result_of(&translated.instruction) == STACK_POINTER
+            {
+                records.push(Record {
+                    step: look_at_stack,
+                    ..record
+                });
+            }
         }
         if let Some(last) = records.last_mut() {
             if self.timed && ending.is_upper() {

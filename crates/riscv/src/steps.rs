@@ -17,6 +17,8 @@ use crate::float::{FloatForm, FloatOperation, FusedForm};
 use crate::instruction::{FLOAT_UNIT, Instruction, Operation};
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, Ending, Entry, How, Record, Step};
+use crate::schedule::STACK_POINTER;
+use crate::trap::Trap;
 
 /// Who needs what a load brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -281,6 +283,28 @@ fn wait_for_load_and_others(
     };
     let cycles = u64::from(record.extra);
     let now = core.pipeline.wait_for_load(record.uses, now, cycles);
+    (next.step)(core, &records[1..], now, below)
+}
+
+/// Stops the program if the instruction before has moved the stack pointer out of the stack.
+pub(crate) fn look_at_stack(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, next, ..] = records else {
+        return lost(core, now);
+    };
+    let pointer = core.x[usize::from(STACK_POINTER)];
+    if let Some(stack) = core
+        .stack
+        .as_ref()
+        .filter(|stack| !stack.contains(&pointer))
+    {
+        let trap = Trap::stack_overflow(core.pc_of(record), pointer, stack);
+        return core.raise(trap, record, now);
+    }
     (next.step)(core, &records[1..], now, below)
 }
 

@@ -1,6 +1,7 @@
 //! Exceptions on their way to a handler or to the end of the run.
 
 use crate::fault::{AccessKind, Fault, FaultKind};
+use std::ops::RangeInclusive;
 
 /// `mcause` of a load, and of a store or an atomic, where no memory is.
 const LOAD_ACCESS_FAULT: u64 = 5;
@@ -41,6 +42,30 @@ impl Trap {
     pub fn environment_call(pc: u64) -> Self {
         let message = "ecall: there is no operating system to call";
         Self::new(11, 0, pc, None, "ecall", message.to_owned())
+    }
+
+    /// Makes the end of a program whose stack pointer has left the stack.
+    #[cold]
+    pub fn stack_overflow(pc: u64, pointer: u64, stack: &RangeInclusive<u64>) -> Self {
+        let bytes = stack.end() - stack.start();
+        let place = match stack.start().checked_sub(pointer) {
+            Some(below) => format!("{below} bytes below it"),
+            None => "above it".to_owned(),
+        };
+        let fault = Fault {
+            kind: FaultKind::OutOfBounds,
+            rule: "stack-overflow",
+            pc,
+            other_pc: None,
+            address: None,
+            message: format!(
+                "the stack overflows: it has {bytes} bytes, and the stack pointer goes {place}"
+            ),
+        };
+        Self {
+            handled: None,
+            fault: Box::new(fault),
+        }
     }
 
     /// Makes the trap for an address that is no multiple of the access size.

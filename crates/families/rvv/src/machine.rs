@@ -32,16 +32,21 @@ impl Machine {
     }
 
     /// Returns a core of this machine with registers of `vlen` bits. What a program must not rely
-    /// on is poisoned unless time is kept, as on hardware.
+    /// on is poisoned unless time is kept, as on hardware. Loads that end at the first fault may be
+    /// cut elsewhere.
     #[must_use]
-    pub fn hart(&self, mode: Mode, vlen: usize) -> Hart {
+    pub fn hart(&self, mode: Mode, vlen: usize, cuts_first_loads: bool) -> Hart {
         let half = self.core.vector.as_ref().is_some_and(|unit| unit.half);
         let agnostic = match mode {
             Mode::Functional => Agnostic::Ones,
             Mode::Timed => Agnostic::Undisturbed,
         };
+        let mut unit = VectorUnit::new(vlen, half, agnostic).with_alignment();
+        if cuts_first_loads {
+            unit = unit.with_cut_first_loads();
+        }
         Hart::new(&CoreConfig::plain(), mode)
-            .with_vectors(VectorUnit::new(vlen, half, agnostic).with_alignment())
+            .with_vectors(unit)
             .with_extensions(Extensions {
                 bits: true,
                 half: true,

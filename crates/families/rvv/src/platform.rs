@@ -12,7 +12,7 @@ use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{EvalError, read_machine};
 use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL, LIBRARY};
-use autocomp_riscv::{Hart, Mode, VectorUnit};
+use autocomp_riscv::{Hart, Mode};
 use autocomp_riscv_machine::{MEMORY_BASE, Machine as Simulated, NoAccelerator};
 use autocomp_toolchain::CompileTarget;
 
@@ -22,6 +22,11 @@ pub(crate) const INSTRUCTIONS: &str = "rv64gcv_zvfh_zfh_zba_zbb_zbs";
 /// Bits of a register that machines may have.
 const LENGTHS: [usize; 4] = [128, 256, 512, 1024];
 
+/// Bits of what kernels see of a machine: how long registers are, how much loads that end at the
+/// first fault have loaded.
+const LENGTH: u8 = 1;
+const FIRST_LOADS: u8 = 2;
+
 /// What all kernels see of the target's runtime.
 const HEADER: &str = "rvv.h";
 
@@ -30,6 +35,7 @@ const HEADER: &str = "rvv.h";
 pub struct RvvPlatform {
     pub(crate) machine: Machine,
     vlen: usize,
+    cuts_first_loads: bool,
     name: String,
     description: String,
     has_header: bool,
@@ -48,6 +54,7 @@ impl RvvPlatform {
         Ok(Self {
             machine,
             vlen,
+            cuts_first_loads: false,
             name: format!("sim {} machine={name} model={hash}", target.name),
             description: text.to_owned(),
             has_header: target.runtime.contains_key(HEADER),
@@ -59,6 +66,7 @@ impl RvvPlatform {
         Self {
             machine: self.machine.clone(),
             vlen,
+            cuts_first_loads: self.cuts_first_loads,
             name: self.name.clone(),
             description: self.description.clone(),
             has_header: self.has_header,
@@ -72,7 +80,7 @@ impl RvvPlatform {
         mode: Mode,
         memory_bytes: usize,
     ) -> Simulated<NoAccelerator> {
-        let hart = machine.hart(mode, self.vlen);
+        let hart = machine.hart(mode, self.vlen, self.cuts_first_loads);
         Simulated::of_hart(hart, NoAccelerator::default(), memory_bytes)
     }
 }
@@ -131,21 +139,38 @@ impl Platform for RvvPlatform {
         self.simulated(&self.machine, Mode::Functional, memory_bytes)
     }
 
-    fn has_shown_size(&self, hart: &Hart) -> bool {
-        hart.vectors().is_some_and(VectorUnit::has_shown_length)
+    fn has_shown(&self, hart: &Hart) -> u8 {
+        let Some(unit) = hart.vectors() else { return 0 };
+        let length = if unit.has_shown_length() { LENGTH } else { 0 };
+        let first = if unit.has_loaded_first() {
+            FIRST_LOADS
+        } else {
+            0
+        };
+        length | first
     }
 
-    fn others(&self) -> Vec<Other<Self>> {
+    fn others(&self, seen: u8) -> Vec<Other<Self>> {
         // The compiler knows that registers are no shorter than the machine's own.
-        let longer = LENGTHS.into_iter().filter(|it| self.vlen < *it);
-        longer
-            .map(|vlen| Other {
+        let longer = LENGTHS
+            .into_iter()
+            .filter(|it| self.vlen < *it && seen & LENGTH != 0);
+        let longer = longer.map(|vlen| Other {
                 with: format!("registers of {vlen} bits"),
                 instead_of: format!("registers of {} bits", self.vlen),
                 claim: "a kernel that asks for its lengths (vsetvl, vsetvlmax), or for more elements than fit, must be right at any",
                 platform: self.with_registers(vlen),
-            })
-            .collect()
+            });
+        let cut = (seen & FIRST_LOADS != 0).then(|| Other {
+            with: "loads that end at the first fault and load half of what is asked for".into(),
+            instead_of: "such loads that load all of it".into(),
+            claim: "a core may load fewer elements than were asked for without a fault: go on by the length that the load returns",
+            platform: Self {
+                cuts_first_loads: true,
+                ..self.with_registers(self.vlen)
+            },
+        });
+        longer.chain(cut).collect()
     }
 
     fn leaves_choices_open(&self) -> bool {

@@ -10,6 +10,7 @@ use crate::pipeline::Pipeline;
 use crate::scoreboard::{PARTS, Scoreboard};
 use crate::trap::Trap;
 use crate::vector::VectorUnit;
+use std::ops::RangeInclusive;
 
 const JUMPS: usize = 1024;
 
@@ -72,6 +73,8 @@ pub(crate) struct Core {
     pub instructions: u64,
     pub reservation: Option<u64>,
     pub stop_on_scratch: bool,
+    /// Where the stack pointer may be, if that is looked at.
+    pub stack: Option<RangeInclusive<u64>>,
     /// A control register that counts has been read.
     pub counters_read: bool,
     /// Control registers that count show nothing but instructions.
@@ -104,6 +107,7 @@ impl Core {
             instructions: 0,
             reservation: None,
             stop_on_scratch: false,
+            stack: None,
             counters_read: false,
             hides_time: false,
             instructions_before: 0,

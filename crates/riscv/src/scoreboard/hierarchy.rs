@@ -2,13 +2,20 @@
 
 use super::config::{MemoryLevel, ScoreboardConfig};
 use super::{PARTS, parts};
+use std::collections::VecDeque;
 
 /// Bytes of a line.
 pub(super) const LINE: u64 = 64;
 
-/// Bits of a line's number; those above say where the line was read, one more than the number of the
-/// level, if it has not been changed since.
+/// Bits of a line's number; those above, but for [`PARTLY`], say where the line was read, one more
+/// than the number of the level, if it has not been changed since.
 const NUMBER: u64 = (1 << 58) - 1;
+
+/// Bit of a line of which only a part is there: what has been stored to.
+const PARTLY: u64 = 1 << 63;
+
+/// All bytes of a line, one a bit.
+const WHOLE: u64 = u64::MAX;
 
 const EMPTY: u64 = NUMBER;
 
@@ -38,7 +45,7 @@ impl Tags {
     /// changes nothing.
     #[inline(always)]
     fn is_last(&self, line: u64) -> bool {
-        self.last(line) & NUMBER == line
+        self.last(line) & (NUMBER | PARTLY) == line
     }
 
     /// Returns the line of the set of `line` that was used last, with what is known of it.
@@ -65,12 +72,22 @@ impl Tags {
         self.lines[place] = line | (level as u64 + 1) << NUMBER.count_ones();
     }
 
+    /// Notes of a line, if it is there, whether only a part of it is.
+    fn note_part(&mut self, line: u64, is_part: bool) {
+        let first = (line & self.set_mask) as usize * self.ways;
+        let set = &mut self.lines[first..first + self.ways];
+        for held in set.iter_mut().filter(|held| **held & NUMBER == line) {
+            *held = *held & !PARTLY | if is_part { PARTLY } else { 0 };
+        }
+    }
+
     /// Returns from which level the line used last was read if it has not been changed since; from
     /// now on it has.
     fn take_read(&mut self, line: u64) -> Option<usize> {
         let place = (line & self.set_mask) as usize * self.ways;
-        let level = self.lines[place] >> NUMBER.count_ones();
-        self.lines[place] = line;
+        let held = self.lines[place];
+        let level = (held & !PARTLY) >> NUMBER.count_ones();
+        self.lines[place] = line | held & PARTLY;
         (level as usize).checked_sub(1)
     }
 }
@@ -85,6 +102,16 @@ struct Level {
     write: u64,
 }
 
+/// A line that has been stored to and never read.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    line: u64,
+    /// Bytes that have been stored, one a bit.
+    stored: u64,
+    /// Where the others are.
+    level: usize,
+}
+
 /// All caches and the memory. Times are in parts of a cycle.
 #[derive(Clone, Debug)]
 pub(super) struct Hierarchy {
@@ -95,8 +122,11 @@ pub(super) struct Hierarchy {
     free: u64,
     ahead: u64,
     buffered: u64,
-    /// The last line of each stream, the one followed last first.
-    streams: Vec<u64>,
+    /// The first and last line that the last access of each stream was to, the stream followed last
+    /// first.
+    streams: Vec<(u64, u64)>,
+    /// Lines of which more may be stored before the rest is read, the oldest first.
+    parts: VecDeque<Part>,
     line: u64,
 }
 
@@ -115,18 +145,19 @@ impl Hierarchy {
             free: 0,
             ahead: config.lines_ahead,
             buffered: config.store_buffer,
-            streams: vec![EMPTY; config.streams.max(1)],
+            streams: vec![(EMPTY, EMPTY); config.streams.max(1)],
+            parts: VecDeque::new(),
             line: EMPTY,
         }
     }
 
     /// Returns when a line is there that a load or a fetch at `now` needs, and the level that it
-    /// comes from.
-    fn read(&mut self, line: u64, now: u64) -> (u64, usize) {
+    /// comes from. The access is to the lines from `first` on.
+    fn read(&mut self, first: u64, line: u64, now: u64) -> (u64, usize) {
         let level = self.level_of(line);
         let Level { latency, read, .. } = self.levels[level];
         let begun = self.free.max(now);
-        let foreseen = self.follows(line) && 0 < self.ahead;
+        let foreseen = self.follows(first, line) && 0 < self.ahead;
         self.transfer(read, now, self.ahead * read);
         let there = match foreseen {
             true => self.free.max(now),
@@ -143,14 +174,58 @@ impl Hierarchy {
         self.free.saturating_sub(self.buffered * write).max(now)
     }
 
-    /// Returns when a store at `now` goes on whose line is not in the first cache.
-    fn write(&mut self, line: u64, now: u64) -> u64 {
+    /// Returns when a store at `now` goes on that stores these bytes of a line which is not in the
+    /// first cache.
+    fn write(&mut self, line: u64, stored: u64, now: u64) -> u64 {
         let level = self.level_of(line);
-        let Level { latency, write, .. } = self.levels[level];
-        // What is not written as a whole has to be read first, but nobody waits for that.
-        let more = if self.follows(line) { 0 } else { latency / 4 };
-        self.transfer(write + more, now, self.buffered * write);
+        let write = self.levels[level].write;
+        self.transfer(write, now, self.buffered * write);
+        if stored != WHOLE {
+            if self.buffered.max(1) <= self.parts.len() as u64
+                && let Some(oldest) = self.parts.pop_front()
+            {
+                self.complete(oldest, now);
+            }
+            self.parts.push_back(Part {
+                line,
+                stored,
+                level,
+            });
+            self.data.note_part(line, true);
+        }
         self.free.saturating_sub(self.buffered * write).max(now)
+    }
+
+    /// Stores bytes of a line of which only a part is there.
+    fn add_to_part(&mut self, line: u64, stored: u64) {
+        let Some(place) = self.parts.iter().position(|part| part.line == line) else {
+            return;
+        };
+        self.parts[place].stored |= stored;
+        if self.parts[place].stored == WHOLE {
+            self.parts.remove(place);
+            self.data.note_part(line, false);
+        }
+    }
+
+    /// Reads the rest of a line for which nobody waits.
+    fn complete(&mut self, part: Part, now: u64) {
+        let Level { read, write, .. } = self.levels[part.level];
+        self.transfer(read, now, self.buffered * write);
+        self.data.note_part(part.line, false);
+    }
+
+    /// Returns when bytes of a line of which only a part is there can be loaded at `now`.
+    fn read_part(&mut self, line: u64, loaded: u64, now: u64) -> u64 {
+        let place = self.parts.iter().position(|part| part.line == line);
+        match place.map(|place| (place, self.parts[place])) {
+            Some((place, part)) if part.stored & loaded != loaded => {
+                self.parts.remove(place);
+                self.complete(part, now);
+                self.free.max(now)
+            }
+            _ => now,
+        }
     }
 
     /// Takes time to move a line: since lines of streams are fetched ahead and those to write
@@ -167,12 +242,15 @@ impl Hierarchy {
     }
 
     /// Returns whether a line continues a stream, in either direction, or begins one.
-    fn follows(&mut self, line: u64) -> bool {
-        let near = |last: &u64| line.wrapping_sub(*last).wrapping_add(2) <= 4;
+    /// The access is to the lines from `first` on.
+    fn follows(&mut self, first: u64, line: u64) -> bool {
+        let near = |(low, high): &(u64, u64)| {
+            low.wrapping_sub(line) as i64 <= 2 && line.wrapping_sub(*high) as i64 <= 2
+        };
         let place = self.streams.iter().position(near);
         let end = place.unwrap_or(self.streams.len() - 1);
         self.streams[..=end].rotate_right(1);
-        self.streams[0] = line;
+        self.streams[0] = (first, line);
         place.is_some()
     }
 
@@ -183,18 +261,24 @@ impl Hierarchy {
         if first == last && self.data.is_last(first) {
             return now;
         }
-        self.load_lines(first, last, now)
+        self.load_lines(address, bytes, now)
     }
 
     #[inline(never)]
-    fn load_lines(&mut self, first: u64, last: u64, now: u64) -> u64 {
+    fn load_lines(&mut self, address: u64, bytes: u64, now: u64) -> u64 {
         let mut ready = now;
-        for line in first..=last {
-            if !self.data.touch(line) {
-                let (there, level) = self.read(line, now);
+        let first = address / LINE;
+        for (line, loaded) in lines_of(address, bytes) {
+            let there = if !self.data.touch(line) {
+                let (there, level) = self.read(first, line, now);
                 self.data.note_read(line, level);
-                ready = ready.max(there);
-            }
+                there
+            } else if self.data.last(line) & PARTLY != 0 {
+                self.read_part(line, loaded, now)
+            } else {
+                now
+            };
+            ready = ready.max(there);
         }
         ready
     }
@@ -206,21 +290,24 @@ impl Hierarchy {
         if first == last && self.data.last(first) == first {
             return now;
         }
-        self.store_lines(first, last, now)
+        self.store_lines(address, bytes, now)
     }
 
     #[inline(never)]
-    fn store_lines(&mut self, first: u64, last: u64, now: u64) -> u64 {
+    fn store_lines(&mut self, address: u64, bytes: u64, now: u64) -> u64 {
         let mut goes_on = now;
-        for line in first..=last {
-            let after = match self.data.touch(line) {
-                true => self
-                    .data
-                    .take_read(line)
-                    .map(|level| self.give_back(level, now)),
-                false => Some(self.write(line, now)),
+        for (line, stored) in lines_of(address, bytes) {
+            let after = if !self.data.touch(line) {
+                self.write(line, stored, now)
+            } else if let Some(level) = self.data.take_read(line) {
+                self.give_back(level, now)
+            } else {
+                if self.data.last(line) & PARTLY != 0 {
+                    self.add_to_part(line, stored);
+                }
+                now
             };
-            goes_on = goes_on.max(after.unwrap_or(now));
+            goes_on = goes_on.max(after);
         }
         goes_on
     }
@@ -241,6 +328,16 @@ impl Hierarchy {
         if self.instructions.touch(line) {
             return now;
         }
-        self.read(line, now).0
+        self.read(line, line, now).0
     }
+}
+
+/// Returns the lines of an access, and which bytes of each it is to, one a bit.
+fn lines_of(address: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
+    let end = address + bytes.max(1);
+    (address / LINE..=(end - 1) / LINE).map(move |line| {
+        let from = address.saturating_sub(line * LINE);
+        let to = (end - line * LINE).min(LINE);
+        (line, WHOLE >> (LINE - (to - from)) << from)
+    })
 }

@@ -287,6 +287,10 @@ impl VectorUnit {
     /// It is cut where there is no memory, not where a rule of the surroundings forbids what
     /// hardware would not notice: what lies there is then anything, and may not be relied on.
     fn load_first(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+        self.has_loaded_first = true;
+        if self.cuts_first_loads && self.vstart == 0 {
+            self.vl = self.vl.div_ceil(2);
+        }
         for idx in self.vstart..self.vl {
             if !self.is_active(access.fields, idx) {
                 continue;

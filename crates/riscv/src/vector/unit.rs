@@ -108,6 +108,10 @@ pub struct VectorUnit {
     is_aligned: bool,
     /// Whether a program has seen how long registers are.
     pub(super) has_shown_length: bool,
+    /// Whether loads that end at the first fault load no more than half of what was asked for.
+    pub(super) cuts_first_loads: bool,
+    /// Whether a program has executed such a load.
+    pub(super) has_loaded_first: bool,
 }
 
 impl VectorUnit {
@@ -135,6 +139,8 @@ impl VectorUnit {
             has_half,
             is_aligned: false,
             has_shown_length: false,
+            cuts_first_loads: false,
+            has_loaded_first: false,
         }
     }
 
@@ -144,6 +150,21 @@ impl VectorUnit {
     pub fn with_alignment(mut self) -> Self {
         self.is_aligned = true;
         self
+    }
+
+    /// Returns the unit with loads that end at the first fault, where there is none, behind half of
+    /// what was asked for, which an implementation may choose.
+    #[must_use]
+    pub fn with_cut_first_loads(mut self) -> Self {
+        self.cuts_first_loads = true;
+        self
+    }
+
+    /// Returns whether a program has executed a load that ends at the first fault since the unit
+    /// was made.
+    #[must_use]
+    pub fn has_loaded_first(&self) -> bool {
+        self.has_loaded_first
     }
 
     /// Returns whether elements in memory must lie at multiples of their size.
@@ -213,6 +234,8 @@ impl VectorUnit {
         *self = Self {
             is_aligned: self.is_aligned,
             has_shown_length: self.has_shown_length,
+            cuts_first_loads: self.cuts_first_loads,
+            has_loaded_first: self.has_loaded_first,
             ..Self::new(8 * self.register_bytes, self.has_half, self.agnostic)
         };
     }

@@ -3,17 +3,17 @@
 
 use crate::{interpreted, vectors};
 use autocomp_riscv::Mode;
-use vectors::{Recipe, Surroundings, program};
+use vectors::{Recipe, Surroundings, image};
 
-/// Of each program its seed, the bits of a register and the digest of what QEMU 7.2 left, as
-/// `fuzz-vectors record 1 40 10 12` prints it. Programs that ended QEMU are not among them.
+/// Of each image its seed, the bits of a register and the digest of what QEMU 7.2 left, as
+/// `fuzz-vectors record 1 40 10 12` prints it. Images that ended QEMU are not among them.
 const RECORDED: &str = include_str!("../vectors/recorded.txt");
 
 fn recipe(seed: u64, vlen: usize) -> Recipe {
     Recipe {
         seed,
         vlen,
-        rounds: 10,
+        programs: (0, 10),
         length: 12,
         cut: None,
         scalars: false,
@@ -26,8 +26,8 @@ fn random_programs_leave_what_they_leave_elsewhere() {
     for line in RECORDED.lines() {
         let words: Vec<&str> = line.split(' ').collect();
         let (seed, vlen) = (words[0].parse().unwrap(), words[1].parse().unwrap());
-        let program = program(recipe(seed, vlen), Surroundings::Bare);
-        let results = interpreted::results(&program, vlen, Mode::Functional);
+        let image = image(recipe(seed, vlen), Surroundings::Bare);
+        let results = interpreted::results(&image, vlen, Mode::Functional);
         let digest = interpreted::digest(&results);
         assert_eq!(
             format!("{digest:016x}"),
@@ -36,14 +36,14 @@ fn random_programs_leave_what_they_leave_elsewhere() {
         );
         count += 1;
     }
-    assert!(count > 120, "{count} programs");
+    assert!(count > 120, "{count} images");
 }
 
 #[test]
 fn results_are_the_same_with_cycles() {
     for seed in 1..4 {
-        let program = program(recipe(seed, 256), Surroundings::Bare);
-        let functional = interpreted::results(&program, 256, Mode::Functional);
-        assert!(functional == interpreted::results(&program, 256, Mode::Timed));
+        let image = image(recipe(seed, 256), Surroundings::Bare);
+        let functional = interpreted::results(&image, 256, Mode::Functional);
+        assert!(functional == interpreted::results(&image, 256, Mode::Timed));
     }
 }

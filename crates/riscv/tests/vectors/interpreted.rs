@@ -1,7 +1,7 @@
-//! Programs of `vectors` on the interpreter.
+//! Images of `vectors` on the interpreter.
 
 use crate::rocket::core_config;
-use crate::vectors::{BASE, Program};
+use crate::vectors::{BASE, Image};
 use autocomp_riscv::{
     Agnostic, BelowL1, Exit, Extensions, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc,
     RoccCommand, RoccReply, VectorUnit,
@@ -32,13 +32,13 @@ impl BelowL1 for Nothing {
     fn take_probes(&mut self, _: &mut Vec<(u64, bool)>) {}
 }
 
-/// Returns what a program leaves.
-pub fn results(program: &Program, vlen: usize, mode: Mode) -> Vec<u8> {
-    let mut memory = Memory::new(BASE, program.image.len());
+/// Returns what an image leaves.
+pub fn results(image: &Image, vlen: usize, mode: Mode) -> Vec<u8> {
+    let mut memory = Memory::new(BASE, image.image.len());
     memory
-        .host_mut(BASE, program.image.len())
+        .host_mut(BASE, image.image.len())
         .expect("the image lies in memory")
-        .copy_from_slice(&program.image);
+        .copy_from_slice(&image.image);
     let unit = VectorUnit::new(vlen, true, Agnostic::Undisturbed);
     let extensions = Extensions {
         bits: true,
@@ -54,11 +54,11 @@ pub fn results(program: &Program, vlen: usize, mode: Mode) -> Vec<u8> {
     };
     match hart.run(&mut memory, &mut Nothing, limits) {
         Exit::Fault(fault) if fault.rule == "ebreak" => {}
-        other => panic!("the program ended otherwise: {other:?}"),
+        other => panic!("the image ended otherwise: {other:?}"),
     }
-    let at = BASE + program.results.start as u64;
+    let at = BASE + image.results.start as u64;
     memory
-        .host(at, program.results.len())
+        .host(at, image.results.len())
         .expect("the image lies in memory")
         .to_vec()
 }

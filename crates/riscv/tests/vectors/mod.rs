@@ -1,10 +1,12 @@
 //! Random programs of vector instructions, made from a seed, as images that run on the
 //! interpreter and, with a header, under Linux on anything that emulates RISC-V.
 //!
-//! A program is a list of rounds. Each loads all registers with random values, executes some
-//! random instructions, and stores all registers and control registers behind each other. An
-//! instruction that is illegal is counted and left out by a handler. What a program leaves is
-//! its arena and what the rounds stored.
+//! An image holds many programs, one behind the other, which share nothing but the arena. Each
+//! loads all registers with random values of its own, executes some random instructions, and
+//! stores all registers and control registers in a record of its own. An instruction that is
+//! illegal is counted and left out by a handler. What an image leaves is the records and the
+//! arena. Under Linux each record is written as soon as its program is over, so that what ends
+//! the emulator itself costs one program.
 
 /// Where the image lies.
 pub const BASE: u64 = 0x1000_0000;
@@ -12,14 +14,14 @@ pub const BASE: u64 = 0x1000_0000;
 const CODE: usize = 1 << 20;
 /// Bytes that instructions load from and store to; base registers point to its middle.
 const ARENA: usize = 1 << 19;
-/// Bytes of what a round begins with and leaves: scalars, then vector registers.
+/// Bytes of what a program begins with and leaves: scalars, then vector registers.
 const SCALARS: usize = 1024;
 /// Bytes of the stack on which signals are handled.
 const STACK: usize = 1 << 16;
 
-/// Bytes of the whole image for registers of `vlen` bits and so many rounds.
-pub fn image_bytes(vlen: usize, rounds: usize) -> usize {
-    (CODE + ARENA + 2 * rounds * (SCALARS + 4 * vlen) + STACK + 4095) & !4095
+/// Bytes of the whole image for registers of `vlen` bits and so many programs.
+pub fn image_bytes(vlen: usize, programs: usize) -> usize {
+    (CODE + ARENA + 2 * programs * (SCALARS + 4 * vlen) + STACK + 4095) & !4095
 }
 
 /// Random numbers (SplitMix64).
@@ -56,14 +58,14 @@ pub enum Surroundings {
     Linux,
 }
 
-/// A program as bytes from [`BASE`] on; it is entered at its first.
-pub struct Program {
+/// An image as bytes from [`BASE`] on; it is entered at its first.
+pub struct Image {
     pub image: Vec<u8>,
-    /// Where the results lie in the image: arena, then rounds.
+    /// Where the results lie in the image: records, then the arena.
     pub results: std::ops::Range<usize>,
 }
 
-/// Registers that no random instruction writes: the record of the round, scratch, the arena's
+/// Registers that no random instruction writes: the record of the program, scratch, the arena's
 /// middle, an aligned place in it, a stride, and an index mask.
 const RECORD: u32 = 31;
 const SCRATCH: u32 = 30;
@@ -129,68 +131,79 @@ const CONTROLS: [(u32, u32); 5] = [
 const INTEGERS: u32 = 48;
 const FLOATS: u32 = 304;
 
-/// What a program is made from.
+/// What an image is made from.
 #[derive(Clone, Copy)]
 pub struct Recipe {
     pub seed: u64,
     /// Bits of a vector register.
     pub vlen: usize,
-    pub rounds: usize,
-    /// Instructions of a round.
+    /// The first program of the image, and the first that is not in it.
+    pub programs: (usize, usize),
+    /// Instructions of a program.
     pub length: usize,
-    /// A round that has only so many of its instructions.
+    /// A program that has only so many of its instructions.
     pub cut: Option<(usize, usize)>,
     /// Whether half of the instructions are scalar ones of Zba, Zbb, Zbs and Zfh.
     pub scalars: bool,
 }
 
-/// Makes a program.
-pub fn program(recipe: Recipe, to: Surroundings) -> Program {
-    let Recipe {
-        seed, vlen, rounds, ..
-    } = recipe;
-    let mut numbers = Numbers(seed ^ (vlen as u64) << 48);
-    let record = SCALARS + 4 * vlen;
-    let arena = CODE;
-    let outputs = arena + ARENA;
-    let inputs = outputs + rounds * record;
-    let mut image = vec![0; image_bytes(vlen, rounds)];
-    for byte in image[arena..outputs].chunks_exact_mut(8) {
+impl Recipe {
+    /// Returns the random numbers of a part of the image.
+    fn numbers(&self, part: usize) -> Numbers {
+        let mut numbers = Numbers(self.seed ^ (self.vlen as u64) << 48);
+        Numbers(numbers.next() ^ (part as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))
+    }
+}
+
+/// Makes an image.
+pub fn image(recipe: Recipe, to: Surroundings) -> Image {
+    let (first, end_program) = recipe.programs;
+    let count = end_program - first;
+    let record = SCALARS + 4 * recipe.vlen;
+    let outputs = CODE;
+    let arena = outputs + count * record;
+    let inputs = arena + ARENA;
+    let mut image = vec![0; image_bytes(recipe.vlen, count)];
+    let mut numbers = recipe.numbers(0);
+    for byte in image[arena..inputs].chunks_exact_mut(8) {
         byte.copy_from_slice(&interesting(&mut numbers).to_le_bytes());
     }
     let mut writer = Writer { code: Vec::new() };
-    begin(
-        &mut writer,
-        to,
-        (BASE as usize + image.len() - STACK) as i64,
-    );
-    for round in 0..rounds {
-        let at = |place: usize| (BASE as usize + place + round * record) as i64;
-        let input = &mut image[inputs + round * record..inputs + (round + 1) * record];
+    let address = |place: usize| (BASE as usize + place) as i64;
+    begin(&mut writer, to, address(image.len() - STACK));
+    for idx in 0..count {
+        let program = first + idx;
+        let mut numbers = recipe.numbers(1 + program);
+        let input = &mut image[inputs + idx * record..inputs + (idx + 1) * record];
         fill(input, &mut numbers);
         if recipe.scalars {
             box_halves(input, &mut numbers);
         }
         let kept = match recipe.cut {
-            Some((cut, kept)) if cut == round => kept,
+            Some((cut, kept)) if cut == program => kept,
             _ => recipe.length,
         };
-        let records = (at(inputs), at(outputs));
-        round_code(&mut writer, &mut numbers, records, recipe, kept);
+        let places = Places {
+            input: address(inputs + idx * record),
+            output: address(outputs + idx * record),
+            middle: address(arena + ARENA / 2),
+        };
+        program_code(&mut writer, &mut numbers, &places, recipe, kept);
+        if to == Surroundings::Linux {
+            write_out(&mut writer, places.output, record as i64);
+        }
     }
-    end(
-        &mut writer,
-        to,
-        BASE + arena as u64,
-        (ARENA + rounds * record) as i64,
-    );
+    if to == Surroundings::Linux {
+        write_out(&mut writer, address(arena), ARENA as i64);
+    }
+    end(&mut writer, to);
     assert!(4 * writer.code.len() <= CODE, "the code is too long");
     for (place, word) in image.chunks_exact_mut(4).zip(&writer.code) {
         place.copy_from_slice(&word.to_le_bytes());
     }
-    Program {
+    Image {
         image,
-        results: arena..inputs,
+        results: outputs..inputs,
     }
 }
 
@@ -209,7 +222,7 @@ fn interesting(numbers: &mut Numbers) -> u64 {
     }
 }
 
-/// Makes what a round begins with.
+/// Makes what a program begins with.
 fn fill(input: &mut [u8], numbers: &mut Numbers) {
     for eight in input.chunks_exact_mut(8) {
         eight.copy_from_slice(&interesting(numbers).to_le_bytes());
@@ -245,7 +258,7 @@ fn vtype(numbers: &mut Numbers) -> u64 {
     width << 3 | group | numbers.below(4) << 6
 }
 
-/// Writes how a program begins: a jump over the handler, the handler, and what installs it.
+/// Writes how an image begins: a jump over the handler, the handler, and what installs it.
 fn begin(writer: &mut Writer, to: Surroundings, stack: i64) {
     let handler_words = 8;
     let jump = 4 * (handler_words as u32 + 1);
@@ -312,7 +325,16 @@ fn begin(writer: &mut Writer, to: Surroundings, stack: i64) {
     }
 }
 
-fn end(writer: &mut Writer, to: Surroundings, results: u64, bytes: i64) {
+/// Writes what writes so many bytes to standard output.
+fn write_out(writer: &mut Writer, from: i64, bytes: i64) {
+    writer.addi(10, 0, 1);
+    writer.set(11, from);
+    writer.set(12, bytes);
+    writer.addi(17, 0, 64);
+    writer.put(0x73);
+}
+
+fn end(writer: &mut Writer, to: Surroundings) {
     match to {
         Surroundings::Bare => {
             // No handler any more, so that this ends the run.
@@ -320,12 +342,7 @@ fn end(writer: &mut Writer, to: Surroundings, results: u64, bytes: i64) {
             writer.put(0x0010_0073);
         }
         Surroundings::Linux => {
-            // write(1, results, bytes), exit(0).
-            writer.addi(10, 0, 1);
-            writer.set(11, results as i64);
-            writer.set(12, bytes);
-            writer.addi(17, 0, 64);
-            writer.put(0x73);
+            // exit(0).
             writer.addi(10, 0, 0);
             writer.addi(17, 0, 93);
             writer.put(0x73);
@@ -333,17 +350,25 @@ fn end(writer: &mut Writer, to: Surroundings, results: u64, bytes: i64) {
     }
 }
 
-/// Writes a round: registers come from the record at `input` and go to that at `output`.
-fn round_code(
+/// Where a program finds what it begins with, where it leaves its record, and the middle of the
+/// arena.
+struct Places {
+    input: i64,
+    output: i64,
+    middle: i64,
+}
+
+/// Writes a program.
+fn program_code(
     writer: &mut Writer,
     numbers: &mut Numbers,
-    (input, output): (i64, i64),
+    places: &Places,
     Recipe {
         length, scalars, ..
     }: Recipe,
     kept: usize,
 ) {
-    writer.set(RECORD, input);
+    writer.set(RECORD, places.input);
     whole_registers(writer, 0x07);
     writer.load(SCRATCH, RECORD, 40);
     writer.csrw(0x003, SCRATCH);
@@ -363,9 +388,9 @@ fn round_code(
     writer.vsetvl(0, SCRATCH, SCRATCH_TOO);
     writer.load(SCRATCH, RECORD, 24);
     writer.csrw(0x008, SCRATCH);
-    writer.set(MIDDLE, (BASE as usize + CODE + ARENA / 2) as i64);
+    writer.set(MIDDLE, places.middle);
     writer.set(INDEX_MASK, 0xffff);
-    writer.set(RECORD, output);
+    writer.set(RECORD, places.output);
     for place in 0..length {
         let before = writer.code.len();
         if scalars && numbers.one_in(2) {
@@ -683,11 +708,11 @@ fn access(writer: &mut Writer, numbers: &mut Numbers) {
     }
 }
 
-/// Wraps the image of a program for Linux into an executable file.
-pub fn elf(program: &Program) -> Vec<u8> {
+/// Wraps an image for Linux into an executable file.
+pub fn elf(image: &Image) -> Vec<u8> {
     let header = 4096u64;
     let mut file = vec![0; header as usize];
-    let size = program.image.len() as u64;
+    let size = image.image.len() as u64;
     file[..16].copy_from_slice(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0");
     let mut at = 16;
     let mut put = |bytes: &[u8]| {
@@ -710,7 +735,7 @@ pub fn elf(program: &Program) -> Vec<u8> {
     for word in [header, BASE, BASE, size, size, 4096] {
         put(&word.to_le_bytes());
     }
-    file.extend_from_slice(&program.image);
+    file.extend_from_slice(&image.image);
     file
 }
 
@@ -729,25 +754,25 @@ pub fn describe(vlen: usize, place: usize) -> String {
     }
 }
 
-/// Bytes of the arena, which results begin with, and of a record.
-pub fn parts(vlen: usize) -> (usize, usize) {
-    (ARENA, SCALARS + 4 * vlen)
+/// Bytes of a record.
+pub fn record_bytes(vlen: usize) -> usize {
+    SCALARS + 4 * vlen
 }
 
-/// Returns the random instructions of a round as words.
-pub fn round_words(recipe: Recipe, round: usize) -> Vec<u32> {
+/// Returns the first `kept` random instructions of a program as words.
+pub fn program_words(recipe: Recipe, program: usize, kept: usize) -> Vec<u32> {
     let of = |kept| {
         let recipe = Recipe {
-            cut: Some((round, kept)),
+            programs: (program, program + 1),
+            cut: Some((program, kept)),
             ..recipe
         };
-        let image = program(recipe, Surroundings::Bare).image;
+        let image = image(recipe, Surroundings::Bare).image;
         let words = image[..CODE].chunks_exact(4);
         words
             .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
             .collect::<Vec<u32>>()
     };
-    let kept = recipe.cut.map_or(recipe.length, |cut| cut.1);
     let (none, some) = (of(0), of(kept));
     let begin = none.iter().zip(&some).position(|(a, b)| a != b);
     let begin = begin.unwrap_or(0);

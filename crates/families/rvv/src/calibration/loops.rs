@@ -24,7 +24,7 @@ pub(super) struct Loops {
 impl Loops {
     pub fn new(machine: &Machine) -> Self {
         Self {
-            hart: machine.hart(Mode::Timed, machine.vlen()),
+            hart: machine.hart(Mode::Timed, machine.vlen(), false),
             memory: Memory::new(BASE, BYTES),
         }
     }

@@ -1,7 +1,7 @@
 //! Random programs of vector instructions with the timing of a core.
 
 use crate::c908;
-use crate::vectors::{BASE, Recipe, Surroundings, program};
+use crate::vectors::{BASE, Recipe, Surroundings, image};
 use autocomp_riscv::{
     Agnostic, CoreConfig, Exit, Extensions, Hart, Limits, Memory, Mode, VectorUnit,
 };
@@ -12,17 +12,17 @@ fn run(seed: u64, is_timed: bool) -> (Vec<u8>, u64) {
     let recipe = Recipe {
         seed,
         vlen: 128,
-        rounds: 10,
+        programs: (0, 10),
         length: 12,
         cut: None,
         scalars: true,
     };
-    let program = program(recipe, Surroundings::Bare);
-    let mut memory = Memory::new(BASE, program.image.len());
+    let image = image(recipe, Surroundings::Bare);
+    let mut memory = Memory::new(BASE, image.image.len());
     memory
-        .host_mut(BASE, program.image.len())
+        .host_mut(BASE, image.image.len())
         .expect("the image lies in memory")
-        .copy_from_slice(&program.image);
+        .copy_from_slice(&image.image);
     let mode = if is_timed {
         Mode::Timed
     } else {
@@ -44,8 +44,8 @@ fn run(seed: u64, is_timed: bool) -> (Vec<u8>, u64) {
         Exit::Fault(fault) if fault.rule == "ebreak" => {}
         other => panic!("the program ended otherwise: {other:?}"),
     }
-    let at = BASE + program.results.start as u64;
-    let left = memory.host(at, program.results.len());
+    let at = BASE + image.results.start as u64;
+    let left = memory.host(at, image.results.len());
     (
         left.expect("the results lie in memory").to_vec(),
         hart.cycle(),
