@@ -12,6 +12,8 @@ const SHARED: &[&str] = &[
     "../../toolchain/src",
     "../../native/src",
     "../../native/runtime",
+    "../../measuring/src",
+    "../../remote/src",
 ];
 
 /// What of the family decides no result.

@@ -8,7 +8,9 @@ mod base;
 mod lease;
 mod pairs;
 pub mod statistics;
+mod twin;
 
 pub use base::SharedBase;
 pub use lease::Lease;
 pub use pairs::{Effort, Paired, Side, Sides, compare};
+pub use twin::{Twin, clock_changed};

@@ -24,6 +24,12 @@ impl Interval {
         (self.high - self.low) / 2.0 / self.median
     }
 
+    /// Returns the lower bound, the median and the upper bound.
+    #[must_use]
+    pub fn ends(&self) -> [f64; 3] {
+        [self.low, self.median, self.high]
+    }
+
     /// Returns the greatest distance of a bound from one.
     #[must_use]
     pub fn reach(&self) -> f64 {

@@ -10,4 +10,4 @@ mod folder;
 mod machine;
 
 pub use folder::{Folder, Task};
-pub use machine::{Done, Host, MOST_OUTPUT, Machine, last_lines};
+pub use machine::{Done, Host, MOST_OUTPUT, Machine, Manners, last_lines};

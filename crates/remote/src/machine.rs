@@ -4,6 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use autocomp_eval::EvalError;
 use serde::Deserialize;
@@ -57,11 +59,36 @@ pub struct Done {
     pub stderr: String,
 }
 
+/// How a machine is treated that is reached over a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Manners {
+    /// How often a command is tried whose connection cannot be made or is lost, at least once.
+    /// What ran before the loss runs again.
+    pub attempts: u32,
+    /// How long is waited before it is tried again; each time twice as long.
+    pub pause: Duration,
+    /// Least time from the beginning of one command to that of the next.
+    pub interval: Duration,
+}
+
+impl Default for Manners {
+    fn default() -> Self {
+        Self {
+            attempts: 1,
+            pause: Duration::ZERO,
+            interval: Duration::ZERO,
+        }
+    }
+}
+
 /// A machine that has a device.
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(crate) host: Option<Host>,
     path: OsString,
+    manners: Manners,
+    /// When the next command over a network may begin.
+    next: Arc<Mutex<Option<Instant>>>,
 }
 
 /// What a program of this computer printed, and how it ended.
@@ -79,7 +106,25 @@ impl Machine {
         Self {
             host: host.cloned(),
             path: path.map_or_else(|| "/usr/bin:/bin".into(), ToOwned::to_owned),
+            manners: Manners::default(),
+            next: Arc::default(),
         }
+    }
+
+    /// Treats the machine otherwise from now on, if it is another one.
+    #[must_use]
+    pub fn with_manners(self, manners: Manners) -> Self {
+        Self { manners, ..self }
+    }
+
+    /// Waits until the next command may begin.
+    fn wait(&self) {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let begin = next.unwrap_or(now).max(now);
+        *next = Some(begin + self.manners.interval);
+        drop(next);
+        std::thread::sleep(begin - now);
     }
 
     /// The name of the machine for messages: its host, or `this computer`.
@@ -162,6 +207,17 @@ impl Machine {
     ) -> Result<Output, EvalError> {
         let mut arguments: Vec<String> = OPTIONS.map(str::to_owned).to_vec();
         arguments.extend([host.0.clone(), line]);
+        let mut pause = self.manners.pause;
+        for _ in 1..self.manners.attempts {
+            self.wait();
+            let output = self.local(Path::new("ssh"), &arguments, input, most)?;
+            if output.status.code() != Some(UNREACHED) {
+                return Ok(output);
+            }
+            std::thread::sleep(pause);
+            pause *= 2;
+        }
+        self.wait();
         let output = self.local(Path::new("ssh"), &arguments, input, most)?;
         if output.status.code() == Some(UNREACHED) {
             return Err(failed(

@@ -1,5 +1,6 @@
 //! RISC-V cores with vectors behind the contract of families.
 
+use crate::board::{self, BoardBench, Settings};
 use crate::calibration::Suites;
 use crate::machine::Machine;
 use crate::platform::{RvvPlatform, with_functions};
@@ -19,6 +20,21 @@ const REGISTERS: u32 = 32;
 /// multiply-add, and eight groups of them are there.
 const GROUP: u32 = 4;
 
+/// Returns what a machine's file says of a board, if it is one, the core that is simulated, beside
+/// it or alone, and the name of that one's machine.
+fn machine_of(
+    target: &Target,
+    name: &str,
+) -> Result<(Option<Settings>, Machine, String), EvalError> {
+    let board = read_machine(target, name, board::parse)?;
+    let simulated = match &board {
+        Some(settings) => settings.simulated.clone(),
+        None => name.to_owned(),
+    };
+    let machine = read_machine(target, &simulated, Machine::parse)?;
+    Ok((board, machine, simulated))
+}
+
 /// The family of RISC-V cores with vectors.
 #[derive(Debug)]
 pub struct Rvv;
@@ -32,28 +48,36 @@ impl Family for Rvv {
         &[&C]
     }
 
-    fn unit(&self, _: &Target, _: &str) -> Result<Unit, EvalError> {
-        Ok(Unit::Cycles)
+    fn unit(&self, target: &Target, machine: &str) -> Result<Unit, EvalError> {
+        let board = read_machine(target, machine, board::parse)?;
+        Ok(match board {
+            Some(_) => Unit::Nanoseconds,
+            None => Unit::Cycles,
+        })
     }
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {
         let mut names = target.machines.keys();
-        names.try_for_each(|name| read_machine(target, name, Machine::parse).map(drop))
+        names.try_for_each(|name| machine_of(target, name).map(drop))
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         check_parameters(opening.problem)?;
+        let (board, core, name) = machine_of(opening.target, opening.machine)?;
         let surroundings = opening.surroundings;
         let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let evaluator = KernelEvaluator::new(
-            RvvPlatform::new(opening.target, opening.machine)?,
+            RvvPlatform::new(opening.target, &name)?,
             opening.problem,
             &with_functions(opening.target),
             toolchain,
             &surroundings.cache_folder,
-            opening.settings,
+            opening.settings.clone(),
         )?;
-        Ok(Arc::new(evaluator))
+        Ok(match board {
+            Some(settings) => Arc::new(BoardBench::open(&opening, settings, (&core, evaluator))),
+            None => Arc::new(evaluator),
+        })
     }
 
     fn rewriter(
@@ -62,7 +86,7 @@ impl Family for Rvv {
         target: &Target,
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
-        let machine = read_machine(target, machine, Machine::parse)?;
+        let (_, machine, _) = machine_of(target, machine)?;
         // The compiler makes groups of registers of vectors that are longer than one.
         Ok(Some(Arc::new(NestRewriter::new(Resources {
             lanes: GROUP * machine.vlen() as u32 / 32,
@@ -77,7 +101,7 @@ impl Family for Rvv {
         vec![Finding {
             name: "rvv machines",
             ok: true,
-            detail: "kernels run on the simulator of autocomp; no board is needed or used".into(),
+            detail: "kernels run on the simulator of autocomp; no board is needed. Machine `board` of rvv-k230 and rvv-k1 measures on one that `ssh` reaches as `k230` or `k1`".into(),
             remedies: Vec::new(),
         }]
     }

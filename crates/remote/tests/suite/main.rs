@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use autocomp_eval::EvalError;
-use autocomp_remote::{Done, Folder, Host, MOST_OUTPUT, Machine, Task};
+use autocomp_remote::{Done, Folder, Host, MOST_OUTPUT, Machine, Manners, Task};
 
 /// Runs the line that is meant for the other machine here.
 const SSH: &str = r#"#!/bin/sh
@@ -157,5 +157,27 @@ fn a_machine_that_is_not_reached_is_told_with_a_remedy() {
     assert!(message.contains("cannot be made"), "{message}");
     for name in ["", "-oProxyCommand=x"] {
         assert!(Host::try_from(name.to_owned()).is_err());
+    }
+}
+
+#[test]
+fn a_lost_connection_is_made_again_as_often_as_wanted() {
+    let place = Place::new();
+    // The first two of three connections are lost.
+    let losing = r#"test "$2" = "user@board" || exit 255
+test $(($(cat "$(dirname "$0")/ssh.log" | wc -l) % 3)) = 2 || { echo lost >> "$(dirname "$0")/ssh.log"; exit 255; }
+"#;
+    let script = SSH.replacen("done\n", &format!("done\n{losing}"), 1);
+    std::fs::write(place.folder.path().join("ssh"), script).expect("written");
+    for (attempts, is_reached) in [(3, true), (2, false)] {
+        std::fs::write(place.folder.path().join("ssh.log"), "").expect("written");
+        let manners = Manners {
+            attempts,
+            ..Manners::default()
+        };
+        let machine = place.machine(Some("user@board")).with_manners(manners);
+        let folder = machine.folder(place.folder.path().join("work"));
+        assert_eq!(folder.is_ok(), is_reached, "{attempts} attempts");
+        std::mem::forget(folder);
     }
 }

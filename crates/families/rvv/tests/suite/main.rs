@@ -1,7 +1,9 @@
 //! Tests of this crate from outside, in one program, which links once.
 
 mod attacks;
+mod board;
 mod calibration;
+mod costs;
 mod messages;
 mod programs;
 mod rewriting;

@@ -10,16 +10,13 @@ use super::{Comparison, Entry};
 use crate::bench::{CudaBench, Ready};
 use autocomp_catalog::Ranking;
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome,
-    Ratio, Seed, Severity, Stage,
+    ContentHash, Cost, Diagnostic, Evaluation, Feedback, Outcome, Seed, Severity, Stage,
 };
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{
-    Bench, BenchFacts, EvalError, Evaluations, Evaluator, Opening, TierClock, Verdict,
-};
+use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict};
 use autocomp_measuring::statistics::median;
-use autocomp_measuring::{Effort, Lease, Side};
+use autocomp_measuring::{Effort, Lease, Side, Twin, clock_changed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -95,9 +92,7 @@ pub(crate) struct DeviceBench {
     number: u32,
     told: Told,
     cache_folder: PathBuf,
-    engine: String,
-    evaluations: Evaluations,
-    identity: ContentHash,
+    twin: Twin,
     /// The problem's own kernel.
     base: OnceLock<Arc<Program>>,
 }
@@ -147,19 +142,10 @@ impl DeviceBench {
             },
             machine,
         )?;
-        let hash = |code: ContentHash| {
-            let mut hasher = ContentHasher::new("evaluation on a GPU");
-            hasher.update(&code.0);
-            hasher.update(text.as_bytes());
-            hasher.update(told.name.as_bytes());
-            hasher.update(told.driver.as_bytes());
-            hasher.finish()
-        };
-        let (base, identity) = (hash(simulated.key("")), hash(simulated.identity()));
+        let of_device = [&*text, &*told.name, &*told.driver];
+        let of_device = ("evaluation on a GPU", &of_device[..]);
         Ok(Self {
-            engine,
-            evaluations: Evaluations::measured(base, use_cache),
-            identity,
+            twin: Twin::new(engine, &simulated, of_device, use_cache),
             simulated,
             settings,
             number,
@@ -368,26 +354,7 @@ impl DeviceBench {
             after,
             ..
         } = measured;
-        let [low, value, high] = comparison.ratio;
-        let ns = median(&comparison.candidate_ns);
-        let spread = ((high - low) / 2.0 / value * 1e6).clamp(0.0, 1e6);
-        let cost = Cost::nanoseconds(ns.round().max(1.0) as u64, spread as u32);
-        let floor = self.floor();
-        let mut told = Vec::new();
-        if 0.03 < (after.mhz / before.mhz - 1.0).abs() {
-            told.push(Diagnostic {
-                stage: Stage::Time,
-                severity: Severity::Warning,
-                code: "clock-changed".to_owned(),
-                message: format!(
-                    "the clock of the SMs went from {:.0} to {:.0} MHz while the kernel was timed",
-                    before.mhz, after.mhz
-                ),
-                location: None,
-                notes: Vec::new(),
-                remedy: None,
-            });
-        }
+        let told = clock_changed("the SMs", before.mhz, after.mhz);
         let mut figures = BTreeMap::from([
             ("registers".to_owned(), u64::from(measured.registers)),
             ("sm_mhz".to_owned(), before.mhz.round() as u64),
@@ -399,21 +366,12 @@ impl DeviceBench {
         }
         Verdict {
             outcome: Outcome::Ok,
-            diagnostics: told,
-            measurement: Some(Measurement {
-                cost,
-                floor,
-                percent_of_peak: floor.percent_of(cost),
-                samples: comparison
-                    .candidate_ns
-                    .iter()
-                    .map(|it| *it as u64)
-                    .collect(),
-                ratio_to_baseline: Some(Ratio { value, low, high }),
-                engine: self.engine.clone(),
-                compiler: self.simulated.compiler().to_owned(),
+            diagnostics: told.into_iter().collect(),
+            measurement: Some(self.twin.measurement(
+                (&comparison.candidate_ns, comparison.ratio),
+                (self.floor(), self.simulated.compiler().to_owned()),
                 figures,
-            }),
+            )),
             feedback: Some(Feedback {
                 bottleneck: self.words(measured),
                 counters: BTreeMap::new(),
@@ -438,15 +396,15 @@ impl DeviceBench {
 
 impl Evaluator for DeviceBench {
     fn key(&self, source: &str) -> ContentHash {
-        self.evaluations.key(source)
+        self.twin.evaluations.key(source)
     }
 
     fn identity(&self) -> ContentHash {
-        self.identity
+        self.twin.identity
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        self.evaluations.get(source, None, |clock| {
+        self.twin.evaluations.get(source, None, |clock| {
             let judged = self.judge(source, clock)?;
             Ok(judged.map_or_else(|verdict| verdict, |measured| self.right(&measured)))
         })
@@ -459,14 +417,8 @@ impl Bench for DeviceBench {
     }
 
     fn facts(&self) -> BenchFacts {
-        BenchFacts {
-            key_base: self.evaluations.base(),
-            identity: self.identity,
-            engine: self.engine.clone(),
-            floor: self.floor(),
-            device: Some(self.number),
-            ..self.simulated.facts()
-        }
+        let (simulated, floor) = (self.simulated.facts(), self.floor());
+        self.twin.facts(simulated, floor, self.number)
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

@@ -103,11 +103,7 @@ impl<'p> Session<'p> {
         Ok(Comparison {
             candidate_ns: paired.candidate_ns,
             base_ns: paired.base_ns,
-            ratio: [
-                paired.interval.low,
-                paired.interval.median,
-                paired.interval.high,
-            ],
+            ratio: paired.interval.ends(),
         })
     }
 }

@@ -6,14 +6,12 @@ use std::path::{Path, PathBuf};
 
 use autocomp_catalog::Target;
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome,
-    Severity, Stage,
+    ContentHash, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome, Severity, Stage,
 };
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{
-    Bench, BenchFacts, EvalError, Evaluations, Evaluator, Opening, TierClock, Verdict,
-};
+use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict};
+use autocomp_measuring::Twin;
 use autocomp_remote::{Done, Folder, Machine, Task, last_lines};
 
 use super::Settings;
@@ -36,9 +34,7 @@ pub(crate) struct NeuronBench {
     machine: Machine,
     /// What the vendor's compiler may read on this computer.
     readable: Vec<PathBuf>,
-    engine: String,
-    evaluations: Evaluations,
-    identity: ContentHash,
+    twin: Twin,
 }
 
 impl NeuronBench {
@@ -71,24 +67,21 @@ impl NeuronBench {
             surroundings: opening.surroundings,
             progress: &mut *opening.progress,
         })?;
-        let hash = |code: ContentHash| {
-            let mut hasher = ContentHasher::new("neuron evaluation");
-            hasher.update(&code.0);
-            hasher.update(text.as_bytes());
-            hasher.finish()
-        };
-        let (base, identity) = (hash(simulated.key("")), hash(simulated.identity()));
+        let engine = format!(
+            "neuron {} machine={name} on {}",
+            target.name,
+            machine.name()
+        );
         Ok(Self {
-            engine: format!(
-                "neuron {} machine={name} on {}",
-                target.name,
-                machine.name()
+            twin: Twin::new(
+                engine,
+                &simulated,
+                ("neuron evaluation", &[text]),
+                use_cache,
             ),
             simulated,
             machine,
             readable,
-            evaluations: Evaluations::measured(base, use_cache),
-            identity,
             settings,
         })
     }
@@ -339,7 +332,7 @@ impl NeuronBench {
                 percent_of_peak: floor.percent_of(cost),
                 samples: Vec::new(),
                 ratio_to_baseline: None,
-                engine: self.engine.clone(),
+                engine: self.twin.engine.clone(),
                 compiler: self.simulated.compiler().to_owned(),
                 figures: BTreeMap::new(),
             }),
@@ -410,15 +403,15 @@ fn words(summary: &Summary) -> String {
 
 impl Evaluator for NeuronBench {
     fn key(&self, source: &str) -> ContentHash {
-        self.evaluations.key(source)
+        self.twin.evaluations.key(source)
     }
 
     fn identity(&self) -> ContentHash {
-        self.identity
+        self.twin.identity
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        self.evaluations.get(source, None, |clock| {
+        self.twin.evaluations.get(source, None, |clock| {
             let judged = self.judge(source, clock)?;
             Ok(judged.map_or_else(|verdict| verdict, |summary| self.right(&summary)))
         })
@@ -431,13 +424,9 @@ impl Bench for NeuronBench {
     }
 
     fn facts(&self) -> BenchFacts {
-        BenchFacts {
-            key_base: self.evaluations.base(),
-            identity: self.identity,
-            engine: self.engine.clone(),
-            device: Some(0),
-            ..self.simulated.facts()
-        }
+        let simulated = self.simulated.facts();
+        let floor = simulated.floor;
+        self.twin.facts(simulated, floor, 0)
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {

@@ -1,0 +1,140 @@
+//! Two kernels on a board, measured against each other.
+
+use super::device::{Board, Ran};
+use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
+use autocomp_eval::{EvalError, Verdict};
+use autocomp_measuring::statistics::{Interval, median};
+use autocomp_measuring::{Side, Sides};
+use std::time::Duration;
+
+/// What a measurement should take at least, nanoseconds.
+const LONG_NS: f64 = 2e7;
+
+/// Calls of a measurement.
+const FEWEST_CALLS: f64 = 3.0;
+const MOST_CALLS: f64 = 500.0;
+
+/// Why two kernels could not be measured.
+pub(crate) enum Failure {
+    /// The kernel of this side did something else than in tests.
+    Kernel(Side, Box<Verdict>),
+    /// Autocomp or the board failed.
+    Board(EvalError),
+}
+
+impl From<EvalError> for Failure {
+    fn from(error: EvalError) -> Self {
+        Self::Board(error)
+    }
+}
+
+/// Returns the verdict on a kernel that is right in the simulator and does something else on a
+/// board.
+pub(crate) fn otherwise(outcome: Outcome, stage: Stage, code: &str, message: String) -> Verdict {
+    let found = Diagnostic {
+        stage,
+        severity: Severity::Error,
+        code: code.to_owned(),
+        message,
+        location: None,
+        notes: vec!["the simulator accepts this kernel".to_owned()],
+        remedy: None,
+    };
+    Verdict::failed(outcome, vec![found])
+}
+
+/// Returns the verdict on a run that left no results to compare.
+pub(crate) fn failed(ran: &Ran, seconds: u64) -> Option<Verdict> {
+    Some(match ran {
+        Ran::Right(_) => return None,
+        Ran::Varied => otherwise(
+            Outcome::Wrong,
+            Stage::Test,
+            "calls-differ",
+            "calls with the same inputs leave different results on the board".into(),
+        ),
+        Ran::Late => otherwise(
+            Outcome::TimedOut,
+            Stage::Test,
+            "board-hang",
+            format!("its calls on the board had not ended after {seconds} seconds"),
+        ),
+        Ran::Died(code) => otherwise(
+            Outcome::Crashed,
+            Stage::Test,
+            "board-crash",
+            format!(
+                "on the board its process ends with exit code {code}{}",
+                signal(*code)
+            ),
+        ),
+    })
+}
+
+fn signal(code: i32) -> &'static str {
+    match code - 128 {
+        4 => {
+            ", an illegal instruction: the board's core or its Linux has not all of `rv64gcv_zvfh_zfh_zba_zbb_zbs`"
+        }
+        7 => ", a bus error",
+        8 => ", an arithmetic error",
+        11 => ", an access to memory that is not the kernel's",
+        _ => "",
+    }
+}
+
+/// A candidate and the problem's own kernel, with their jobs on a board: one for each input set.
+pub(crate) struct Duel<'b, 'a> {
+    pub board: &'b Board<'a>,
+    /// Names of the jobs.
+    pub jobs: [&'b [String]; 2],
+    /// Calls of a measurement, by side.
+    pub calls: [usize; 2],
+    /// Bytes that are flushed before a call.
+    pub flushed: usize,
+    /// Draws the input set.
+    pub seed: Seed,
+    pub seconds: u64,
+    pub spent_ns: f64,
+}
+
+/// Returns how often a kernel is called in a measurement.
+pub(crate) fn calls_for(ns: f64) -> usize {
+    (LONG_NS / ns.max(1.0)).clamp(FEWEST_CALLS, MOST_CALLS) as usize
+}
+
+impl Sides for Duel<'_, '_> {
+    type Failure = Failure;
+
+    fn measure(&mut self, side: Side) -> Result<f64, Failure> {
+        let idx = usize::from(side == Side::Base);
+        let jobs = self.jobs[idx];
+        let job = &jobs[self.seed.below(jobs.len())];
+        let ran = self.board.run(job, self.calls[idx], self.flushed)?;
+        if let Some(verdict) = failed(&ran, self.seconds) {
+            return Err(Failure::Kernel(side, Box::new(verdict)));
+        }
+        let Ran::Right(times) = ran else {
+            return Ok(0.0);
+        };
+        self.spent_ns += times.iter().sum::<f64>();
+        Ok(median(&times))
+    }
+
+    fn unsteady(&self, side: Side, times: Interval) -> Failure {
+        let message = format!(
+            "calls on inputs of the same kind take between {:.0} and {:.0} ns",
+            times.low, times.high
+        );
+        let verdict = otherwise(Outcome::Wrong, Stage::Time, "unsteady-time", message);
+        Failure::Kernel(side, Box::new(verdict))
+    }
+
+    fn spent(&self) -> Duration {
+        Duration::from_nanos(self.spent_ns as u64)
+    }
+
+    fn calls(&self) -> usize {
+        self.calls[0].max(self.calls[1])
+    }
+}
