@@ -3,6 +3,7 @@
 use crate::problem::Buffer;
 use autocomp_core::Seed;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The distribution of a buffer's elements. Values are rounded to the
 /// element type and clamped to its range.
@@ -42,11 +43,71 @@ pub enum Distribution {
     },
     /// One where the last two indices are equal, else zero.
     Identity {},
+    /// A triangle of the last two dimensions: `inside` on the diagonal and on one side of it,
+    /// `outside` on the other.
+    Triangle {
+        /// The side, seen from the diagonal.
+        part: Part,
+        /// How elements of the triangle are drawn.
+        inside: Box<Self>,
+        /// The value of the others.
+        #[serde(default)]
+        outside: f64,
+    },
+    /// The numbers of a file beside the description, in the order of the elements.
+    Table {
+        /// Its name: a text of numbers with commas, spaces or line ends between them.
+        file: String,
+        /// The numbers, once they are read.
+        #[serde(skip)]
+        values: Arc<[f64]>,
+    },
+    /// The elements of another input, whose dimensions lie elsewhere: transposed, or repeated
+    /// along a dimension that it does not have.
+    View {
+        /// Name of the other buffer, of the same type.
+        of: String,
+        /// For each dimension, that of the other buffer which it runs along, or -1 for
+        /// repetitions.
+        axes: Vec<i64>,
+    },
+}
+
+/// A side of the diagonal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Where the last index is not greater than the one before.
+    Lower,
+    /// Where it is not less.
+    Upper,
 }
 
 impl Distribution {
+    /// Returns the greatest magnitude that it gives.
+    #[must_use]
+    pub fn largest(&self) -> f64 {
+        let of = |values: &[f64]| values.iter().fold(0.0f64, |most, it| most.max(it.abs()));
+        match self {
+            Self::Uniform { low, high } => {
+                (low.unsigned_abs() as f64).max(high.unsigned_abs() as f64)
+            }
+            Self::Real { low, high } => of(&[*low, *high]),
+            Self::Choice { values } | Self::Sparse { values, .. } => of(values),
+            Self::Table { values, .. } => of(values),
+            Self::Constant { value } => value.abs(),
+            Self::Identity {} => 1.0,
+            Self::Triangle {
+                inside, outside, ..
+            } => inside.largest().max(outside.abs()),
+            // As much as the other buffer, which is looked at itself.
+            Self::View { .. } => 0.0,
+        }
+    }
+
     /// Draws the elements of `buffer` and returns them as the bytes that lie
-    /// in little-endian memory. Equal seeds give equal bytes.
+    /// in little-endian memory. Equal seeds give equal bytes. The elements of a view, which are
+    /// those of another buffer, are zero.
     #[must_use]
     pub fn fill(&self, buffer: &Buffer, mut seed: Seed) -> Vec<u8> {
         let elements = buffer.elements();
@@ -62,31 +123,53 @@ impl Distribution {
             .max(1);
         let mut bytes = Vec::with_capacity(elements * width);
         for idx in 0..elements as u64 {
-            let value = match self {
-                Self::Uniform { low, high } => {
-                    let span = high.abs_diff(*low).saturating_add(1);
-                    let step = below(&mut seed, span);
-                    low.saturating_add_unsigned(step) as f64
-                }
-                Self::Real { low, high } => {
-                    // 53 random bits make a fraction in [0, 1).
-                    let fraction = (seed.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-                    low + (high - low) * fraction
-                }
-                Self::Choice { values } => choose(values, &mut seed),
-                Self::Sparse { values, one_in } => {
-                    if below(&mut seed, (*one_in).max(1)) == 0 {
-                        choose(values, &mut seed)
-                    } else {
-                        0.0
-                    }
-                }
-                Self::Constant { value } => *value,
-                Self::Identity {} => f64::from(u8::from(idx % columns == idx / columns % rows)),
-            };
-            buffer.dtype.push(value, &mut bytes);
+            let place = (idx, idx / columns % rows, idx % columns);
+            buffer.dtype.push(self.value(place, &mut seed), &mut bytes);
         }
         bytes
+    }
+
+    /// Draws the element at an index, in a row and a column.
+    fn value(&self, (idx, row, column): (u64, u64, u64), seed: &mut Seed) -> f64 {
+        match self {
+            Self::Uniform { low, high } => {
+                let span = high.abs_diff(*low).saturating_add(1);
+                let step = below(seed, span);
+                low.saturating_add_unsigned(step) as f64
+            }
+            Self::Real { low, high } => {
+                // 53 random bits make a fraction in [0, 1).
+                let fraction = (seed.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+                low + (high - low) * fraction
+            }
+            Self::Choice { values } => choose(values, seed),
+            Self::Sparse { values, one_in } => {
+                if below(seed, (*one_in).max(1)) == 0 {
+                    choose(values, seed)
+                } else {
+                    0.0
+                }
+            }
+            Self::Constant { value } => *value,
+            Self::Identity {} => f64::from(u8::from(column == row)),
+            Self::Triangle {
+                part,
+                inside,
+                outside,
+            } => {
+                let is_inside = match part {
+                    Part::Lower => column <= row,
+                    Part::Upper => row <= column,
+                };
+                if is_inside {
+                    inside.value((idx, row, column), seed)
+                } else {
+                    *outside
+                }
+            }
+            Self::Table { values, .. } => values.get(idx as usize).copied().unwrap_or(0.0),
+            Self::View { .. } => 0.0,
+        }
     }
 }
 
@@ -101,4 +184,32 @@ fn choose(values: &[f64], seed: &mut Seed) -> f64 {
     } else {
         values[seed.below(values.len())]
     }
+}
+
+/// Returns the elements of `content`, which is `from`, as `to` has them: `axes` names for each of
+/// its dimensions one of `from`, or none for repetitions.
+pub(crate) fn viewed(from: &Buffer, content: &[u8], to: &Buffer, axes: &[i64]) -> Vec<u8> {
+    let width = from.dtype.bytes();
+    // How far the elements of `from` lie apart along each dimension of `to`.
+    let strides = axes.iter().map(|axis| {
+        let inner = usize::try_from(*axis)
+            .ok()
+            .and_then(|axis| from.shape.get(axis + 1..));
+        inner.map_or(0, |inner| inner.iter().product::<u64>() as usize)
+    });
+    let strides: Vec<usize> = strides.collect();
+    let mut bytes = Vec::with_capacity(to.bytes());
+    for element in 0..to.elements() {
+        let (mut rest, mut at) = (element, 0);
+        for (extent, stride) in to.shape.iter().zip(&strides).rev() {
+            at += rest % *extent as usize * stride;
+            rest /= *extent as usize;
+        }
+        bytes.extend(
+            content
+                .get(at * width..(at + 1) * width)
+                .unwrap_or(&[0; 4][..width]),
+        );
+    }
+    bytes
 }

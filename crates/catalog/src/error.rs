@@ -3,6 +3,10 @@
 use std::fmt;
 use std::io;
 
+/// Characters of a line that are shown: those before the place at fault, and all.
+const BEFORE: usize = 120;
+const LONGEST_LINE: usize = 240;
+
 /// A place in a file of a target or problem that cannot be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
@@ -33,16 +37,19 @@ impl fmt::Display for Invalid {
                 self.path, self.line, self.column, self.message
             )?;
             let number = self.line.to_string();
-            writeln!(f, "{number} | {}", self.source_line)?;
+            let first = (self.column - 1).saturating_sub(BEFORE);
+            let shown = || self.source_line.chars().skip(first).take(LONGEST_LINE);
+            writeln!(f, "{number} | {}", shown().collect::<String>())?;
             // Tabs are kept, so that the caret stands where the text does.
-            let before: String = self
-                .source_line
-                .chars()
-                .take(self.column - 1)
+            let before: String = shown()
+                .take(self.column - 1 - first)
                 .map(|c| if c == '\t' { '\t' } else { ' ' })
                 .collect();
             let gutter = " ".repeat(number.len());
-            writeln!(f, "{gutter} | {before}{}", "^".repeat(self.length.max(1)))?;
+            let carets = self
+                .length
+                .clamp(1, LONGEST_LINE - before.chars().count().min(BEFORE));
+            writeln!(f, "{gutter} | {before}{}", "^".repeat(carets))?;
         }
         write!(f, "help: {}", self.remedy)
     }

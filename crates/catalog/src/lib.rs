@@ -22,7 +22,7 @@ mod tree;
 
 pub use catalog::{Added, Catalog};
 pub use data_type::DataType;
-pub use distribution::Distribution;
+pub use distribution::{Distribution, Part};
 pub use error::{CatalogError, Invalid, nearest};
 pub use isa::{Identifiers, IsaSection};
 pub use problem::{

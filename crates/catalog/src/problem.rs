@@ -2,11 +2,12 @@
 
 mod argument;
 mod checks;
+mod fills;
 mod load;
 pub(crate) mod signature;
 
 use crate::data_type::DataType;
-use crate::distribution::Distribution;
+use crate::distribution::{Distribution, viewed};
 use crate::error::CatalogError;
 pub use argument::{Argument, TypeArgument};
 use autocomp_core::{ContentHash, Seed};
@@ -99,15 +100,22 @@ pub struct InputSet {
 }
 
 impl InputSet {
-    /// Draws the content of `buffer`; none if the kernel does not read it.
+    /// Draws the content of `buffer`, one of `buffers`; none if the kernel does not read it.
     ///
     /// Each buffer has a random stream of its own, derived from `seed`, the
-    /// name of the set and the name of the buffer.
+    /// name of the set and the name of the buffer; a view has what the other buffer has.
     #[must_use]
-    pub fn draw(&self, buffer: &Buffer, seed: Seed) -> Option<Vec<u8>> {
-        let distribution = self.fill.get(&buffer.name)?;
-        let stream = seed.derive(&self.name).derive(&buffer.name);
-        Some(distribution.fill(buffer, stream))
+    pub fn draw(&self, buffer: &Buffer, buffers: &[Buffer], seed: Seed) -> Option<Vec<u8>> {
+        let drawn = |buffer: &Buffer, fill: &Distribution| {
+            fill.fill(buffer, seed.derive(&self.name).derive(&buffer.name))
+        };
+        let fill = self.fill.get(&buffer.name)?;
+        let Distribution::View { of, axes } = fill else {
+            return Some(drawn(buffer, fill));
+        };
+        let from = buffers.iter().find(|it| it.name == *of)?;
+        let content = drawn(from, self.fill.get(of)?);
+        Some(viewed(from, &content, buffer, axes))
     }
 }
 

@@ -19,10 +19,11 @@ impl Case {
     /// Draws the inputs of a set with a seed.
     #[must_use]
     pub fn draw(problem: &Problem, set: &InputSet, seed: Seed) -> Self {
-        let buffers = problem.buffers.iter();
+        let buffers = &problem.buffers;
+        let draw = |buffer| set.draw(buffer, buffers, seed);
         Self {
             name: set.name.clone(),
-            before: buffers.map(|buffer| set.draw(buffer, seed)).collect(),
+            before: buffers.iter().map(draw).collect(),
             after: vec![None; problem.buffers.len()],
         }
     }

@@ -1,11 +1,10 @@
 //! What the tables of `problem.toml` have to be, each with its place and a remedy.
 
+use super::fills::wrong_fill;
 use super::load::ProblemFile;
 use super::{Argument, Buffer, InputSet, Role, Tolerance, Work};
-use crate::distribution::Distribution;
 use crate::error::CatalogError;
 use crate::toml_text::Source;
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
@@ -266,11 +265,9 @@ pub(super) fn check_input_sets(
                 );
             }
         }
-        for (name, distribution) in &set.fill {
-            if !buffers
-                .iter()
-                .any(|buffer| &buffer.name == name && buffer.is_read())
-            {
+        for (name, fill) in &set.fill {
+            let buffer = buffers.iter().find(|it| it.name == *name && it.is_read());
+            let Some(buffer) = buffer else {
                 return error(
                     format!(
                         "input set `{}` fills `{name}`, which is not a buffer that is read",
@@ -278,22 +275,9 @@ pub(super) fn check_input_sets(
                     ),
                     "fill the buffers with role `input` or `inout`".to_owned(),
                 );
-            }
-            let empty = match distribution {
-                Distribution::Uniform { low, high } => high < low,
-                // Neither bound may be NaN.
-                Distribution::Real { low, high } => {
-                    low.partial_cmp(high) != Some(Ordering::Less) || !(high - low).is_finite()
-                }
-                Distribution::Choice { values } => values.is_empty(),
-                Distribution::Sparse { values, one_in } => values.is_empty() || *one_in == 0,
-                Distribution::Constant { .. } | Distribution::Identity {} => false,
             };
-            if empty {
-                return error(
-                    format!("the distribution of `{name}` has no values"),
-                    "give finite `low` and `high` in this order, at least one of `values`, and a positive `one_in`".to_owned(),
-                );
+            if let Some((message, remedy)) = wrong_fill(set, buffer, fill, buffers) {
+                return error(message, remedy);
             }
         }
     }

@@ -4,6 +4,7 @@ use super::checks::{
     check_arguments, check_buffers, check_input_sets, check_macros, check_signature,
     check_tolerance, check_work,
 };
+use super::fills::read_tables;
 use super::signature::contradiction;
 use super::{
     Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, ReferenceLanguage, Tolerance,
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 /// Endings of files beside a problem's kernels.
-const NO_KERNELS: [&str; 3] = ["toml", "md", "h"];
+const NO_KERNELS: [&str; 5] = ["toml", "md", "h", "csv", "txt"];
 
 /// `problem.toml` as written.
 #[derive(Debug, Deserialize)]
@@ -79,7 +80,7 @@ pub(crate) fn load(
         path: &path,
         text: text("problem.toml", "describe the problem in it")?,
     };
-    let file: ProblemFile = source.parse()?;
+    let mut file: ProblemFile = source.parse()?;
     let (reference_language, reference) = reference(tree, texts)?;
     check_signature(source, &file)?;
     check_buffers(source, &file.buffer)?;
@@ -89,6 +90,8 @@ pub(crate) fn load(
         .map(|buffer| buffer.get_ref().clone())
         .collect();
     check_input_sets(source, &file.input_set, &buffers)?;
+    let sets = file.input_set.iter_mut().map(Spanned::get_mut);
+    let tables = read_tables(tree, texts, sets, &buffers)?;
     let axes = axes(source, file.axis, &buffers)?;
     let (signature, entry) = (file.signature.get_ref(), file.entry.get_ref());
     if let Some(message) = contradiction(signature, entry, &buffers) {
@@ -116,6 +119,10 @@ pub(crate) fn load(
     let mut oracle = ContentHasher::new("problem-oracle");
     for part in [name, source.text, reference] {
         oracle.update(part.as_bytes());
+    }
+    for table in &tables {
+        oracle.update(table.as_bytes());
+        oracle.update(texts[table].as_bytes());
     }
     let oracle_hash = oracle.finish();
     let mut content = ContentHasher::new("problem");

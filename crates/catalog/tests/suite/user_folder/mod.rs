@@ -1,6 +1,7 @@
 //! Folders of a user: what is accepted, and what is said about the rest.
 
 mod broken;
+mod fills;
 
 use autocomp_catalog::{Catalog, CatalogError, ReferenceLanguage};
 use std::fs;

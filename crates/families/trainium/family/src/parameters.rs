@@ -1,6 +1,6 @@
 //! What kernels get from a problem: tensors for its buffers, and further arguments by name.
 
-use autocomp_catalog::{Argument, Buffer, DataType, Distribution, Problem, Role};
+use autocomp_catalog::{Argument, Buffer, DataType, Problem, Role};
 use autocomp_eval::EvalError;
 use autocomp_trainium_sim::{Dtype, Input};
 
@@ -27,7 +27,7 @@ pub(crate) fn check(problem: &Problem) -> Result<(), EvalError> {
             let Some(buffer) = problem.buffers.iter().find(wide) else {
                 continue;
             };
-            if EXACT < largest(distribution) {
+            if EXACT < distribution.largest() {
                 return Err(EvalError::Input {
                     message: format!(
                         "input set {} fills {} ({}) with numbers beyond {EXACT}, which the simulator does not hold exactly: its engines compute in single precision",
@@ -43,20 +43,6 @@ pub(crate) fn check(problem: &Problem) -> Result<(), EvalError> {
         }
     }
     Ok(())
-}
-
-/// The largest magnitude that a distribution draws.
-fn largest(distribution: &Distribution) -> f64 {
-    let of = |values: &[f64]| values.iter().fold(0.0f64, |most, it| most.max(it.abs()));
-    match distribution {
-        Distribution::Uniform { low, high } => {
-            (low.unsigned_abs() as f64).max(high.unsigned_abs() as f64)
-        }
-        Distribution::Real { low, high } => low.abs().max(high.abs()),
-        Distribution::Choice { values } | Distribution::Sparse { values, .. } => of(values),
-        Distribution::Constant { value } => value.abs(),
-        Distribution::Identity {} => 1.0,
-    }
 }
 
 /// The arguments of a problem's kernels beside its buffers.

@@ -1,0 +1,142 @@
+//! Inputs that are no independent draws: triangles, tables, views of other inputs.
+
+use super::{KERNEL, PROBLEM, load};
+use autocomp_catalog::Problem;
+use autocomp_core::Seed;
+use std::fmt::Write as _;
+
+/// `B` is filled as a case says, `C` is what `A` is plus it.
+const TWO: &str = r#"target = "toy-8"
+description = "C = A + B"
+entry = "solution"
+signature = "void solution(int8_t A[2][3], int8_t B[3][2][2], int8_t C[2][3])"
+tolerance = { kind = "exact" }
+work = { macs = 6, bytes = 24 }
+buffer = [
+  { name = "A", dtype = "int8", shape = [2, 3], role = "input" },
+  { name = "B", dtype = "int8", shape = [3, 2, 2], role = "input" },
+  { name = "C", dtype = "int8", shape = [2, 3], role = "output" },
+]
+[[input_set]]
+name = "one"
+fill.A = { kind = "uniform", low = -100, high = 100 }
+"#;
+
+/// Loads the problem with `fill` for `B` and a table.
+fn with(fill: &str, table: &str) -> Result<Problem, String> {
+    let description = format!("{TWO}fill.B = {fill}\n");
+    let files = [
+        ("problem.toml", description.as_str()),
+        ("reference.c", KERNEL),
+        ("dft.csv", table),
+    ];
+    load(&files)
+}
+
+/// Returns the elements of `A` and `B`.
+fn drawn(problem: &Problem) -> [Vec<i8>; 2] {
+    [0, 1].map(|at| {
+        let buffer = &problem.buffers[at];
+        let bytes = problem.input_sets[0].draw(buffer, &problem.buffers, Seed(5));
+        let bytes = bytes.expect("it is read");
+        assert_eq!(bytes.len(), buffer.bytes());
+        bytes.iter().map(|it| it.cast_signed()).collect()
+    })
+}
+
+#[test]
+fn triangles_tables_and_views_give_what_they_say() {
+    let constant = |part: &str, outside: &str| {
+        let fill = format!(
+            "{{ kind = \"triangle\", part = \"{part}\", inside = {{ kind = \"constant\", value = 7 }}{outside} }}"
+        );
+        drawn(&with(&fill, "").expect("sound"))[1].clone()
+    };
+    assert_eq!(constant("lower", ""), [7, 0, 7, 7].repeat(3));
+    assert_eq!(
+        constant("upper", ", outside = -9e9"),
+        [7, 7, -128, 7].repeat(3)
+    );
+
+    let table = "1,2, 3;4\n-128 127\r\n\t7 8 9 1e1 11 12.0\n";
+    let problem = with("{ kind = \"table\", file = \"dft.csv\" }", table).expect("sound");
+    assert_eq!(
+        drawn(&problem)[1],
+        [1, 2, 3, 4, -128, 127, 7, 8, 9, 10, 11, 12]
+    );
+    assert!(problem.kernels.is_empty(), "a table is no kernel");
+    let other = with(
+        "{ kind = \"table\", file = \"dft.csv\" }",
+        &table.replace("11", "13"),
+    );
+    assert_ne!(other.expect("sound").oracle_hash, problem.oracle_hash);
+
+    // B[i][j][k] is A[k][i], whatever j.
+    let problem = with("{ kind = \"view\", of = \"A\", axes = [1, -1, 0] }", "");
+    let [a, b] = drawn(&problem.expect("sound"));
+    let of = |i: usize, k: usize| a[k * 3 + i];
+    let wanted = (0..12).map(|at| of(at / 4, at % 2));
+    assert_eq!(b, wanted.collect::<Vec<i8>>());
+}
+
+#[test]
+fn what_is_said_about_broken_fills() {
+    let table = "{ kind = \"table\", file = \"dft.csv\" }";
+    let twelve = "1 ".repeat(12);
+    let cases = [
+        (
+            "{ kind = \"triangle\", part = \"left\", inside = { kind = \"identity\" } }",
+            "",
+        ),
+        (
+            "{ kind = \"triangle\", part = \"lower\", inside = { kind = \"choice\", values = [] } }",
+            "",
+        ),
+        (
+            "{ kind = \"triangle\", part = \"lower\", inside = { kind = \"view\", of = \"A\", axes = [] } }",
+            "",
+        ),
+        (
+            "{ kind = \"triangle\", part = \"lower\", inside = { kind = \"identity\" }, outside = nan }",
+            "",
+        ),
+        ("{ kind = \"table\", file = \"../../secret\" }", ""),
+        ("{ kind = \"table\", file = \"problem.toml\" }", ""),
+        (table, "1 2 x 4"),
+        (table, "1 2 nan"),
+        (table, "1 2 300"),
+        (table, "1 2 0.5"),
+        (table, "1 2 3"),
+        (table, &format!("{twelve}1")),
+        (table, &format!("1 {}", "9".repeat(100_000))),
+        (table, &format!("{}\u{1b}[31m", "1 ".repeat(11))),
+        ("{ kind = \"view\", of = \"A\", axes = [1, 0] }", ""),
+        ("{ kind = \"view\", of = \"A\", axes = [0, -1, 1] }", ""),
+        ("{ kind = \"view\", of = \"A\", axes = [1, -1, -1] }", ""),
+        ("{ kind = \"view\", of = \"A\", axes = [1, 0, 0] }", ""),
+        (
+            "{ kind = \"view\", of = \"A\", axes = [-2, 9223372036854775807, 0] }",
+            "",
+        ),
+        ("{ kind = \"view\", of = \"B\", axes = [0, 1, 2] }", ""),
+        ("{ kind = \"view\", of = \"C\", axes = [1, -1, 0] }", ""),
+    ];
+    let mut text = String::new();
+    for (fill, table) in cases {
+        let error = with(fill, table).expect_err(fill);
+        assert!(
+            error.len() < 2000,
+            "{} bytes are said of {fill}",
+            error.len()
+        );
+        let shown: String = table.chars().take(30).collect();
+        let _ = writeln!(text, "== {fill} {:?}\n{error}\n", shown);
+    }
+    let missing = PROBLEM.replace(
+        "{ kind = \"uniform\", low = -60, high = 60 }",
+        "{ kind = \"table\", file = \"none.csv\" }",
+    );
+    let error = load(&[("problem.toml", &missing), ("reference.c", KERNEL)]);
+    let _ = writeln!(text, "== no file\n{}", error.expect_err("no file"));
+    insta::assert_snapshot!(text);
+}
