@@ -300,7 +300,13 @@ impl SearchSettings {
     /// Returns the slack of an iteration, from 1.
     #[must_use]
     pub fn slack_in(&self, iteration: u32) -> f64 {
-        if iteration <= self.translation {
+        self.slack_of(iteration, iteration <= self.translation)
+    }
+
+    /// Returns the slack of an iteration, from 1, that translates or does not.
+    #[must_use]
+    pub fn slack_of(&self, iteration: u32, translates: bool) -> f64 {
+        if translates {
             return self.translation_slack;
         }
         let early = self.early_slack.get(iteration.saturating_sub(1) as usize);

@@ -42,6 +42,17 @@ pub struct Candidate {
     pub evaluation: Arc<Evaluation>,
 }
 
+impl Candidate {
+    /// Percent of its work that the target does of a kernel that counts as translated.
+    const ENOUGH_TRANSLATED: f64 = 95.0;
+
+    /// Returns whether nothing is left of what it does without the target, or next to nothing.
+    #[must_use]
+    pub fn is_translated(&self) -> bool {
+        Self::ENOUGH_TRANSLATED <= self.evaluation.translated_percent()
+    }
+}
+
 /// What the run waits for.
 #[derive(Clone, Debug)]
 pub(crate) enum Phase {
@@ -72,6 +83,9 @@ pub struct Search {
     evaluations: ByHash<Arc<Evaluation>>,
     /// Parents of the places of the next iteration.
     beam: Vec<CandidateId>,
+    /// The iteration from which on there is nothing to translate: a kernel of the beam before it
+    /// has nothing left that the target does not do.
+    translated_from: Option<u32>,
     /// Candidates that have never held a place, cheapest first.
     unplaced: BTreeSet<(Cost, CandidateId)>,
     /// The best of all closed iterations.
@@ -140,6 +154,7 @@ impl Search {
             known_sources: ByHash::default(),
             evaluations: ByHash::default(),
             beam: Vec::new(),
+            translated_from: None,
             unplaced: BTreeSet::new(),
             best: None,
             stopped: None,

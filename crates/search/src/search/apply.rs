@@ -271,6 +271,7 @@ impl Search {
         beam.sort_by_key(|id| (self.candidates[id.0 as usize].cost, *id));
         beam.truncate(self.started.settings.beam as usize);
         self.beam = beam;
+        self.note_translated(1);
         self.gained_at = self.best_closed().map_or(Cost::MAX, |best| best.cost);
     }
 
@@ -391,6 +392,7 @@ impl Search {
             self.n_stalled = 0;
         }
         self.beam.clone_from(&closed.beam);
+        self.note_translated(closed.iteration + 1);
         self.n_closed = closed.iteration;
         self.phase = Phase::Between;
         Ok(())

@@ -62,7 +62,16 @@ impl Search {
 
     /// Returns whether an iteration, from 1, translates.
     pub(super) fn is_translation(&self, iteration: u32) -> bool {
-        iteration <= self.started.settings.translation
+        let is_left = self.translated_from.is_none_or(|from| iteration < from);
+        is_left && iteration <= self.started.settings.translation
+    }
+
+    /// Notes whether a kernel of the beam, which is that of an iteration, is translated.
+    pub(super) fn note_translated(&mut self, iteration: u32) {
+        let is_translated = |id: &CandidateId| self.candidates[id.0 as usize].is_translated();
+        if self.translated_from.is_none() && self.beam.iter().any(is_translated) {
+            self.translated_from = Some(iteration);
+        }
     }
 
     /// Returns the name of the model that is to be asked first for a plan, or for code,

@@ -308,6 +308,7 @@ impl Search {
             .derive(&format!("select.i{}", iteration.number));
         let pool = Pool {
             settings: &self.started.settings,
+            translates: self.is_translation(iteration.number),
             seed,
             iteration: iteration.number,
             known: &self.candidates,

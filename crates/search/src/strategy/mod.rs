@@ -12,9 +12,6 @@ use crate::search::Candidate;
 use autocomp_core::{CandidateId, Cost, SearchSettings, Seed};
 use std::collections::BTreeSet;
 
-/// Percent of its work that the target does of a kernel that counts as translated.
-const ENOUGH_TRANSLATED: f64 = 95.0;
-
 /// What orders kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rank {
@@ -28,6 +25,8 @@ pub struct Rank {
 pub struct Pool<'a> {
     /// The settings of the search.
     pub settings: &'a SearchSettings,
+    /// Whether the iteration translates.
+    pub translates: bool,
     /// The random stream of this choice.
     pub seed: Seed,
     /// The iteration that ends, from 1.
@@ -101,18 +100,18 @@ impl<'a> Pool<'a> {
         if !matters {
             return 0;
         }
-        let percent = self.candidate(id).evaluation.translated_percent();
-        if ENOUGH_TRANSLATED <= percent {
+        let candidate = self.candidate(id);
+        if candidate.is_translated() {
             return 0;
         }
-        (1000.0 - 10.0 * percent).round() as u32
+        (1000.0 - 10.0 * candidate.evaluation.translated_percent()).round() as u32
     }
 
-    /// Leaves kernels out that are not translated, if the translation has ended and
-    /// originals are dropped, as long as something stays.
+    /// Leaves kernels out that are not translated, if originals are dropped and a kernel is
+    /// translated, with which the translation ends.
     pub(crate) fn drop_untranslated(&self, beam: &mut Vec<CandidateId>) {
         let settings = self.settings;
-        if settings.translation == 0 || self.iteration < settings.translation {
+        if settings.translation == 0 || !settings.drop_original {
             return;
         }
         if beam.iter().any(|id| self.untranslated(*id) == 0) {
@@ -123,7 +122,7 @@ impl<'a> Pool<'a> {
     /// Returns how many times its parent's cost a child may have.
     #[must_use]
     pub fn slack(&self) -> f64 {
-        self.settings.slack_in(self.iteration)
+        self.settings.slack_of(self.iteration, self.translates)
     }
 
     /// Returns what came of a place's drafts.

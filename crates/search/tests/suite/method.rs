@@ -117,6 +117,51 @@ fn abroad() -> World {
     }
 }
 
+/// Returns whether an iteration translates, if `last` are to at most: as long as nothing is
+/// translated.
+fn translates(search: &Search, events: &[Event], iteration: u32, last: u32) -> bool {
+    let opened = opened(events);
+    let parents = &opened[iteration as usize - 1].parents;
+    let is_translated = |id: &CandidateId| search.candidate(*id).unwrap().is_translated();
+    iteration <= last && !parents.iter().any(is_translated)
+}
+
+#[test]
+fn translation_ends_when_nothing_is_left_of_the_original() {
+    let settings = SearchSettings {
+        translation: 6,
+        slack: 1.0,
+        iterations: 8,
+        ..settings()
+    };
+    let (search, events) = run_in(abroad(), settings.clone(), 5, Seed(1));
+    let n_translating = (1..=8).filter(|it| translates(&search, &events, *it, 6));
+    assert!((1..6).contains(&n_translating.count()));
+    for (iteration, _, menu) in menus(&events) {
+        let is_own = menu
+            .iter()
+            .any(|id| ["move", "compute"].contains(&id.as_str()));
+        assert_eq!(
+            is_own,
+            translates(&search, &events, iteration, 6),
+            "{iteration}"
+        );
+    }
+    // What is translated from the beginning is not translated again.
+    let at_home = World {
+        translated: Some(|_| 100.0),
+        ..abroad()
+    };
+    let (_, events) = run_in(at_home, settings, 5, Seed(1));
+    for (_, _, menu) in menus(&events) {
+        assert!(
+            !menu
+                .iter()
+                .any(|id| ["move", "compute"].contains(&id.as_str()))
+        );
+    }
+}
+
 #[test]
 fn translation_has_its_own_menu_slack_and_end() {
     let with = |translation: u32, drop_original: bool| SearchSettings {
@@ -130,7 +175,7 @@ fn translation_has_its_own_menu_slack_and_end() {
     for (iteration, _, menu) in menus(&events) {
         let is_own = |id: &&String| ["move", "compute"].contains(&id.as_str());
         let n_own = menu.iter().filter(is_own).count();
-        if iteration <= 3 {
+        if translates(&search, &events, iteration, 3) {
             assert_eq!((n_own, menu.len()), (1, 2), "{menu:?}");
         } else {
             assert_eq!(n_own, 0, "{menu:?}");
@@ -144,7 +189,7 @@ fn translation_has_its_own_menu_slack_and_end() {
     for opened in opened(&events) {
         let least = opened.parents.iter().map(percent).fold(100.0, f64::min);
         let most = opened.parents.iter().map(percent).fold(0.0, f64::max);
-        if 3 < opened.iteration {
+        if !translates(&search, &events, opened.iteration, 3) {
             assert!(95.0 <= least, "originals have left: {least}");
         }
         // What is most translated stands first.
