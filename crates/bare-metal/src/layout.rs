@@ -34,6 +34,7 @@ pub struct Layout {
     constants: Range<u64>,
     /// What may not be written: the code and all behind it up to the variables.
     read_only: Range<u64>,
+    variables: Range<u64>,
     below_stack: Range<u64>,
     /// First page behind the program.
     program_end: u64,
@@ -81,6 +82,7 @@ impl Layout {
             code: image.code.clone(),
             constants: image.constants.clone(),
             read_only: image.code.start..image.variables,
+            variables: image.variables..image.data_end,
             below_stack: image.data_end..image.stack.start,
             program_end,
         })
@@ -165,6 +167,17 @@ impl Layout {
         }
         if self.read_only.contains(&address) {
             return "memory behind the program's code, which belongs to nothing".into();
+        }
+        if self.variables.contains(&address) {
+            return "the kernel's static variables".into();
+        }
+        let past = address.saturating_sub(self.variables.end);
+        let is_nearer = past < self.stack.start.saturating_sub(address);
+        if self.below_stack.contains(&address) && !self.variables.is_empty() && is_nearer {
+            return match past {
+                0 => "the first byte past the kernel's static variables".to_owned(),
+                _ => format!("{} past the kernel's static variables", bytes(past)),
+            };
         }
         if self.below_stack.contains(&address) {
             return format!(

@@ -30,7 +30,7 @@ impl From<EvalError> for Failure {
 
 /// Returns the verdict on a kernel that is right in the simulator and does something else on a
 /// board.
-pub(crate) fn otherwise(outcome: Outcome, stage: Stage, code: &str, message: String) -> Verdict {
+fn otherwise(outcome: Outcome, stage: Stage, code: &str, message: String) -> Box<Verdict> {
     let found = Diagnostic {
         stage,
         severity: Severity::Error,
@@ -40,35 +40,35 @@ pub(crate) fn otherwise(outcome: Outcome, stage: Stage, code: &str, message: Str
         notes: vec!["the simulator accepts this kernel".to_owned()],
         remedy: None,
     };
-    Verdict::failed(outcome, vec![found])
+    Box::new(Verdict::failed(outcome, vec![found]))
 }
 
-/// Returns the verdict on a run that left no results to compare.
-pub(crate) fn failed(ran: &Ran, seconds: u64) -> Option<Verdict> {
-    Some(match ran {
-        Ran::Right(_) => return None,
-        Ran::Varied => otherwise(
-            Outcome::Wrong,
-            Stage::Test,
-            "calls-differ",
-            "calls with the same inputs leave different results on the board".into(),
-        ),
-        Ran::Late => otherwise(
+/// Returns the nanoseconds of the calls of a run and the digest of their results, or the verdict on
+/// a run that has none.
+pub(crate) fn alike(ran: Ran, seconds: u64) -> Result<(Vec<f64>, u64), Box<Verdict>> {
+    let (outcome, code, message) = match ran {
+        Ran::Alike(times, left) => return Ok((times, left)),
+        Ran::Varied => return Err(varied()),
+        Ran::Late => (
             Outcome::TimedOut,
-            Stage::Test,
             "board-hang",
             format!("its calls on the board had not ended after {seconds} seconds"),
         ),
-        Ran::Died(code) => otherwise(
+        Ran::Died(code) => (
             Outcome::Crashed,
-            Stage::Test,
             "board-crash",
             format!(
                 "on the board its process ends with exit code {code}{}",
-                signal(*code)
+                signal(code)
             ),
         ),
-    })
+    };
+    Err(otherwise(outcome, Stage::Test, code, message))
+}
+
+fn varied() -> Box<Verdict> {
+    let message = "calls with the same inputs leave different results on the board";
+    otherwise(Outcome::Wrong, Stage::Test, "calls-differ", message.into())
 }
 
 fn signal(code: i32) -> &'static str {
@@ -86,8 +86,8 @@ fn signal(code: i32) -> &'static str {
 /// A candidate and the problem's own kernel, with their jobs on a board: one for each input set.
 pub(crate) struct Duel<'b, 'a> {
     pub board: &'b Board<'a>,
-    /// Names of the jobs.
-    pub jobs: [&'b [String]; 2],
+    /// Names of the jobs, and digests of their right results.
+    pub jobs: [&'b [(String, u64)]; 2],
     /// Calls of a measurement, by side.
     pub calls: [usize; 2],
     /// Bytes that are flushed before a call.
@@ -109,14 +109,13 @@ impl Sides for Duel<'_, '_> {
     fn measure(&mut self, side: Side) -> Result<f64, Failure> {
         let idx = usize::from(side == Side::Base);
         let jobs = self.jobs[idx];
-        let job = &jobs[self.seed.below(jobs.len())];
+        let (job, right) = &jobs[self.seed.below(jobs.len())];
         let ran = self.board.run(job, self.calls[idx], self.flushed)?;
-        if let Some(verdict) = failed(&ran, self.seconds) {
-            return Err(Failure::Kernel(side, Box::new(verdict)));
-        }
-        let Ran::Right(times) = ran else {
-            return Ok(0.0);
-        };
+        let found = alike(ran, self.seconds).and_then(|(times, left)| match left == *right {
+            true => Ok(times),
+            false => Err(varied()),
+        });
+        let times = found.map_err(|verdict| Failure::Kernel(side, verdict))?;
         self.spent_ns += times.iter().sum::<f64>();
         Ok(median(&times))
     }
@@ -127,7 +126,7 @@ impl Sides for Duel<'_, '_> {
             times.low, times.high
         );
         let verdict = otherwise(Outcome::Wrong, Stage::Time, "unsteady-time", message);
-        Failure::Kernel(side, Box::new(verdict))
+        Failure::Kernel(side, verdict)
     }
 
     fn spent(&self) -> Duration {

@@ -33,8 +33,9 @@ cat said
 exit $code
 "#;
 
-/// What the board does with a job beside executing it.
-type Fault = fn(call: usize, result: &mut Vec<u8>) -> Option<i32>;
+/// What the board does with a job of this name beside executing it so many times: `job1` is that of
+/// the problem's own kernel, while it is timed it is called more than once.
+type Fault = fn(job: &str, calls: usize, result: &mut Vec<u8>) -> Option<i32>;
 
 struct Place {
     folder: tempfile::TempDir,
@@ -64,10 +65,11 @@ impl Place {
                     return;
                 };
                 assert_eq!(core, "3");
-                let job = std::fs::read(job).expect("a job");
-                let (cycles, mut left) = executed(&job);
-                let number = counted.fetch_add(1, Ordering::Relaxed);
-                let code = fault(number, &mut left);
+                let calls = calls.parse().expect("a number");
+                let name = job.rsplit('/').next().unwrap_or(job);
+                let (cycles, mut left) = executed(&std::fs::read(job).expect("a job"));
+                counted.fetch_add(1, Ordering::Relaxed);
+                let code = fault(name, calls, &mut left);
                 std::fs::write(result, &left).expect("written");
                 // What the runner prints: a clock of 1.6 GHz, and a digest (FNV-1a).
                 let digest = left.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
@@ -75,7 +77,7 @@ impl Place {
                 });
                 let line = format!("{} {digest}\n", cycles * 5 / 8);
                 let said = match code {
-                    None => line.repeat(calls.parse().expect("a number")),
+                    None => line.repeat(calls),
                     Some(_) => String::new(),
                 };
                 std::fs::write(at.join("said"), said).expect("written");
@@ -205,7 +207,7 @@ fn codes(evaluation: &Evaluation) -> Vec<&str> {
 
 #[test]
 fn kernels_are_measured_against_the_problems_own_over_lost_connections() {
-    let place = Place::new(|_, _| None);
+    let place = Place::new(|_, _, _| None);
     place.file(
         "sys/devices/system/cpu/cpu3/cpufreq/scaling_governor",
         "performance\n",
@@ -239,7 +241,7 @@ fn kernels_are_measured_against_the_problems_own_over_lost_connections() {
 
 #[test]
 fn what_is_wrong_in_the_simulator_never_runs_on_a_board() {
-    let place = Place::new(|_, _| None);
+    let place = Place::new(|_, _, _| None);
     let kernel = "void solution(float X[5][333], float S[5]) { S[0] = X[0][0]; }";
     let found = place.bench().evaluate(kernel).expect("an evaluation");
     assert_eq!(found.outcome, Outcome::Wrong);
@@ -248,7 +250,7 @@ fn what_is_wrong_in_the_simulator_never_runs_on_a_board() {
 
 #[test]
 fn what_a_board_does_otherwise_is_told_of_the_kernel() {
-    let place = Place::new(|_, left| {
+    let place = Place::new(|_, _, left| {
         left[3] ^= 0x40;
         None
     });
@@ -262,13 +264,24 @@ fn what_a_board_does_otherwise_is_told_of_the_kernel() {
         notes.iter().any(|it| it.contains("simulator accepts")),
         "{notes:?}"
     );
-    let place = Place::new(|_, _| Some(139));
+    // While it is timed, whatever the same call left in tests.
+    let place = Place::new(|job, calls, left| {
+        let is_timed = job.starts_with("job0") && 1 < calls;
+        left[3] ^= if is_timed { 0x40 } else { 0 };
+        None
+    });
+    let found = place.evaluate("lanes").expect("an evaluation");
+    assert_eq!(
+        (found.outcome, codes(&found)),
+        (Outcome::Wrong, vec!["calls-differ"])
+    );
+    let place = Place::new(|_, _, _| Some(139));
     let found = place.evaluate("lanes").expect("an evaluation");
     assert_eq!(
         (found.outcome, codes(&found)),
         (Outcome::Crashed, vec!["board-crash"])
     );
-    let place = Place::new(|_, _| Some(124));
+    let place = Place::new(|_, _, _| Some(124));
     let found = place.evaluate("lanes").expect("an evaluation");
     assert_eq!(
         (found.outcome, codes(&found)),
@@ -278,7 +291,7 @@ fn what_a_board_does_otherwise_is_told_of_the_kernel() {
 
 #[test]
 fn a_board_that_is_not_fit_to_measure_on_is_told() {
-    let place = Place::new(|_, _| None);
+    let place = Place::new(|_, _, _| None);
     place.file(
         "sys/devices/system/cpu/cpu3/cpufreq/scaling_governor",
         "ondemand\n",
@@ -293,8 +306,7 @@ fn a_board_that_is_not_fit_to_measure_on_is_told() {
         panic!("it is too hot");
     };
     assert!(message.contains("91 degrees"), "{message}");
-    // The problem's own kernel is tested behind the candidate.
-    let place = Place::new(|run, _| (run > 6).then_some(132));
+    let place = Place::new(|job, _, _| job.starts_with("job1").then_some(132));
     let Err(EvalError::Environment { message, .. }) = place.evaluate("lanes") else {
         panic!("the baseline does not run");
     };
