@@ -163,10 +163,10 @@ impl Layout {
             return "the program's code".into();
         }
         if self.constants.contains(&address) {
-            return "a constant of the kernel, which is read-only".into();
+            return "a read-only constant of the kernel".into();
         }
         if self.read_only.contains(&address) {
-            return "memory behind the program's code, which belongs to nothing".into();
+            return "unused memory behind the program's code".into();
         }
         if self.variables.contains(&address) {
             return "the kernel's static variables".into();
