@@ -451,13 +451,18 @@ fn with_lines(
     folder: &Path,
 ) -> Option<NothingFaster> {
     let mut nothing = nothing?;
-    if let Some(first) = not_understood.first() {
-        nothing.reasons.push(format!(
+    match not_understood {
+        [] => {}
+        [only] => nothing.reasons.push(format!(
+            "line {} of the kernel is not understood by the rewriter: {}",
+            only.line, only.reason
+        )),
+        [first, ..] => nothing.reasons.push(format!(
             "{} lines of the kernel are not understood by the rewriter, the first of them line {}: {}",
             not_understood.len(),
             first.line,
             first.reason
-        ));
+        )),
     }
     let run = folder.display().to_string();
     for next in &mut nothing.next {
