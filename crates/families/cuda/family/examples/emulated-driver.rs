@@ -224,6 +224,7 @@ pub unsafe extern "C" fn cuLaunchKernel(
         let run = Run {
             order: Order::Mixed(0x1234_5678_9abc_def1),
             is_watched: false,
+            together: 1,
             most_steps: 200_000_000,
             limits: Limits {
                 threads: 1024,

@@ -96,18 +96,20 @@ enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
 extern "C" {
 unsigned cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 cudaError_t autocomp_memory(void** pointer, size_t bytes);
+cudaError_t autocomp_free(void* at);
+void autocomp_stream(cudaStream_t stream);
 cudaError_t autocomp_set(void* to, int value, size_t bytes);
 cudaError_t autocomp_copy(void* to, const void* from, size_t bytes);
 cudaError_t autocomp_attribute(const void* kernel, int attribute, int value);
 }
 template <class T> static __host__ inline cudaError_t cudaMalloc(T** pointer, size_t bytes) { return autocomp_memory((void**)pointer, bytes); }
-template <class T> static __host__ inline cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t) { return autocomp_memory((void**)pointer, bytes); }
-static __host__ inline cudaError_t cudaFree(void*) { return cudaSuccess; }
-static __host__ inline cudaError_t cudaFreeAsync(void*, cudaStream_t) { return cudaSuccess; }
+template <class T> static __host__ inline cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) { autocomp_stream(stream); return autocomp_memory((void**)pointer, bytes); }
+static __host__ inline cudaError_t cudaFree(void* at) { return autocomp_free(at); }
+static __host__ inline cudaError_t cudaFreeAsync(void* at, cudaStream_t stream) { autocomp_stream(stream); return autocomp_free(at); }
 static __host__ inline cudaError_t cudaMemset(void* to, int value, size_t bytes) { return autocomp_set(to, value, bytes); }
-static __host__ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t = 0) { return autocomp_set(to, value, bytes); }
+static __host__ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_set(to, value, bytes); }
 static __host__ inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) { return autocomp_copy(to, from, bytes); }
-static __host__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t = 0) { return autocomp_copy(to, from, bytes); }
+static __host__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_copy(to, from, bytes); }
 static __host__ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 static __host__ inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 static __host__ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

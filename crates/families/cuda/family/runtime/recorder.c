@@ -68,13 +68,19 @@ static void request(const char* name) {
   word(name);
 }
 
+void autocomp_stream(void* stream) {
+  if (!stream) return;
+  request("stream");
+  put('\n');
+}
+
 static dim3 grid, block;
 static u64 shared;
 static unsigned char arguments[MOST_ARGUMENTS];
 static u64 argument_bytes;
 
 unsigned cudaConfigureCall(dim3 g, dim3 b, u64 bytes, void* stream) {
-  (void)stream;
+  autocomp_stream(stream);
   grid = g;
   block = b;
   shared = bytes;
@@ -114,6 +120,14 @@ int autocomp_memory(void** pointer, u64 bytes) {
   put('\n');
   *pointer = (void*)scratch;
   scratch += AUTOCOMP_RANGE;
+  return 0;
+}
+
+int autocomp_free(void* at) {
+  if (!at) return 0;
+  request("free");
+  number((u64)at);
+  put('\n');
   return 0;
 }
 

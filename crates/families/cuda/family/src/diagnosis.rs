@@ -3,7 +3,7 @@
 use crate::compiler::KERNEL_FILE;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
-use autocomp_cuda_sim::machine::{Fault, Finding};
+use autocomp_cuda_sim::machine::{Fault, Finding, HOST};
 use autocomp_cuda_sim::ptx::Space;
 
 /// Says what is wrong with a kernel and how it ended.
@@ -29,11 +29,15 @@ pub(crate) fn diagnose(
         None => format!("byte {offset}"),
     };
     let thread = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
-    let who = format!(
-        "thread {} of block {}",
-        thread(finding.thread.thread),
-        thread(finding.thread.block)
-    );
+    let is_of_host = finding.kernel == HOST;
+    let who = match is_of_host {
+        true => "a call of the host function".to_owned(),
+        false => format!(
+            "thread {} of block {}",
+            thread(finding.thread.thread),
+            thread(finding.thread.block)
+        ),
+    };
     let (outcome, code, message, remedy) = match &finding.fault {
         Fault::OutOfBounds {
             space,
@@ -61,9 +65,14 @@ pub(crate) fn diagnose(
                 Outcome::Illegal,
                 "out-of-bounds",
                 format!("{who} {verb} {bytes} bytes {where_} {place}, which has {size} bytes"),
-                Some(
-                    "compare the index with the extent before the access, for threads at the edge, too",
-                ),
+                Some(match is_of_host {
+                    true => {
+                        "bytes of cudaMemset and cudaMemcpy are counted from the pointer that they are given: let them end with the memory"
+                    }
+                    false => {
+                        "compare the index with the extent before the access, for threads at the edge, too"
+                    }
+                }),
             )
         }
         Fault::WildAddress {
@@ -89,11 +98,46 @@ pub(crate) fn diagnose(
                 "use vectors only where the index is a multiple of their width and each row begins at one",
             ),
         ),
-        Fault::ReadOnly { area } => (
+        Fault::ReadOnly { area: Some(area) } => (
+            Outcome::Wrong,
+            "input-changed",
+            format!(
+                "{who} writes {}, which is an input: not even to put back what was there",
+                buffer(&Some(*area))
+            ),
+            Some("write to outputs, or to memory that `solution` asks for with `cudaMalloc`"),
+        ),
+        Fault::ReadOnly { area: None } => (
             Outcome::Illegal,
             "read-only",
-            format!("{who} writes {}, which may only be read", buffer(area)),
+            format!("{who} writes a variable of the module that may only be read"),
             None,
+        ),
+        Fault::Freed { area, write } => (
+            Outcome::Illegal,
+            "use-after-free",
+            format!(
+                "{who} {} {}, which `cudaFree` has given back before",
+                if *write { "writes" } else { "reads" },
+                buffer(area)
+            ),
+            Some("give memory back behind the last launch that uses it"),
+        ),
+        Fault::BadFree { address } => (
+            Outcome::Crashed,
+            "bad-free",
+            format!(
+                "{who} gives back {address:#x}, which is no memory that `cudaMalloc` has given and that is still there"
+            ),
+            Some("give back each pointer that `cudaMalloc` has set once, and no other"),
+        ),
+        Fault::BarrierSize { threads } => (
+            Outcome::Illegal,
+            "barrier-size",
+            format!(
+                "{who} waits at a barrier for {threads} threads, which are no whole warps: the vendor's assembler refuses it"
+            ),
+            Some("name a multiple of 32 threads"),
         ),
         Fault::Race {
             space,

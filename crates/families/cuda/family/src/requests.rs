@@ -17,6 +17,8 @@ pub(crate) enum Request {
     Set { to: u64, value: u8, bytes: u64 },
     /// Copies bytes of the device's memory.
     Copy { to: u64, from: u64, bytes: u64 },
+    /// Gives a piece of memory back.
+    Free { address: u64 },
 }
 
 /// All that it asks for, in order.
@@ -75,12 +77,16 @@ impl Recording {
                     from: number(1)?,
                     bytes: number(2)?,
                 }),
+                "free" => recording.requests.push(Request::Free { address: number(0)? }),
+                "stream" => {
+                    return Err("the host part names a stream, and there is none but the default one: launch and copy on that".into());
+                }
                 "attribute" => {
                     if number(1)? == MOST_DYNAMIC_SHARED {
                         allowed.insert(kernel(number(0)?)?, small(2)?);
                     }
                 }
-                "too-many" => return Err("the host part asks for more than 4096 things".into()),
+                "too-many" => return Err("the host part asks for more than 4096 things: put loops over launches into kernels".into()),
                 "end" => is_whole = true,
                 _ => return Err("the host part wrote a request that cannot be read".into()),
             }

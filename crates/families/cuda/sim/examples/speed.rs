@@ -49,6 +49,7 @@ fn main() {
     let run = Run {
         order: Order::Forward,
         is_watched: number(7) != 0,
+        together: 1,
         most_steps: u64::MAX,
         limits: Limits {
             threads: 1024,

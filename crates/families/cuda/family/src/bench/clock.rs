@@ -67,6 +67,11 @@ impl CudaBench {
                         Err(finding) => return broken(finding),
                     }
                 }
+                Request::Free { address } => {
+                    if let Err(finding) = memory.free(*address) {
+                        return broken(finding);
+                    }
+                }
                 Request::Set { to, value, bytes } => {
                     timed.add_transfer(
                         *bytes as f64 / self.machine.dram_bytes_per_ns + self.machine.launch_ns,

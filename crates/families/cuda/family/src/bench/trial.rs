@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// Instructions of warps in which races and reads of unwritten memory are looked for.
 const MOST_WATCHED_STEPS: u64 = 20_000_000;
+/// Blocks that take turns in the mixed run.
+const TOGETHER: u32 = 4;
 /// Side of what a mismatch is said to be a part of.
 const TILE: usize = 32;
 
@@ -69,12 +71,16 @@ impl CudaBench {
         let mut memory = DeviceMemory::new(&ready.module);
         let poisoned = case.clone().poisoned(&self.problem, seed);
         for (buffer, content) in self.problem.buffers.iter().zip(poisoned.before) {
-            memory.add_buffer(content.unwrap_or_default(), buffer.is_read());
+            let content = content.unwrap_or_default();
+            match buffer.is_written() {
+                true => memory.add_buffer(content, buffer.is_read()),
+                false => memory.add_input(content),
+            };
         }
         for bytes in &ready.recording.memory {
             let mut content = vec![0; *bytes as usize];
             autocomp_eval::inputs::poison(&mut content, autocomp_catalog::DataType::Float32, seed);
-            memory.add_buffer(content, false);
+            memory.add_scratch(content);
         }
         memory
     }
@@ -95,11 +101,16 @@ impl CudaBench {
                         is_watched: how.is_watched,
                         most_steps: how.most_steps.saturating_sub(steps),
                         limits: self.machine.limits(),
+                        together: match how.order {
+                            Order::Mixed(_) => TOGETHER,
+                            _ => 1,
+                        },
                     };
                     steps += launch.run(&ready.kernels[&launch.kernel], memory, run)?;
                 }
                 Request::Set { to, value, bytes } => memory.set(*to, *value, *bytes)?,
                 Request::Copy { to, from, bytes } => memory.copy(*to, *from, *bytes)?,
+                Request::Free { address } => memory.free(*address)?,
             }
         }
         Ok(steps)

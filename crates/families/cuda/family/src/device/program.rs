@@ -74,6 +74,7 @@ impl Program {
                 }
                 Request::Set { to, value, bytes } => writeln!(list, "set {to} {value} {bytes}"),
                 Request::Copy { to, from, bytes } => writeln!(list, "copy {to} {from} {bytes}"),
+                Request::Free { address } => writeln!(list, "free {address}"),
             };
         }
         (&self.ptx, format!("{}\n{list}end\n", names.join(" ")))
@@ -99,14 +100,16 @@ impl Program {
         let module = parse(&self.ptx, "kernel.cu").map_err(|error| error.to_string())?;
         let kernels = decode(&module).map_err(|error| error.to_string())?;
         let mut memory = DeviceMemory::new(&module);
-        let own = self.recording.memory.iter();
-        let own = own.map(|bytes| vec![0; *bytes as usize]);
-        for content in contents.iter().cloned().chain(own) {
-            memory.add_buffer(content, true);
+        for content in contents {
+            memory.add_buffer(content.clone(), true);
+        }
+        for bytes in &self.recording.memory {
+            memory.add_scratch(vec![0; *bytes as usize]);
         }
         let run = Run {
             order: Order::Forward,
             is_watched: false,
+            together: 1,
             most_steps: 1 << 30,
             limits,
         };
@@ -119,6 +122,7 @@ impl Program {
                 }
                 Request::Set { to, value, bytes } => memory.set(*to, *value, *bytes),
                 Request::Copy { to, from, bytes } => memory.copy(*to, *from, *bytes),
+                Request::Free { address } => memory.free(*address),
             };
             done.map_err(|finding| format!("{finding:?}"))?;
         }

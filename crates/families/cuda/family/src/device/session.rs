@@ -418,6 +418,8 @@ impl<'p> Session<'p> {
                 Request::Copy { to, from, bytes } => {
                     self.device.copy(address(*to), address(*from), *bytes)?;
                 }
+                // Memory stays until the program has ended.
+                Request::Free { .. } => {}
             }
         }
         Ok(())

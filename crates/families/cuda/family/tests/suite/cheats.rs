@@ -7,7 +7,7 @@ const ADD: &str = "cuda/vector-add-f32-1000003";
 
 /// Returns the outcome and the code of the finding for a vector addition with this text in
 /// front and this host function.
-fn of(front: &str, host: &str) -> (Outcome, String) {
+pub fn of(front: &str, host: &str) -> (Outcome, String) {
     let source = format!(
         "#define N 1000003
 __global__ void add(const float* x, const float* y, float* z) {{
@@ -22,7 +22,7 @@ void solution(const float* X, const float* Y, float* Z) {{ {host} }}
     (outcome, code)
 }
 
-const RIGHT: &str = "add<<<(N + 255) / 256, 256>>>(X, Y, Z);";
+pub const RIGHT: &str = "add<<<(N + 255) / 256, 256>>>(X, Y, Z);";
 
 #[test]
 fn the_right_one_is_right() {

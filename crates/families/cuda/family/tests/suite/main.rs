@@ -4,6 +4,7 @@ mod benches;
 mod cheats;
 mod defects;
 mod device;
+mod host_calls;
 mod kernels;
 mod plans;
 mod targets;

@@ -40,6 +40,8 @@ pub struct Kernel {
     pub local_bytes: u64,
     /// Most threads of a block that the kernel allows, 0 if it does not say.
     pub max_threads: u32,
+    /// Blocks that an SM is to hold at once at least, 0 if it does not say.
+    pub min_blocks: u32,
     /// Bytes of the narrowest access to shared and to global memory.
     pub granules: [u32; 2],
 }
@@ -186,6 +188,7 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
         shared_gaps,
         local_bytes: local,
         max_threads: kernel.max_threads,
+        min_blocks: kernel.min_blocks,
         granules: decoder.granules,
     })
 }

@@ -93,6 +93,9 @@ impl<O: Witness> Block<'_, O> {
         (no_l1, meant): (bool, Meant),
         lanes: u32,
     ) -> Result<(), Failed> {
+        if meant == Meant::Strong {
+            self.let_others_come();
+        }
         let addresses = addresses(warp, address);
         let how = How {
             space,

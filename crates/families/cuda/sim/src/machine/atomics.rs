@@ -3,7 +3,6 @@
 use super::access::{Failed, How, addresses};
 use super::alu;
 use super::block::Block;
-use super::launch::Order;
 use super::observer::Witness;
 use super::shadow::Kind;
 use super::warp::Warp;
@@ -35,8 +34,7 @@ impl<O: Witness> Block<'_, O> {
             self.precedence
                 .fence(warp.number, lanes, reach == Reach::Device);
         }
-        // Others may come before what depends on the result.
-        self.is_over = matches!(self.turns, Order::Mixed(_));
+        self.let_others_come();
         let value = |warp: &Warp, register: u32, lane: usize| match bytes {
             8 => warp.doubles[register as usize][lane],
             _ => u64::from(warp.words[register as usize][lane]),

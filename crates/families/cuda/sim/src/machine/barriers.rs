@@ -115,6 +115,16 @@ impl<O: Witness> Block<'_, O> {
             {
                 waiting += 32;
                 let threads = self.barrier_size(warp, group.at);
+                if let Some(threads) = threads
+                    && !threads.is_multiple_of(32)
+                {
+                    let fault = Fault::BarrierSize { threads };
+                    return Err(self.finding(
+                        (fault, group.lanes.trailing_zeros()),
+                        warp,
+                        group.at,
+                    ));
+                }
                 wanted = threads.or(wanted);
                 match place {
                     None => place = Some(group.at),

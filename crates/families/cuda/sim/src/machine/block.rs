@@ -1,4 +1,4 @@
-//! One block: its warps take turns until all of them have ended.
+//! One block: its warps take turns, and it with others.
 
 use super::access::Failed;
 use super::findings::{Fault, Finding, Thread};
@@ -45,6 +45,36 @@ pub(crate) struct Block<'r, O> {
     pub(crate) turns: Order,
 }
 
+/// A block that has begun, while others have their turn.
+#[derive(Debug)]
+pub(crate) struct Resident {
+    /// Its number in the grid.
+    pub(crate) number: u32,
+    warps: Vec<Warp>,
+    shared: Vec<u8>,
+    arrived: [u32; 16],
+    /// Warps that have not ended.
+    left: usize,
+}
+
+impl Resident {
+    pub(crate) fn new(warps: Vec<Warp>, number: u32) -> Self {
+        Self {
+            number,
+            warps,
+            shared: Vec::new(),
+            arrived: [0; 16],
+            left: 0,
+        }
+    }
+
+    /// Returns the bytes of its registers, and of the memory of its threads.
+    pub(crate) fn bytes(&self) -> usize {
+        let of = |it: &Warp| 128 * it.words.len() + 256 * it.doubles.len() + it.local.len();
+        self.warps.iter().map(of).sum()
+    }
+}
+
 /// Why a warp stops for now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pause {
@@ -72,47 +102,55 @@ impl<O: Witness> Block<'_, O> {
         })
     }
 
-    /// Runs the block `number` with `warps`, which it makes ready.
+    /// Ends the turn of a warp that has read what others change, in the mixed run: others may come
+    /// before what depends on it.
+    pub(super) fn let_others_come(&mut self) {
+        self.is_over = matches!(self.turns, Order::Mixed(_));
+    }
+
+    /// Takes the place of a resident block, or gives it back.
+    fn swap(&mut self, resident: &mut Resident) {
+        std::mem::swap(&mut self.shared, &mut resident.shared);
+        std::mem::swap(&mut self.arrived, &mut resident.arrived);
+        self.number = resident.number;
+    }
+
+    /// Gives each warp of a block a turn. Returns whether the block has ended.
     #[inline(always)]
-    pub(crate) fn run(&mut self, warps: &mut [Warp], number: u32) -> Result<(), Box<Finding>> {
-        self.number = number;
-        self.begin(warps);
+    pub(crate) fn go_on(&mut self, resident: &mut Resident) -> Result<bool, Box<Finding>> {
+        self.swap(resident);
         if O::IS_WATCHING {
-            self.observer.block(number, warps.len() as u32);
+            self.observer.goes_on(resident.number);
         }
-        let mut left = warps.len();
-        while 0 < left {
-            let mut has_moved = false;
-            for place in 0..warps.len() {
-                let idx = self.turns.number(place as u32, warps.len() as u32) as usize;
-                let warp = &mut warps[idx];
-                if warp.live == 0 {
-                    continue;
-                }
-                if warp.next_group().is_none() {
-                    continue;
-                }
-                has_moved = true;
-                match self.turn(warp)? {
-                    Pause::Ended => {
-                        left -= 1;
-                        self.end_warp(warp)?;
-                    }
-                    Pause::Turn | Pause::Waits => {}
-                }
-                self.open_barriers(warps)?;
+        let warps = &mut resident.warps;
+        let mut has_moved = false;
+        for place in 0..warps.len() {
+            let idx = self.turns.number(place as u32, warps.len() as u32) as usize;
+            let warp = &mut warps[idx];
+            if warp.live == 0 || warp.next_group().is_none() {
+                continue;
             }
-            if !has_moved && 0 < left {
-                self.open_barriers(warps)?;
-                let stuck = warps.iter().find(|it| it.live != 0);
-                if let Some(warp) = stuck.filter(|it| it.next_group().is_none())
-                    && warps.iter().all(|it| it.next_group().is_none())
-                {
-                    return Err(self.deadlock(warp));
+            has_moved = true;
+            match self.turn(warp)? {
+                Pause::Ended => {
+                    resident.left -= 1;
+                    self.end_warp(warp)?;
                 }
+                Pause::Turn | Pause::Waits => {}
+            }
+            self.open_barriers(warps)?;
+        }
+        if !has_moved && 0 < resident.left {
+            self.open_barriers(warps)?;
+            let stuck = warps.iter().find(|it| it.live != 0);
+            if let Some(warp) = stuck.filter(|it| it.next_group().is_none())
+                && warps.iter().all(|it| it.next_group().is_none())
+            {
+                return Err(self.deadlock(warp));
             }
         }
-        Ok(())
+        self.swap(resident);
+        Ok(resident.left == 0)
     }
 
     fn deadlock(&self, warp: &Warp) -> Box<Finding> {
@@ -133,7 +171,14 @@ impl<O: Witness> Block<'_, O> {
         self.finding((fault, lanes.trailing_zeros()), warp, at)
     }
 
-    fn begin(&mut self, warps: &mut [Warp]) {
+    /// Makes a block ready to run.
+    pub(crate) fn begin(&mut self, resident: &mut Resident) {
+        self.swap(resident);
+        let warps = &mut resident.warps;
+        resident.left = warps.len();
+        if O::IS_WATCHING {
+            self.observer.block(self.number, warps.len() as u32);
+        }
         let launch = self.launch;
         let threads = launch.threads();
         let position = launch.block_position(self.number);
@@ -157,8 +202,9 @@ impl<O: Witness> Block<'_, O> {
             } else {
                 (1 << rest) - 1
             });
-            specials::place(warp, self.kernel, self.number, position);
+            specials::place(warp, self.kernel, (self.number, self.turns), position);
         }
+        self.swap(resident);
     }
 
     fn end_warp(&mut self, warp: &mut Warp) -> Result<(), Box<Finding>> {

@@ -2,17 +2,19 @@
 
 use super::alu::put;
 use super::findings::Fault;
-use super::warp::Warp;
+use super::warp::{NOT_SET, Warp};
 use crate::decode::{AtomicOp, ShflMode, VoteMode};
 
-/// Does a shuffle. `lanes` are the threads that take part.
+/// Does a shuffle. `lanes` are the threads that take part, of those that `members` names; what
+/// comes of a thread that is not named is nothing that a kernel may rely on.
 pub(crate) fn shuffle(
     warp: &mut Warp,
     mode: ShflMode,
     (d, p): (u32, Option<u32>),
     (a, b, c): (u32, u32, u32),
-    lanes: u32,
+    (members, lanes): (u32, u32),
 ) -> Result<(), (Fault, u32)> {
+    let named = warp.words[members as usize];
     let (values, by, bounds) = (
         warp.words[a as usize],
         warp.words[b as usize],
@@ -43,14 +45,17 @@ pub(crate) fn shuffle(
             }
         };
         let source = if is_in { source } else { lane } & 31;
-        if lanes >> source & 1 == 0 {
-            let fault = Fault::MissingThreads {
-                members: lanes,
-                missing: 1 << source,
-            };
-            return Err((fault, lane));
-        }
-        result[idx] = values[source as usize];
+        result[idx] = match lanes >> source & 1 {
+            1 => values[source as usize],
+            _ if named[idx] >> source & 1 == 1 => {
+                let fault = Fault::MissingThreads {
+                    members: named[idx],
+                    missing: named[idx] & !lanes,
+                };
+                return Err((fault, lane));
+            }
+            _ => NOT_SET,
+        };
         in_range |= u32::from(is_in) << lane;
     }
     put(&mut warp.words[d as usize], result, lanes);

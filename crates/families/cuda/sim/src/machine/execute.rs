@@ -6,6 +6,7 @@ use super::block::Block;
 use super::collectives;
 use super::convert::{self, Conversion};
 use super::findings::Fault;
+use super::fragments;
 use super::matrix;
 use super::meetings::{Meeting, whole_warp};
 use super::observer::Witness;
@@ -162,20 +163,7 @@ impl<O: Witness> Block<'_, O> {
                 c,
                 e,
             } => {
-                let (at, length) = (warp.words[*c as usize], warp.words[*e as usize]);
-                if *is_double {
-                    let (x, y) = (warp.doubles[*a as usize], warp.doubles[*b as usize]);
-                    let result = std::array::from_fn(|it| {
-                        alu::inserted(x[it], y[it], at[it], length[it], 64)
-                    });
-                    put(&mut warp.doubles[*d as usize], result, lanes);
-                } else {
-                    let (x, y) = (warp.words[*a as usize], warp.words[*b as usize]);
-                    let result = std::array::from_fn(|it| {
-                        alu::inserted(x[it].into(), y[it].into(), at[it], length[it], 32) as u32
-                    });
-                    put(&mut warp.words[*d as usize], result, lanes);
-                }
+                alu::insert(warp, *is_double, [*d, *a, *b, *c, *e], lanes);
             }
             Op::Cvt {
                 to,
@@ -387,7 +375,7 @@ impl<O: Witness> Block<'_, O> {
                 c,
             } => {
                 whole_warp(lanes)?;
-                matrix::wmma(warp, *shape, *types, *half, [d, a, b, c]);
+                fragments::wmma(warp, *shape, *types, *half, [d, a, b, c]);
             }
             Op::Shuffle {
                 mode,
@@ -399,7 +387,8 @@ impl<O: Witness> Block<'_, O> {
                 members,
             } => {
                 meeting!(*members);
-                collectives::shuffle(warp, *mode, (*d, *p), (*a, *b, *c), lanes)?;
+                let (to, from) = ((*d, *p), (*a, *b, *c));
+                collectives::shuffle(warp, *mode, to, from, (*members, lanes))?;
             }
             Op::Vote {
                 mode,

@@ -59,6 +59,12 @@ pub enum Fault {
         area: Option<u32>,
         offset: u64,
     },
+    /// An access to memory that the host function has given back.
+    Freed { area: Option<u32>, write: bool },
+    /// The host function gives back what it was not given.
+    BadFree { address: u64 },
+    /// A barrier for a number of threads that are no whole warps.
+    BarrierSize { threads: u32 },
     /// Threads of a warp or block wait at different barriers.
     DivergedBarrier { other: Line },
     /// Threads wait for others that never come.

@@ -1,6 +1,6 @@
 //! Launches: which kernel, how many threads, with what.
 
-use super::block::Block;
+use super::block::{Block, Resident};
 use super::findings::{Fault, Finding, Thread};
 use super::memory::DeviceMemory;
 use super::observer::{Nobody, Observer, Somebody, Witness};
@@ -72,7 +72,13 @@ pub struct Run {
     pub most_steps: u64,
     /// What the device accepts.
     pub limits: Limits,
+    /// How many blocks take turns; where somebody looks for races, one block ends before the next
+    /// one begins.
+    pub together: u32,
 }
+
+/// Bytes that registers and memory of blocks take that take turns.
+const MOST_TOGETHER: usize = 64 << 20;
 
 impl Launch {
     /// Returns the threads of a block.
@@ -275,13 +281,14 @@ impl Launch {
         memory.begin_launch(run.is_watched, kernel.granules[1]);
         let blocks = self.blocks() as u32;
         let threads = self.threads();
-        let mut warps: Vec<Warp> = (0..threads.div_ceil(32))
-            .map(|number| {
+        let warps = || -> Vec<Warp> {
+            let ready = (0..threads.div_ceil(32)).map(|number| {
                 let mut warp = Warp::new(kernel, number, threads - number * 32);
                 specials::fill(&mut warp, kernel, self);
                 warp
-            })
-            .collect();
+            });
+            ready.collect()
+        };
         let mut block = Block {
             kernel,
             launch: self,
@@ -299,12 +306,41 @@ impl Launch {
             turns: run.order,
         };
         let places = numbers.map_or(blocks, |it| it.len() as u32);
-        for place in 0..places {
-            let number = match run.order {
-                _ if let Some(numbers) = numbers => numbers[place as usize],
-                order => order.number(place, blocks),
-            };
-            block.run(&mut warps, number)?;
+        let mut waiting = (0..places).map(|place| match run.order {
+            _ if let Some(numbers) = numbers => numbers[place as usize],
+            order => order.number(place, blocks),
+        });
+        let together = match run.is_watched {
+            true => 1,
+            false => run.together.max(1) as usize,
+        };
+        let mut residents: Vec<Resident> = Vec::new();
+        let mut bytes = 0;
+        while residents.len() < together
+            && bytes <= MOST_TOGETHER
+            && let Some(number) = waiting.next()
+        {
+            let mut resident = Resident::new(warps(), number);
+            bytes += resident.bytes() + self.shared_span(kernel) as usize;
+            block.begin(&mut resident);
+            residents.push(resident);
+        }
+        let mut at = 0;
+        while !residents.is_empty() {
+            at %= residents.len();
+            if block.go_on(&mut residents[at])? {
+                match waiting.next() {
+                    Some(number) => {
+                        residents[at].number = number;
+                        block.begin(&mut residents[at]);
+                    }
+                    None => {
+                        residents.remove(at);
+                        continue;
+                    }
+                }
+            }
+            at += 1;
         }
         Ok(block.time)
     }

@@ -8,15 +8,32 @@ use crate::ptx::{Line, Module, Space};
 /// The number of the first buffer among the areas; before it are variables.
 const FIRST_BUFFER: u64 = (BUFFER_WINDOW - VARIABLE_WINDOW) / RANGE;
 
+/// What stands in place of a kernel in findings of calls of the host function.
+pub const HOST: &str = "the host part";
+
 /// One buffer, or one variable of the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Area {
     pub(crate) bytes: Vec<u8>,
     pub(crate) is_constant: bool,
+    /// Whether the host function asked for it, and whether it gave it back.
+    scratch: Scratch,
     /// Who used it in this launch.
     pub(crate) shadow: Option<Shadow>,
     /// What of it was written; nothing if all of it holds something.
     pub(crate) initialised: Option<Initialised>,
+}
+
+/// What the host function has to do with an area.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Scratch {
+    /// It is not its own.
+    #[default]
+    No,
+    /// It asked for it.
+    Asked,
+    /// It gave it back.
+    Freed,
 }
 
 /// Memory of the device.
@@ -54,13 +71,52 @@ impl DeviceMemory {
     /// before a kernel writes them.
     pub fn add_buffer(&mut self, bytes: Vec<u8>, is_filled: bool) -> u32 {
         let initialised = (!is_filled).then(|| Initialised::new(bytes.len()));
-        self.areas.push(Area {
+        self.push(Area {
             bytes,
-            is_constant: false,
-            shadow: None,
             initialised,
-        });
+            ..Area::default()
+        })
+    }
+
+    /// Adds a buffer that may only be read and returns its number.
+    pub fn add_input(&mut self, bytes: Vec<u8>) -> u32 {
+        self.push(Area {
+            bytes,
+            is_constant: true,
+            ..Area::default()
+        })
+    }
+
+    /// Adds memory that the host function asks for, and returns the number of the buffer.
+    pub fn add_scratch(&mut self, bytes: Vec<u8>) -> u32 {
+        let number = self.add_buffer(bytes, false);
+        if let Some(area) = self.areas.last_mut() {
+            area.scratch = Scratch::Asked;
+        }
+        number
+    }
+
+    fn push(&mut self, area: Area) -> u32 {
+        self.areas.push(area);
         (self.areas.len() as u64 - FIRST_BUFFER - 1) as u32
+    }
+
+    /// Takes memory back that the host function asked for.
+    ///
+    /// # Errors
+    /// If no such piece begins at `address`.
+    pub fn free(&mut self, address: u64) -> Result<(), Box<Finding>> {
+        let place = self.locate(address, 1, false).ok();
+        let place = place.filter(|it| it.offset == 0);
+        let area = place.and_then(|it| self.areas.get_mut(it.area));
+        match area.filter(|it| it.scratch == Scratch::Asked) {
+            Some(area) => {
+                area.bytes.clear();
+                area.scratch = Scratch::Freed;
+                Ok(())
+            }
+            None => Err(of_host(Fault::BadFree { address })),
+        }
     }
 
     /// Returns what the buffer `number` holds.
@@ -113,15 +169,11 @@ impl DeviceMemory {
         bytes: u64,
         write: bool,
     ) -> Result<(usize, std::ops::Range<usize>), Box<Finding>> {
-        let of_host = |fault: Fault| {
-            Box::new(Finding {
-                fault,
-                kernel: "the host part".to_owned(),
-                line: Line(0),
-                thread: Thread::default(),
-            })
-        };
         let place = self.locate(address, 1, write).map_err(of_host)?;
+        if write && self.areas[place.area].is_constant {
+            let area = Self::buffer_of(place.area);
+            return Err(of_host(Fault::ReadOnly { area }));
+        }
         let size = self.areas[place.area].bytes.len();
         let end = (place.offset as u64).saturating_add(bytes);
         if (size as u64) < end {
@@ -190,6 +242,10 @@ impl DeviceMemory {
         let offset = (address & (RANGE - 1)).wrapping_sub(RANGE / 2) as i64;
         match self.areas.get(number as usize) {
             Some(area) if !area.bytes.is_empty() || FIRST_BUFFER <= number => {
+                if area.scratch == Scratch::Freed {
+                    let area = Self::buffer_of(number as usize);
+                    return Fault::Freed { area, write };
+                }
                 if offset.rem_euclid(i64::from(bytes)) != 0 {
                     return Fault::Misaligned { address, bytes };
                 }
@@ -247,6 +303,16 @@ impl DeviceMemory {
     pub(crate) fn bytes(&self, area: usize) -> &[u8] {
         &self.areas[area].bytes
     }
+}
+
+/// Makes a finding of what a call of the host function did wrong.
+fn of_host(fault: Fault) -> Box<Finding> {
+    Box::new(Finding {
+        fault,
+        kernel: HOST.to_owned(),
+        line: Line(0),
+        thread: Thread::default(),
+    })
 }
 
 /// Returns the value of up to 8 bytes.

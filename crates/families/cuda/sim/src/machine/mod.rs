@@ -10,6 +10,7 @@ mod convert;
 mod copies;
 mod execute;
 mod findings;
+mod fragments;
 mod launch;
 mod math;
 mod matrix;
@@ -27,5 +28,5 @@ mod watch;
 
 pub use findings::{Fault, Finding, Thread};
 pub use launch::{Launch, Limits, Order, Run};
-pub use memory::DeviceMemory;
+pub use memory::{DeviceMemory, HOST};
 pub use observer::{Access, Observer};

@@ -28,6 +28,9 @@ pub trait Observer {
     /// A block begins.
     fn block(&mut self, number: u32, warps: u32);
 
+    /// A block has its turn that has begun before.
+    fn goes_on(&mut self, number: u32);
+
     /// A warp takes the step number `at`; `lanes` are its threads that do.
     fn step(&mut self, warp: u32, at: u32, lanes: u32);
 
@@ -41,6 +44,8 @@ pub(crate) trait Witness {
     const IS_WATCHING: bool;
 
     fn block(&mut self, number: u32, warps: u32);
+
+    fn goes_on(&mut self, number: u32);
 
     fn step(&mut self, warp: u32, at: u32, lanes: u32);
 
@@ -56,6 +61,8 @@ impl Witness for Nobody {
 
     fn block(&mut self, _number: u32, _warps: u32) {}
 
+    fn goes_on(&mut self, _number: u32) {}
+
     fn step(&mut self, _warp: u32, _at: u32, _lanes: u32) {}
 
     fn access(&mut self, _warp: u32, _access: Access<'_>) {}
@@ -69,6 +76,10 @@ impl Witness for Somebody<'_> {
 
     fn block(&mut self, number: u32, warps: u32) {
         self.0.block(number, warps);
+    }
+
+    fn goes_on(&mut self, number: u32) {
+        self.0.goes_on(number);
     }
 
     fn step(&mut self, warp: u32, at: u32, lanes: u32) {

@@ -1,6 +1,6 @@
 //! Special registers: what threads know of themselves, of their block and of the launch.
 
-use super::launch::Launch;
+use super::launch::{Launch, Order};
 use super::warp::Warp;
 use crate::decode::{Kernel, SPECIAL};
 
@@ -72,13 +72,19 @@ pub(super) fn fill(warp: &mut Warp, kernel: &Kernel, launch: &Launch) {
 }
 
 /// Sets what differs from block to block: the position of the block `number`, and where it
-/// runs.
-pub(super) fn place(warp: &mut Warp, kernel: &Kernel, number: u32, position: [u32; 3]) {
-    for (name, value) in [
-        ("%smid", (number % SMS * 3 + 1) % SMS),
-        // What the SM ran before has other places.
-        ("%warpid", (warp.number + 32 + 7 * number) % WARPS),
-    ] {
+/// runs. Where the last block is the first, all run on one SM, and every second place for a warp
+/// is taken by what the SM runs beside.
+pub(super) fn place(
+    warp: &mut Warp,
+    kernel: &Kernel,
+    (number, order): (u32, Order),
+    position: [u32; 3],
+) {
+    let (sm, slot) = match order {
+        Order::Backward => (2, 2 * warp.number + number),
+        _ => (number % SMS * 3 + 1, warp.number + 32 + 7 * number),
+    };
+    for (name, value) in [("%smid", sm % SMS), ("%warpid", slot % WARPS)] {
         warp.words[kernel.first_special as usize + place_of(name)] = [value; 32];
     }
     let first = kernel.first_special as usize + POSITION;

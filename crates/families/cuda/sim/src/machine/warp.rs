@@ -3,7 +3,7 @@
 use crate::decode::Kernel;
 
 /// What registers and memory of threads hold that nobody set: no zero by chance.
-const NOT_SET: u32 = 0xa5a5_a5a5;
+pub(super) const NOT_SET: u32 = 0xa5a5_a5a5;
 
 /// All threads of a warp.
 pub(crate) const ALL: u32 = u32::MAX;

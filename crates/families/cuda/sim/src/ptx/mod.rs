@@ -153,6 +153,8 @@ pub struct Kernel {
     pub labels: std::collections::BTreeMap<String, usize>,
     /// Most threads of a block that the kernel allows, 0 if it does not say.
     pub max_threads: u32,
+    /// Blocks that an SM is to hold at once at least, 0 if it does not say.
+    pub min_blocks: u32,
 }
 
 /// A PTX text taken apart.

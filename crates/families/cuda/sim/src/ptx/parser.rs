@@ -277,6 +277,7 @@ impl<'t> Parser<'t> {
             instructions: Vec::new(),
             labels: BTreeMap::new(),
             max_threads: 0,
+            min_blocks: 0,
         };
         while self.peek_mark() != Some(b'{') {
             let token = self.next()?;
@@ -287,6 +288,9 @@ impl<'t> Parser<'t> {
                         threads = threads.saturating_mul(self.integer()?);
                     }
                     kernel.max_threads = u32::try_from(threads).unwrap_or(u32::MAX);
+                }
+                ".minnctapersm" => {
+                    kernel.min_blocks = u32::try_from(self.integer()?).unwrap_or(u32::MAX);
                 }
                 ".reqnctapercluster" | ".explicitcluster" => {
                     return Err(PtxError::unsupported(token.line, "clusters of blocks"));

@@ -1,18 +1,41 @@
 //! Which blocks of a launch stand for all, how the work of all lies on the SMs, and how many of
 //! them wait for each other in a row.
 
-use super::polls::polls;
+use super::classes;
+use super::machine::Machine;
+use super::polls::{is_queue, polls};
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
+/// Returns of each step how long it keeps the pipe that it needs most: in quarters of a cycle, as
+/// long as an SM takes to issue it.
+fn weights(kernel: &Kernel, machine: &Machine) -> Vec<u64> {
+    let of = |op: &Op| {
+        let cost = classes::cost(op);
+        let cycles = [
+            32.0 * cost.fma / machine.fp32_lanes,
+            32.0 * cost.int / machine.int_lanes,
+            32.0 * cost.special / machine.special_lanes,
+            32.0 * cost.double / machine.fp64_lanes,
+            cost.tensor / machine.tensor_macs,
+        ];
+        let longest = cycles.into_iter().fold(cost.issue / 4.0, f64::max);
+        (4.0 * longest).ceil().max(1.0) as u64
+    };
+    kernel.steps.iter().map(|step| of(&step.op)).collect()
+}
+
 /// Counts what each block does: its steps, and the sectors and banks that these use.
 pub(super) struct Survey<'k> {
     kernel: &'k Kernel,
     /// Loads and atomic operations that are done over and over until another thread has written.
     polls: Vec<bool>,
+    /// Of each step, how long it keeps the pipe that it needs most.
+    weights: Vec<u64>,
+    /// Of each block that has run.
     work: Vec<u64>,
     at: usize,
     block: u32,
@@ -36,10 +59,11 @@ pub(super) struct Share {
 }
 
 impl<'k> Survey<'k> {
-    pub(super) fn new(kernel: &'k Kernel) -> Self {
+    pub(super) fn new(kernel: &'k Kernel, machine: &Machine) -> Self {
         Self {
             kernel,
             polls: polls(kernel),
+            weights: weights(kernel, machine),
             work: Vec::new(),
             at: 0,
             block: 0,
@@ -47,6 +71,11 @@ impl<'k> Survey<'k> {
             deepest: 0,
             written: HashMap::new(),
         }
+    }
+
+    /// Returns whether blocks share what there is to do by taking it from a counter.
+    pub(super) fn is_queue(&self) -> bool {
+        is_queue(self.kernel, &self.polls)
     }
 
     /// Returns how many blocks wait for each other, one after the other.
@@ -70,10 +99,7 @@ impl<'k> Survey<'k> {
             .iter()
             .map(|(number, factor)| self.work(*number) as f64 * factor)
             .sum();
-        let all: u64 = match self.work.is_empty() {
-            true => blocks.into(),
-            false => (0..blocks).map(|it| self.work(it)).sum(),
-        };
+        let all: u64 = (0..blocks).map(|it| self.work(it)).sum();
         let mut free: BinaryHeap<Reverse<(u64, u32, u32)>> = (0..resident)
             .flat_map(|place| (0..sms).map(move |sm| Reverse((0, place, sm))))
             .collect();
@@ -165,13 +191,19 @@ impl Observer for Survey<'_> {
     fn block(&mut self, number: u32, _warps: u32) {
         self.block = number;
         self.depth = 0;
-        self.work.push(0);
+        let blocks = self.work.len().max(number as usize + 1);
+        self.work.resize(blocks, 0);
+    }
+
+    fn goes_on(&mut self, number: u32) {
+        self.block = number;
     }
 
     fn step(&mut self, _warp: u32, at: u32, _lanes: u32) {
         self.at = at as usize;
-        if let Some(work) = self.work.last_mut() {
-            *work += 1;
+        let weight = self.weights[self.at];
+        if let Some(work) = self.work.get_mut(self.block as usize) {
+            *work += weight;
         }
     }
 
@@ -193,7 +225,7 @@ impl Observer for Survey<'_> {
         } else {
             pieces
         };
-        if let Some(sum) = self.work.last_mut() {
+        if let Some(sum) = self.work.get_mut(self.block as usize) {
             *sum += work;
         }
         let is_strong = access.atomic || access.no_l1 || access.write;

@@ -1,7 +1,7 @@
 //! How long a launch takes, from what some of its blocks did.
 
+use super::counts::{Counts, Hot};
 use super::machine::Machine;
-use super::trace::Counts;
 use super::{Surroundings, Watched};
 use serde::Serialize;
 
@@ -210,7 +210,7 @@ impl Watched {
     /// Returns the nanoseconds of atomic operations: on all words, and on the one that most
     /// of them change.
     fn atomics_ns(&self) -> f64 {
-        let of_word = |hot: &super::trace::Hot| match hot.is_common {
+        let of_word = |hot: &Hot| match hot.is_common {
             true => hot.ns * self.share.all,
             false => hot.ns,
         };

@@ -9,6 +9,7 @@ mod banks;
 mod blocks;
 mod classes;
 mod clocks;
+mod counts;
 mod estimate;
 mod machine;
 mod pairs;
@@ -17,10 +18,10 @@ mod pressure;
 mod trace;
 mod traffic;
 
+pub use counts::{Counts, LineCounts};
 pub use estimate::{Estimate, Part};
 pub use machine::Machine;
 pub use pressure::MOST as MOST_REGISTERS;
-pub use trace::{Counts, LineCounts};
 
 use crate::decode::{Kernel, Op};
 use crate::machine::{DeviceMemory, Finding, Launch, Order, Run};
@@ -122,7 +123,7 @@ pub fn watch(
     sampling: Sampling,
 ) -> Result<Watched, Box<Finding>> {
     let pressure = pressure::pressure(kernel);
-    let limit = most_registers(launch, machine);
+    let limit = most_registers(launch, kernel, machine);
     let registers = pressure.most().min(limit);
     let resident = resident_blocks(launch, kernel, machine, registers);
     let shared = launch.shared_memory(kernel) + RESERVED_SHARED;
@@ -130,13 +131,17 @@ pub fn watch(
         .l1_bytes
         .saturating_sub(u64::from(resident) * shared);
     let l1_bytes = l1_bytes / u64::from(resident.max(1));
+    let mut survey = Survey::new(kernel, machine);
     let run = Run {
         order: Order::Forward,
         is_watched: false,
         most_steps: sampling.most_steps,
         limits: machine.limits(),
+        together: match survey.is_queue() {
+            true => machine.sms * resident,
+            false => 1,
+        },
     };
-    let mut survey = Survey::new(kernel);
     if !sampling.alone {
         launch.run_observed(kernel, &mut memory.clone(), &mut survey, run)?;
     }
@@ -186,9 +191,15 @@ pub fn watch(
     })
 }
 
-/// Returns the most registers that a thread of a launch may have.
-fn most_registers(launch: &Launch, machine: &Machine) -> u32 {
-    let warps = launch.threads().div_ceil(32).max(1);
+/// Returns the most registers that a thread of a launch may have: `__launch_bounds__` can ask for
+/// several blocks of its number of threads.
+fn most_registers(launch: &Launch, kernel: &Kernel, machine: &Machine) -> u32 {
+    let asked = kernel.max_threads.div_ceil(32) * kernel.min_blocks;
+    let warps = launch
+        .threads()
+        .div_ceil(32)
+        .max(asked.min(machine.warps))
+        .max(1);
     let of_warp = machine.registers / warps / REGISTERS_AT_ONCE * REGISTERS_AT_ONCE;
     (of_warp / 32).min(pressure::MOST)
 }

@@ -2,7 +2,33 @@
 //! they are done once more.
 
 use super::classes::registers;
-use crate::decode::{Kernel, Op};
+use crate::decode::{AtomicOp, Kernel, Op};
+
+/// Returns whether threads go round in a loop in which each takes what no other takes by a
+/// counter, and wait for nobody: then how much falls to a block is a matter of those that run
+/// beside it.
+pub(super) fn is_queue(kernel: &Kernel, polls: &[bool]) -> bool {
+    let is_in_loop = |at: usize| {
+        kernel.steps.iter().enumerate().any(|(last, step)| {
+            matches!(step.op, Op::Branch { target } if (target as usize..=last).contains(&at))
+        })
+    };
+    polls.is_empty() && (0..kernel.steps.len()).any(|at| takes(kernel, at) && is_in_loop(at))
+}
+
+/// Returns whether a step takes the next of a row of numbers.
+fn takes(kernel: &Kernel, at: usize) -> bool {
+    let Op::Atomic {
+        op: AtomicOp::Add | AtomicOp::Inc,
+        d: Some(_),
+        b,
+        ..
+    } = &kernel.steps[at].op
+    else {
+        return false;
+    };
+    !kernel.word_constants.contains(&(*b, 0))
+}
 
 /// Returns of each step whether it polls; nothing if none does.
 pub(super) fn polls(kernel: &Kernel) -> Vec<bool> {
@@ -44,6 +70,7 @@ fn mark(kernel: &Kernel, first: usize, leaving: usize, found: &mut [bool]) {
         }
         wanted.retain(|it| !writes.contains(it));
         match &kernel.steps[at].op {
+            Op::Atomic { .. } if takes(kernel, at) => {}
             Op::Atomic { .. } | Op::Load { no_l1: true, .. } => found[at] = true,
             Op::Load { .. } => {}
             _ => wanted.extend(reads),

@@ -2,8 +2,8 @@
 //! goes on to the L2.
 
 use super::banks::wavefronts;
+use super::counts::Counts;
 use super::machine::Machine;
-use super::trace::Counts;
 use crate::decode::RANGE;
 use crate::machine::Access;
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ struct Held {
 }
 
 /// What the L1 of a block holds.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Traffic {
     /// Sectors that the block has had.
     l1: HashMap<u64, Held>,
@@ -61,10 +61,6 @@ impl Traffic {
             lasts: (l1_bytes / SECTOR).max(4),
             uses: 0,
         }
-    }
-
-    pub(super) fn begin_block(&mut self) {
-        self.l1.clear();
     }
 
     /// Returns whether the L1 held a sector, which it holds now, and whether the block had

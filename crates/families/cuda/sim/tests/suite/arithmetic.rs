@@ -178,7 +178,10 @@ fn special_registers_hold_in_every_block() {
             let found = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             let (block, warp, lane) = (thread / 64, thread % 64 / 32, thread % 32);
             // The place of a warp in its SM is not that in its block.
-            let warp = (warp + 32 + 7 * block) % 64;
+            let warp = match order {
+                Order::Backward => 2 * warp + block,
+                _ => (warp + 32 + 7 * block) % 64,
+            };
             assert_eq!(
                 found,
                 block | 3 << 4 | warp << 8 | 64 << 14 | lane << 22 | lane << 27

@@ -68,6 +68,55 @@ fn vectors_must_be_aligned() {
 }
 
 #[test]
+fn barriers_are_for_whole_warps() {
+    let fault = fault("bar.sync 1, 60;");
+    assert_eq!(fault, Some(Fault::BarrierSize { threads: 60 }));
+}
+
+#[test]
+fn fragments_lie_at_whole_rows() {
+    let load = |from: &str, stride: u32| {
+        fault(&format!(
+            "mov.u32 %r9, {stride};
+             wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}}, [{from}], %r9;"
+        ))
+    };
+    assert_eq!(load("%x", 24), None);
+    assert!(matches!(
+        load("%x+2", 24),
+        Some(Fault::Misaligned { bytes: 32, .. })
+    ));
+    assert!(matches!(
+        load("%x+16", 24),
+        Some(Fault::Misaligned { bytes: 32, .. })
+    ));
+    assert!(matches!(
+        load("%x", 20),
+        Some(Fault::Misaligned { bytes: 16, .. })
+    ));
+}
+
+#[test]
+fn what_a_shuffle_gives_of_a_thread_that_is_not_named_is_nothing() {
+    let sum = |mask: &str, used: &str| {
+        let body = format!(
+            "and.b32 %r9, %t, 31; setp.ge.u32 %p1, %r9, 4; @%p1 bra end; mov.u32 %r1, 1;
+             shfl.sync.down.b32 %r2, %r1, 2, 31, {mask}; add.u32 %r1, %r1, %r2;
+             shfl.sync.down.b32 %r2, %r1, 1, 31, {mask}; add.u32 %r1, %r1, %r2;
+             setp.gt.u32 %p2, %r9, {used}; @%p2 bra end;
+             add.u64 %d2, %y, %t4; st.global.u32 [%d2], %r1; end:"
+        );
+        run(&kernel_of(&body), (1, 32), &[0; 4], 16, Order::Forward)
+    };
+    // The first thread has the sum of all four; the last one has what nobody may rely on.
+    assert_eq!(sum("15", "0").unwrap_or_default()[..4], [4, 0, 0, 0]);
+    assert_ne!(sum("15", "3").unwrap_or_default()[12..], [1, 0, 0, 0]);
+    let fault = sum("-1", "0").err().map(|it| it.fault);
+    let (members, missing) = (u32::MAX, !15);
+    assert_eq!(fault, Some(Fault::MissingThreads { members, missing }));
+}
+
+#[test]
 fn a_missing_barrier_is_a_race() {
     let exchange = |between: &str| {
         format!(

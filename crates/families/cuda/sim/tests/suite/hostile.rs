@@ -43,6 +43,7 @@ fn take(text: &str) {
         let run = Run {
             order: Order::Forward,
             is_watched: true,
+            together: 1,
             most_steps: 2000,
             limits: LIMITS,
         };

@@ -9,3 +9,4 @@ mod kernels;
 mod ordering;
 mod second;
 mod timing;
+mod turns;

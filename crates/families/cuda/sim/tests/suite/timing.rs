@@ -8,7 +8,7 @@ use autocomp_cuda_sim::timing::{Estimate, Machine, Sampling, Surroundings, estim
 const H100: &str = include_str!("../../../../../../targets/cuda-sm90/machines/h100-sxm.toml");
 
 /// Estimates a body on two buffers of 4 MiB, with an L2 that holds nothing.
-fn time(body: &str, (blocks, threads): (u32, u32)) -> Estimate {
+pub fn time(body: &str, (blocks, threads): (u32, u32)) -> Estimate {
     let machine = Machine::parse(H100).unwrap_or_else(|error| panic!("{error}"));
     let (module, kernel) = read(&kernel_of(body)).unwrap_or_else(|error| panic!("{error}"));
     let mut memory = DeviceMemory::new(&module);
@@ -46,7 +46,7 @@ fn time(body: &str, (blocks, threads): (u32, u32)) -> Estimate {
 }
 
 /// Returns the nanoseconds of a part.
-fn part(estimate: &Estimate, name: &str) -> f64 {
+pub fn part(estimate: &Estimate, name: &str) -> f64 {
     let part = estimate.parts.iter().find(|it| it.name == name);
     part.unwrap_or_else(|| panic!("there is no part {name}")).ns
 }
@@ -59,7 +59,7 @@ const OWN_WORD: &str = "
 ";
 
 /// Runs `body` as often as `%r4` says.
-fn repeated(body: &str) -> String {
+pub fn repeated(body: &str) -> String {
     format!(
         " mov.u32 %r5, 0;
 again: {body}

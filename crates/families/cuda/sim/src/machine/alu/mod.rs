@@ -8,7 +8,7 @@ mod unary;
 
 pub(crate) use binary::binary;
 pub(crate) use comparison::compare;
-pub(crate) use ternary::{inserted, ternary, wide};
+pub(crate) use ternary::{insert, ternary, wide};
 pub(crate) use unary::unary;
 
 use super::warp::ALL;

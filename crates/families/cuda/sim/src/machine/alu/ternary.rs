@@ -193,8 +193,22 @@ pub(crate) fn ternary(
     put(&mut warp.words[d as usize], result, lanes);
 }
 
+/// Puts bits of `a` into `b`: registers of the result, of both, of the place and of the length.
+pub(crate) fn insert(warp: &mut Warp, is_double: bool, [d, a, b, c, e]: [u32; 5], lanes: u32) {
+    let (at, length) = (warp.words[c as usize], warp.words[e as usize]);
+    if is_double {
+        let (x, y) = (warp.doubles[a as usize], warp.doubles[b as usize]);
+        let result = each(|it| inserted(x[it], y[it], at[it], length[it], 64));
+        put(&mut warp.doubles[d as usize], result, lanes);
+    } else {
+        let (x, y) = (warp.words[a as usize], warp.words[b as usize]);
+        let result = each(|it| inserted(x[it].into(), y[it].into(), at[it], length[it], 32) as u32);
+        put(&mut warp.words[d as usize], result, lanes);
+    }
+}
+
 /// Returns `b` with the lowest `length` bits of `a` put in from bit `at` on.
-pub(crate) fn inserted(a: u64, b: u64, at: u32, length: u32, width: u32) -> u64 {
+fn inserted(a: u64, b: u64, at: u32, length: u32, width: u32) -> u64 {
     let (at, length) = (at & 0xff, length & 0xff);
     let mut result = b;
     for place in 0..length.min(width.saturating_sub(at)) {

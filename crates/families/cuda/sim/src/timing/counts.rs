@@ -1,0 +1,136 @@
+//! What blocks of a launch have done, in numbers.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What blocks did, together.
+#[derive(Clone, Debug, Default)]
+pub struct Counts {
+    /// Blocks that were watched.
+    pub blocks: u32,
+    pub(crate) issue: f64,
+    pub(crate) fma: f64,
+    pub(crate) int: f64,
+    pub(crate) special: f64,
+    pub(crate) double: f64,
+    pub(crate) tensor: f64,
+    /// Cycles of the banks of shared memory.
+    pub shared_wavefronts: f64,
+    /// The same if no two threads met in a bank.
+    pub shared_ideal: f64,
+    /// Requests of warps to global memory.
+    pub requests: f64,
+    /// Sectors that these touch.
+    pub sectors: f64,
+    /// Cycles of the L1's banks and tags.
+    pub l1_cycles: f64,
+    /// Sectors that the L1 asks the L2 for.
+    pub l2_read_sectors: f64,
+    /// The places of sectors that these requests take: one for a single sector takes two.
+    pub(crate) l2_read_places: f64,
+    /// Sectors that are written to the L2.
+    pub l2_write_sectors: f64,
+    /// The places that these take: a sector that is written in part takes two.
+    pub(crate) l2_write_places: f64,
+    /// Nanoseconds of the L2 for atomic operations.
+    pub(crate) atomic_ns: f64,
+    /// Of each line that atomic operations change, nanoseconds in which they follow each
+    /// other, and the last block that did so.
+    pub(crate) hot: HashMap<u64, Hot>,
+    /// Cycles of the warp that took longest if it were alone and nothing else were busy: with
+    /// an L2 that holds nothing, and with one that holds all.
+    pub(crate) latency: [f64; 2],
+    /// Sums over all blocks of the mean of the same over their warps.
+    pub(crate) latency_sum: [f64; 2],
+    /// Sectors that the L1 asks the L2 for, of each range of addresses.
+    pub(crate) asked: HashMap<u64, f64>,
+    /// Sum over all blocks of the sectors that each reads, once each.
+    pub(crate) new_sectors: f64,
+    /// What lines of the source had to do with: instructions, shared wavefronts, sectors.
+    pub lines: BTreeMap<u32, LineCounts>,
+    /// Sectors of each range of addresses that were read and written, once each.
+    pub(crate) read: HashSet<u64>,
+    pub(crate) written: HashSet<u64>,
+}
+
+/// A line of the L2 that atomic operations change.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hot {
+    pub(crate) ns: f64,
+    /// Whether several blocks change it.
+    pub(crate) is_common: bool,
+}
+
+/// What a line of the source had to do with.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LineCounts {
+    /// Instructions of warps.
+    pub instructions: f64,
+    /// Cycles of shared memory.
+    pub shared: f64,
+    /// The same without meetings in a bank.
+    pub shared_ideal: f64,
+    /// Requests to global memory.
+    pub requests: f64,
+    /// Sectors of these.
+    pub sectors: f64,
+    /// Cycles that warps waited for a result, estimated.
+    pub waits: f64,
+}
+
+impl LineCounts {
+    /// Adds `more`, `factor` times.
+    pub fn add(&mut self, more: &Self, factor: f64) {
+        self.instructions += more.instructions * factor;
+        self.shared += more.shared * factor;
+        self.shared_ideal += more.shared_ideal * factor;
+        self.requests += more.requests * factor;
+        self.sectors += more.sectors * factor;
+        self.waits += more.waits * factor;
+    }
+}
+
+impl Counts {
+    /// Adds what one block did, `factor` times.
+    pub(super) fn add(&mut self, block: Self, factor: f64) {
+        let sums = [
+            (&mut self.issue, block.issue),
+            (&mut self.fma, block.fma),
+            (&mut self.int, block.int),
+            (&mut self.special, block.special),
+            (&mut self.double, block.double),
+            (&mut self.tensor, block.tensor),
+            (&mut self.shared_wavefronts, block.shared_wavefronts),
+            (&mut self.shared_ideal, block.shared_ideal),
+            (&mut self.requests, block.requests),
+            (&mut self.sectors, block.sectors),
+            (&mut self.l1_cycles, block.l1_cycles),
+            (&mut self.l2_read_sectors, block.l2_read_sectors),
+            (&mut self.l2_read_places, block.l2_read_places),
+            (&mut self.l2_write_sectors, block.l2_write_sectors),
+            (&mut self.l2_write_places, block.l2_write_places),
+            (&mut self.atomic_ns, block.atomic_ns),
+            (&mut self.new_sectors, block.new_sectors),
+        ];
+        for (sum, more) in sums {
+            *sum += more * factor;
+        }
+        for number in 0..2 {
+            self.latency[number] = self.latency[number].max(block.latency[number]);
+            self.latency_sum[number] += block.latency_sum[number] * factor;
+        }
+        for (range, sectors) in block.asked {
+            *self.asked.entry(range).or_default() += sectors * factor;
+        }
+        for (word, hot) in block.hot {
+            let sum = self.hot.entry(word).or_default();
+            sum.is_common |= 0.0 < sum.ns;
+            sum.ns += hot.ns * factor;
+        }
+        for (line, counts) in block.lines {
+            self.lines.entry(line).or_default().add(&counts, factor);
+        }
+        self.read.extend(block.read);
+        self.written.extend(block.written);
+        self.blocks += 1;
+    }
+}
