@@ -8,6 +8,7 @@
 
 mod change;
 mod counting;
+mod elements;
 mod expression;
 mod matrix;
 mod nest;

@@ -1,11 +1,11 @@
-//! Products of halves by the matrix units: tiles are copied asynchronously, several ahead, and
+//! Products by the matrix units: tiles are copied asynchronously, several ahead, and
 //! warps multiply 16x8 results at a time.
 
 use crate::GpuResources;
 use crate::change::Change;
-use crate::expression::Expression;
+use crate::elements::Elements;
 use crate::nest::Nest;
-use crate::product::{Operand, Product, product};
+use crate::product::Product;
 use crate::sums::Sums;
 use crate::tiles::unrolled;
 use crate::written::{Written, begin_of_block};
@@ -13,7 +13,7 @@ use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};
 
-/// How a product of halves is computed.
+/// How a product is computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Matrix {
@@ -23,49 +23,30 @@ pub struct Matrix {
     pub warps: [i64; 2],
     /// Tiles in shared memory.
     pub stages: i64,
-    /// Halves behind each row of a shared tile that nobody uses.
+    /// Elements behind each row of a shared tile that nobody uses.
     pub pad: i64,
-}
-
-/// Halves that are copied at once.
-const WIDTH: i64 = 8;
-
-fn of_halves(nest: &Nest) -> Option<Product<'_>> {
-    let found = product(nest)?;
-    let is_half = |it: &Operand| it.kind == "half" || it.kind == "__half";
-    let is_single = nest.kinds.get(found.sum)? == "float";
-    let is_zero = matches!(&found.first, Expression::Text(text) if text.trim_end_matches('f').parse() == Ok(0.0));
-    let wide = found.width(nest, &found.left, WIDTH) == WIDTH
-        && found.width(nest, &found.right, WIDTH) == WIDTH;
-    (is_half(&found.left)
-        && is_half(&found.right)
-        && is_single
-        && is_zero
-        && wide
-        && found.left.is_along_depth)
-        .then_some(found)
 }
 
 impl Matrix {
     /// Returns the ways to compute a product.
     pub(crate) fn all(nest: &Nest, machine: &GpuResources) -> Vec<Self> {
-        let Some(found) = of_halves(nest) else {
+        let Some((found, elements)) = Elements::of(nest) else {
             return Vec::new();
         };
         let mut all = Vec::new();
         for rows in [32, 64, 128, 256] {
             for columns in [32, 64, 128, 256] {
-                for depth in [16, 32, 64] {
+                for steps in [1, 2, 4] {
                     for warps in [[1, 2], [2, 1], [2, 2], [2, 4], [4, 2], [4, 1], [1, 4]] {
                         for stages in [2, 3, 4] {
-                            for pad in [0, 8] {
+                            for pad in [0, elements.width()] {
                                 let made = Self {
-                                    tile: [rows, columns, depth],
+                                    tile: [rows, columns, steps * elements.depth()],
                                     warps,
                                     stages,
                                     pad,
                                 };
-                                if made.fits(&found, machine) {
+                                if made.fits(&found, elements, machine) {
                                     all.push(made);
                                 }
                             }
@@ -89,27 +70,27 @@ impl Matrix {
         ]
     }
 
-    fn bytes(&self, found: &Product<'_>) -> i64 {
+    fn bytes(&self, found: &Product<'_>, elements: &Elements) -> i64 {
         let [rows, columns, depth] = self.tile;
         let right = match found.right.is_along_depth {
             true => columns * (depth + self.pad),
             false => depth * (columns + self.pad),
         };
-        2 * self.stages * (rows * (depth + self.pad) + right)
+        elements.bytes * self.stages * (rows * (depth + self.pad) + right)
     }
 
-    fn fits(&self, found: &Product<'_>, machine: &GpuResources) -> bool {
+    fn fits(&self, found: &Product<'_>, elements: &Elements, machine: &GpuResources) -> bool {
         let [rows, columns, depth] = self.tile;
         let [own_rows, own_columns] = self.each();
         let threads = self.threads();
         let divides =
             found.rows % rows == 0 && found.columns % columns == 0 && found.depths % depth == 0;
         let pieces = |side: i64| {
-            let count = side * depth / WIDTH;
+            let count = side * depth / elements.width();
             count % threads == 0 && 0 < count / threads
         };
         divides
-            && depth % 16 == 0
+            && depth % elements.depth() == 0
             && rows % (16 * self.warps[0]) == 0
             && columns % (16 * self.warps[1]) == 0
             && (1..=8).contains(&own_rows)
@@ -118,11 +99,11 @@ impl Matrix {
             && pieces(rows)
             && pieces(columns)
             && self.stages * depth <= found.depths
-            && self.bytes(found) <= machine.most_shared_bytes
+            && self.bytes(found, elements) <= machine.most_shared_bytes
     }
 
     pub(crate) fn estimate(&self, nest: &Nest, machine: &GpuResources) -> f64 {
-        let Some(found) = of_halves(nest) else {
+        let Some((found, elements)) = Elements::of(nest) else {
             return f64::INFINITY;
         };
         let [rows, columns, depth] = self.tile;
@@ -133,14 +114,17 @@ impl Matrix {
         let warps = (self.threads() / 32) as f64;
         let registers = own_rows * own_columns * 4 + own_rows * 4 + own_columns * 2 + 40;
         let held = (65_536 / (registers * self.threads()))
-            .min(100_000 / self.bytes(&found))
+            .min(100_000 / self.bytes(&found, elements))
             .max(1) as f64;
-        let products = (rows * columns) as f64 * depths / machine.tensor_macs;
+        let products =
+            (rows * columns) as f64 * depths / (machine.tensor_macs * 2.0 / elements.bytes as f64);
         let met = if self.pad == 0 { 4.0 } else { 1.0 };
-        let reads =
-            warps * depths / 16.0 * (own_rows as f64 + own_columns as f64 / 2.0) * 4.0 * met;
-        let fills = (rows + columns) as f64 * depths * 2.0 / 128.0;
-        let l2 = (rows + columns) as f64 * depths * 2.0
+        let reads = warps * depths / elements.depth() as f64
+            * (own_rows as f64 + own_columns as f64 / 2.0)
+            * 4.0
+            * met;
+        let fills = (rows + columns) as f64 * depths * elements.bytes as f64 / 128.0;
+        let l2 = (rows + columns) as f64 * depths * elements.bytes as f64
             / (machine.l2_bytes_per_ns / machine.sms / machine.clock_ghz);
         let busy = products.max(reads + fills).max(l2) + 0.2 * (reads + fills + l2);
         let around = busiest.min(held) * warps;
@@ -152,8 +136,8 @@ impl Matrix {
     }
 
     pub(crate) fn write(&self, nest: &Nest, name: &str, machine: &GpuResources) -> Option<Written> {
-        let found = of_halves(nest)?;
-        if !self.fits(&found, machine) {
+        let (found, elements) = Elements::of(nest)?;
+        if !self.fits(&found, elements, machine) {
             return None;
         }
         let [rows, columns, depth] = self.tile;
@@ -165,7 +149,8 @@ impl Matrix {
             true => (columns, wide),
             false => (depth, columns + self.pad),
         };
-        let bytes = self.bytes(&found);
+        let bytes = self.bytes(&found, elements);
+        let (name_of, width) = (elements.name(), elements.width());
         let is_large = machine.shared_bytes < bytes;
         let mut text = Text::default();
         text.open(&format!(
@@ -175,18 +160,18 @@ impl Matrix {
         if is_large {
             text.line("extern __shared__ __align__(16) unsigned char memory[];");
             text.line(&format!(
-                "half (*left)[{rows}][{wide}] = (half (*)[{rows}][{wide}])memory;"
+                "{name_of} (*left)[{rows}][{wide}] = ({name_of} (*)[{rows}][{wide}])memory;"
             ));
             text.line(&format!(
-                "half (*right)[{right_rows}][{right_wide}] = (half (*)[{right_rows}][{right_wide}])(memory + {});",
-                2 * stages * rows * wide
+                "{name_of} (*right)[{right_rows}][{right_wide}] = ({name_of} (*)[{right_rows}][{right_wide}])(memory + {});",
+                elements.bytes * stages * rows * wide
             ));
         } else {
             text.line(&format!(
-                "__shared__ __align__(16) half left[{stages}][{rows}][{wide}];"
+                "__shared__ __align__(16) {name_of} left[{stages}][{rows}][{wide}];"
             ));
             text.line(&format!(
-                "__shared__ __align__(16) half right[{stages}][{right_rows}][{right_wide}];"
+                "__shared__ __align__(16) {name_of} right[{stages}][{right_rows}][{right_wide}];"
             ));
         }
         let mut blocks = 1;
@@ -211,13 +196,16 @@ impl Matrix {
             self.warps[1],
             own_columns * 8
         ));
-        text.line(&format!("float sums[{own_rows}][{own_columns}][4] = {{}};"));
+        text.line(&format!(
+            "{} sums[{own_rows}][{own_columns}][4] = {{}};",
+            elements.sum
+        ));
         text.open(&format!("auto copy = [&](int stage, int {})", found.depth));
         for (operand, own, side, extent) in [
             (&found.left, "left", found.row, rows),
             (&found.right, "right", found.column, columns),
         ] {
-            let count = extent * depth / WIDTH / threads;
+            let count = extent * depth / width / threads;
             unrolled(&mut text, "unit", count);
             let item = if count == 1 {
                 "threadIdx.x".to_owned()
@@ -232,9 +220,9 @@ impl Matrix {
                 depth
             } else {
                 extent
-            } / WIDTH;
+            } / width;
             text.line(&format!(
-                "const int {of_row} = {item} / {across}, {of_column} = {item} % {across} * {WIDTH};"
+                "const int {of_row} = {item} / {across}, {of_column} = {item} % {across} * {width};"
             ));
             let point = &nest.points[side];
             let start = Affine::variable(&point.name).plus(&Affine::variable("place"))?;
@@ -275,13 +263,14 @@ impl Matrix {
         text.line("__pipeline_commit();");
         text.line("#pragma unroll");
         text.open(&format!(
-            "for (int depth = 0; depth < {depth}; depth += 16)"
+            "for (int depth = 0; depth < {depth}; depth += {})",
+            elements.depth()
         ));
         text.line(&format!(
             "unsigned left0[{own_rows}][4], right0[{own_columns}][2];"
         ));
         unrolled(&mut text, "m0", own_rows);
-        text.line("const unsigned from = __cvta_generic_to_shared(&left[stage][down + m0 * 16 + lane % 16][depth + lane / 16 * 8]);");
+        text.line(&format!("const unsigned from = __cvta_generic_to_shared(&left[stage][down + m0 * 16 + lane % 16][depth + lane / 16 * {width}]);"));
         text.line(
             "asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 { %0, %1, %2, %3}, [%4];\"",
         );
@@ -291,11 +280,13 @@ impl Matrix {
         text.open(&format!("for (int m1 = 0; m1 < {own_columns}; m1 += 2)"));
         let (place, turned) = match found.right.is_along_depth {
             true => (
-                "[across + m1 * 8 + lane / 16 * 8 + lane % 8][depth + lane / 8 % 2 * 8]",
+                format!(
+                    "[across + m1 * 8 + lane / 16 * 8 + lane % 8][depth + lane / 8 % 2 * {width}]"
+                ),
                 "",
             ),
             false => (
-                "[depth + lane % 16][across + m1 * 8 + lane / 16 * 8]",
+                "[depth + lane % 16][across + m1 * 8 + lane / 16 * 8]".to_owned(),
                 ".trans",
             ),
         };
@@ -307,8 +298,12 @@ impl Matrix {
         text.close();
         unrolled(&mut text, "m0", own_rows);
         unrolled(&mut text, "m1", own_columns);
-        text.line("asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 { %0, %1, %2, %3}, { %4, %5, %6, %7}, { %8, %9}, { %0, %1, %2, %3};\"");
-        text.line("             : \"+f\"(sums[m0][m1][0]), \"+f\"(sums[m0][m1][1]), \"+f\"(sums[m0][m1][2]), \"+f\"(sums[m0][m1][3])");
+        text.line(&format!("asm volatile(\"mma.sync.aligned.{} {{ %0, %1, %2, %3}}, {{ %4, %5, %6, %7}}, {{ %8, %9}}, {{ %0, %1, %2, %3}};\"", elements.instruction));
+        let sums = (0..4).map(|it| format!("\"+{}\"(sums[m0][m1][{it}])", elements.constraint));
+        text.line(&format!(
+            "             : {}",
+            sums.collect::<Vec<_>>().join(", ")
+        ));
         text.line("             : \"r\"(left0[m0][0]), \"r\"(left0[m0][1]), \"r\"(left0[m0][2]), \"r\"(left0[m0][3]), \"r\"(right0[m1][0]), \"r\"(right0[m1][1]));");
         text.close();
         text.close();
@@ -363,7 +358,11 @@ impl Matrix {
         let mut found = Vec::new();
         let [rows, columns, depth] = self.tile;
         if before.is_none() {
-            found.push((Change::TensorCores, "Multiply halves by the matrix units (mma.sync with ldmatrix), with sums in single precision.".into()));
+            found.push((
+                Change::TensorCores,
+                "Multiply by the matrix units (mma.sync with ldmatrix), with sums of 32 bits."
+                    .into(),
+            ));
         }
         if before.map(|it| it.tile) != Some(self.tile) {
             found.push((Change::SharedTiling, format!("Let a block compute {rows}x{columns} results from tiles of both operands in shared memory, {depth} deep.")));
@@ -387,7 +386,7 @@ impl Matrix {
             found.push((
                 Change::PadShared,
                 format!(
-                    "Pad rows of the tiles by {} halves, so that ldmatrix meets all banks.",
+                    "Pad rows of the tiles by {} elements, so that ldmatrix meets all banks.",
                     self.pad
                 ),
             ));

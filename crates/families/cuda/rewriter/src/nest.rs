@@ -381,7 +381,7 @@ impl Nest {
 pub(crate) fn bytes_of(kind: &str) -> i64 {
     match kind {
         "double" | "long" | "long long" | "int64_t" => 8,
-        "half" | "__half" | "short" | "uint16_t" | "int16_t" => 2,
+        "half" | "__half" | "__nv_bfloat16" | "nv_bfloat16" | "short" | "uint16_t" | "int16_t" => 2,
         "char" | "int8_t" | "uint8_t" | "signed char" | "unsigned char" => 1,
         _ => 4,
     }

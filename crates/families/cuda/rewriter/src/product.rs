@@ -75,7 +75,9 @@ pub(crate) fn product(nest: &Nest) -> Option<Product<'_>> {
     let of = |value: &Expression| -> Option<(String, Affine)> {
         match value {
             Expression::Load(array, index) => Some((array.clone(), index.as_index()?.clone())),
-            Expression::Call(name, arguments) if name == "__half2float" => {
+            Expression::Call(name, arguments)
+                if matches!(name.as_str(), "__half2float" | "__bfloat162float") =>
+            {
                 match arguments.as_slice() {
                     [Expression::Load(array, index)] => {
                         Some((array.clone(), index.as_index()?.clone()))

@@ -39,6 +39,8 @@ const FUNCTIONS: &[&str] = &[
     "truncf",
     "__half2float",
     "__float2half",
+    "__bfloat162float",
+    "__float2bfloat16",
     "__ldg",
     "__fdividef",
     "__frcp_rn",

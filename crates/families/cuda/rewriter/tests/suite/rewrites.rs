@@ -118,3 +118,66 @@ void solution(const float* X, float* Y) {
         assert!(planned.payload.contains("rows"), "{}", planned.payload);
     }
 }
+
+/// Products of every type that the matrix units know are given to them; bytes only where both
+/// operands lie along the depth.
+#[test]
+fn matrix_units_multiply_halves_and_bytes() {
+    let rewriter = rewriter(&[256 * 256; 3]);
+    let units = |kind: &str, convert: &str, sum: &str, right: &str| {
+        let source = format!(
+            "\
+__global__ void multiply(const {kind}* a, const {kind}* b, {sum}* c) {{
+  int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+  {sum} sum = 0;
+  for (int k = 0; k < 256; k++) sum += {convert}(a[row * 256 + k]) * {convert}(b[{right}]);
+  c[row * 256 + column] = sum;
+}}
+
+void solution(const {kind}* A, const {kind}* B, {sum}* C) {{
+  multiply<<<dim3(16, 16), dim3(16, 16)>>>(A, B, C);
+}}
+"
+        );
+        let made = rewriter.every(&source).unwrap();
+        let instruction = |it: &(_, String)| {
+            let at = it.1.find("mma.sync.aligned.")?;
+            it.1[at..].split_whitespace().next().map(str::to_owned)
+        };
+        made.iter().filter_map(instruction).collect::<BTreeSet<_>>()
+    };
+    let (across, along) = ("k * 256 + column", "column * 256 + k");
+    let cases = [
+        (
+            "half",
+            "__half2float",
+            "float",
+            across,
+            Some("m16n8k16.row.col.f32.f16.f16.f32"),
+        ),
+        (
+            "__nv_bfloat16",
+            "__bfloat162float",
+            "float",
+            along,
+            Some("m16n8k16.row.col.f32.bf16.bf16.f32"),
+        ),
+        (
+            "signed char",
+            "",
+            "int",
+            along,
+            Some("m16n8k32.row.col.s32.s8.s8.s32"),
+        ),
+        ("signed char", "", "int", across, None),
+        ("unsigned char", "", "int", along, None),
+    ];
+    for (kind, convert, sum, right, instruction) in cases {
+        let wanted = instruction.map(|it| format!("mma.sync.aligned.{it}"));
+        assert_eq!(
+            units(kind, convert, sum, right),
+            BTreeSet::from_iter(wanted),
+            "{kind} {right}"
+        );
+    }
+}
