@@ -49,12 +49,10 @@ fn updates_that_others_may_come_between_get_lost() {
     let counts = words(&update);
     assert!(counts[0] == 16 && counts[2] < 16, "{counts:?}");
     // One warp of each block: others come between two blocks, too.
-    let alone = format!(
-        "setp.ne.u32 %p1, %t, 0; @%p1 bra end;
+    let alone = "setp.ne.u32 %p1, %t, 0; @%p1 bra end;
          mov.u32 %r1, 0; atom.global.add.u32 %r2, [%y], %r1; add.u32 %r3, %r2, 1;
-         atom.global.cas.b32 %r4, [%y], %r2, %r3; end:"
-    );
-    let counts = words(&alone);
+         atom.global.cas.b32 %r4, [%y], %r2, %r3; end:";
+    let counts = words(alone);
     assert_eq!(counts, [2, 2, 1]);
     let again = "setp.ne.u32 %p1, %t, 0; @%p1 bra end;
          ld.volatile.global.u32 %r2, [%y];
