@@ -1,8 +1,8 @@
 //! How many workers and jobs a queue carries, with benches that sleep in place of evaluating.
 //!
 //! ```text
-//! scale workers ADDRESS N MILLISECONDS     N workers in this process, until it is killed
-//! scale search ADDRESS JOBS AT_A_TIME      one search; prints its figures as JSON
+//! scale workers ADDRESS N MILLISECONDS            N workers in this process, until it is killed
+//! scale search ADDRESS JOBS AT_A_TIME [WEIGHT]    one search; prints its figures as JSON
 //! ```
 //!
 //! What sleeps is a simulation: it says what the queue costs, not what a device would do.
@@ -81,7 +81,10 @@ fn main() {
     let access = Access::new(&words[2], None).unwrap();
     match words[1].as_str() {
         "workers" => workers(&access, number(3), Duration::from_millis(number(4))),
-        "search" => search(&access, number(3), number(4)),
+        "search" => {
+            let weight = words.get(5).map_or(1, |it| it.parse().unwrap());
+            search(&access, number(3), number(4), weight);
+        }
         other => panic!("{other}?"),
     }
 }
@@ -149,13 +152,13 @@ fn memory_kib() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-fn search(access: &Access, jobs: u64, at_a_time: u64) {
+fn search(access: &Access, jobs: u64, at_a_time: u64, weight: u32) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let session = format!("{}", now.as_nanos());
     let options = CoordinatorOptions {
         title: "scale".to_owned(),
         session: session.clone(),
-        weight: 1,
+        weight,
         any_machine: false,
         held: None,
         lease: Duration::from_secs(30),
@@ -204,7 +207,8 @@ fn search(access: &Access, jobs: u64, at_a_time: u64) {
     latencies.sort();
     let at = |percent: usize| latencies[(latencies.len() - 1) * percent / 100].as_secs_f64();
     println!(
-        "{{\"jobs\": {jobs}, \"at_a_time\": {at_a_time}, \"seconds\": {seconds:.2}, \
+        "{{\"jobs\": {jobs}, \"at_a_time\": {at_a_time}, \"weight\": {weight}, \
+         \"seconds\": {seconds:.2}, \
          \"jobs_per_second\": {:.1}, \"p50_s\": {:.3}, \"p99_s\": {:.3}, \
          \"memory_before_kib\": {before}, \"most_memory_kib\": {}}}",
         jobs as f64 / seconds,
