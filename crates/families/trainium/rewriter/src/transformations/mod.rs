@@ -2,6 +2,7 @@
 
 mod accumulate;
 mod affine;
+mod at_once;
 mod counted_loops;
 mod defer_scale;
 mod drop_copies;
@@ -165,6 +166,12 @@ pub(super) const ALL: &[Transformation] = &[
         menu_items: &["fuse-operations"],
         does: "a sum over columns; its tile may have other readers",
         changes: reduce::changes,
+    },
+    Transformation {
+        name: "at-once",
+        menu_items: &["larger-tiles"],
+        does: "in the second dialect, iterations that do the same to single columns, or to pieces side by side: one instruction on a view",
+        changes: at_once::changes,
     },
     Transformation {
         name: "choose-engine",

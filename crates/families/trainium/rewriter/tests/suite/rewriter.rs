@@ -86,6 +86,7 @@ fn every_change_that_the_device_takes_keeps_the_result() {
     let all = [
         "accumulate-in-psum",
         "affine-range",
+        "at-once",
         "choose-engine",
         "defer-scale",
         "drop-copies",

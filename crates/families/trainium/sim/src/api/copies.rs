@@ -168,6 +168,9 @@ pub(super) fn memset(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
             ));
         }
         device.fill_on(choice, &target, value)?;
+        if value == 0.0 {
+            device.note_zeros(&target);
+        }
         return Ok(tensor(target));
     }
     let shape = bound.sizes("shape")?;

@@ -1,6 +1,7 @@
 //! Tensors turned around on their way, by transfers.
 //!
-//! Facts: NKI's documentation of `nisa.dma_transpose` (permutations by the number of dimensions).
+//! Facts: NKI's documentation of `nisa.dma_transpose` (permutations by the number of dimensions);
+//! guide to Trainium2 (blocks that all queues turn together).
 
 use super::dma::DMA;
 use super::operands::{select, tensor, within};
@@ -15,6 +16,9 @@ use crate::trace::{Instruction, Operation};
 
 /// How the dimensions of a source are ordered in the result, by their number.
 const ORDERS: [&[usize]; 3] = [&[1, 0], &[2, 1, 0], &[3, 1, 2, 0]];
+
+/// Partitions and elements in each of a block that all queues turn together.
+const BLOCK: (usize, usize) = (128, 16);
 
 /// `nl.load_transpose2d`, `nisa.dma_transpose`
 pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
@@ -123,6 +127,12 @@ pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<
     }
     let elements = turned.iter().product::<usize>() as u64;
     device.transfer(&mut one, &source, None, &source, elements);
+    let is_blocks = source.dtype.bytes() == 2
+        && turned[0].is_multiple_of(BLOCK.0)
+        && turned.last().is_some_and(|it| it.is_multiple_of(BLOCK.1));
+    if let Some(transfer) = one.transfer.as_mut().filter(|_| is_blocks) {
+        std::sync::Arc::make_mut(transfer).turned_blocks = 2 * elements;
+    }
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);

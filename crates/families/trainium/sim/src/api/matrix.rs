@@ -288,6 +288,7 @@ impl Device {
         if let (Some(target), Some(one)) = (&destination, &mut instruction) {
             let over = self.accumulates(target, accumulate)?;
             one.features.accumulate = over.is_some();
+            one.features.is_told_to_add = accumulate == Some(true);
             if let (Some(old), true) = (over, self.functional) {
                 for (value, old) in values.iter_mut().zip(old) {
                     if old.to_bits() != crate::tensor::dtype::POISON || accumulate == Some(true) {

@@ -160,7 +160,7 @@ pub(crate) struct Device {
     accumulators: Vec<f32>,
     /// What engines other than that of products wrote to the accumulators, by the number of the
     /// tile, with the line.
-    foreign: Keyed<u32, Vec<(Region, u32)>>,
+    foreign: Keyed<u32, Vec<sums::Foreign>>,
     /// Those of the vector engine, as far as instructions have filled them.
     totals: Vec<f32>,
     /// Places of tensors that a loop's body makes, as its first iteration chose them.

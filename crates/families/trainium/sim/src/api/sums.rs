@@ -9,9 +9,29 @@ use super::{Device, Dialect};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Instruction, Operation};
+use crate::trace::{Instruction, Operation, Region};
+
+/// What another engine than the matrix engine wrote to the accumulators.
+pub(super) struct Foreign {
+    region: Region,
+    line: u32,
+    /// A memset with zero.
+    is_zero: bool,
+}
 
 impl Device {
+    /// Notes that the last memset wrote zeros.
+    pub(super) fn note_zeros(&mut self, target: &View) {
+        let tile = self.bounds(target).tile.number;
+        if let Some(last) = self
+            .foreign
+            .get_mut(&tile)
+            .and_then(|known| known.last_mut())
+        {
+            last.is_zero = true;
+        }
+    }
+
     /// Checks that what a product writes lies in one bank of the accumulators.
     pub(super) fn check_bank(&self, target: &View) -> Outcome<()> {
         if target.buffer() != Buffer::Psum {
@@ -57,27 +77,39 @@ impl Device {
             }
             if !product {
                 let known = self.foreign.entry(region.tile.number).or_default();
-                known.retain(|(other, _)| !region.part().covers(&other.part()));
-                known.push((*region, instruction.line));
+                known.retain(|other| !region.part().covers(&other.region.part()));
+                known.push(Foreign {
+                    region: *region,
+                    line: instruction.line,
+                    is_zero: false,
+                });
                 continue;
             }
             let Some(known) = self.foreign.get_mut(&region.tile.number) else {
                 continue;
             };
-            let meets = |it: &&(crate::trace::Region, u32)| it.0.part().overlaps(&region.part());
-            if instruction.features.accumulate
-                && let Some((_, line)) = known.iter().find(meets)
-            {
+            let meets = |it: &&Foreign| it.region.part().overlaps(&region.part());
+            let met = known.iter().filter(meets);
+            let met = met.min_by_key(|it| it.is_zero && !instruction.features.is_told_to_add);
+            let met = met.map(|it| (it.line, it.is_zero && !instruction.features.is_told_to_add));
+            known.retain(|other| !region.part().overlaps(&other.region.part()));
+            let Some((line, is_harmless)) = met.filter(|_| instruction.features.accumulate) else {
+                continue;
+            };
+            let message = format!(
+                "the product is added to what line {line} wrote to PSUM; on this core a product can only be added to another product"
+            );
+            let remedy = "leave the memset or copy out and let the first product overwrite (accumulate=False, or None on a fresh tensor)";
+            if !is_harmless {
                 return Err(Failure::new(
                     FailureKind::Rejected,
                     "sum-not-begun-by-a-product",
-                    format!(
-                        "the product is added to what line {line} wrote to PSUM; on this core a product can only be added to another product"
-                    ),
-                    "leave the memset or copy out and let the first product overwrite (accumulate=False, or None on a fresh tensor)",
+                    message,
+                    remedy,
                 ));
             }
-            known.retain(|(other, _)| !region.part().overlaps(&other.part()));
+            // Zeros, and the compiler decides whether it adds to them: published kernels do so.
+            self.warn("sum-not-begun-by-a-product", message, remedy);
         }
         Ok(())
     }

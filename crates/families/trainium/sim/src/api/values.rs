@@ -368,6 +368,11 @@ fn convert(stored: Dtype, seen: Dtype, value: f32) -> f32 {
     if stored == seen {
         return stored.load(value);
     }
-    // The same four bytes seen as another type.
-    seen.load(value)
+    // The same four bytes seen as another type; what reads tfloat32 takes as many bits as that has.
+    match seen {
+        Dtype::Tfloat32 if value.abs().to_bits() != crate::tensor::dtype::POISON => {
+            seen.round(value)
+        }
+        _ => seen.load(value),
+    }
 }

@@ -150,9 +150,8 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                         per_tensor.entry(region.tile.tensor).or_default().1 += transfer.hbm_written;
                     }
                 }
-                let bytes = (transfer.hbm_read + transfer.hbm_written) as f64;
                 if engine == Engine::Dma {
-                    bytes / (machine.dma.queues as f64 * machine.dma.bytes_per_ns)
+                    machine.dma.work_ns(transfer) / machine.dma.queues as f64
                 } else {
                     slot.released - slot.start
                 }

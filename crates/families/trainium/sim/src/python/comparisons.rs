@@ -33,7 +33,7 @@ impl Interpreter {
             Value::Range(range, _) => {
                 super::subscripts::range_length(range.0, range.1, range.2) > 0
             }
-            Value::Register(register) => self.device.known(register)? != 0,
+            Value::Register(_) => return Err(undecided()),
             Value::Tensor(_) => {
                 return Err(Failure::documented(
                     "err_ambiguous_tensor_truth_value",
@@ -102,6 +102,9 @@ impl Interpreter {
             && let Some(result) = self.object_comparison(operator, left, right)?
         {
             return Ok(result);
+        }
+        if matches!(left, Value::Register(_)) || matches!(right, Value::Register(_)) {
+            return Err(undecided());
         }
         let ordering = match operator {
             Comparison::Equal => return Ok(Value::Bool(self.equal(left, right)?)),
@@ -200,6 +203,15 @@ fn visit(depth: u32, budget: &mut u64) -> Outcome<()> {
 }
 
 /// Equality, to a limited depth and within a budget of comparisons.
+/// What a register holds is not known while a kernel is compiled.
+fn undecided() -> Box<Failure> {
+    Failure::python(
+        "type-error",
+        "a condition depends on a register, whose value is not known while the kernel is compiled",
+        "loop with nl.while_loop or `while register:`, or choose between tiles with nisa.select_reduce or nisa.tensor_copy_predicated",
+    )
+}
+
 pub(super) fn equal(left: &Value, right: &Value, depth: u32, budget: &mut u64) -> Outcome<bool> {
     visit(depth, budget)?;
     if let (Some(a), Some(b)) = (left.as_number(), right.as_number()) {

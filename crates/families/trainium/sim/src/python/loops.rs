@@ -1,8 +1,10 @@
 //! Loops of the second dialect that run on the device.
 
+use std::rc::Rc;
+
 use super::calls::Arguments;
 use super::interpreter::{Interpreter, type_error};
-use super::value::{LoopKind, Value};
+use super::value::{Frame, LoopKind, Value};
 use crate::api::registers::computed;
 use crate::diagnostic::{Failure, Outcome};
 
@@ -30,6 +32,7 @@ impl Interpreter {
         let (mut at, stop) = (self.bound_of(&lower)?, self.bound_of(&upper)?);
         let trips = super::subscripts::range_length(at, stop, step).max(0);
         self.device.open_loop(LoopKind::Dynamic, trips as u64, line);
+        let mut carried = self.carried(surroundings(&body));
         let result = loop {
             if at >= stop {
                 break Ok(Value::None);
@@ -44,7 +47,8 @@ impl Interpreter {
             };
             let one = self
                 .step(line)
-                .and_then(|()| self.call(&body, arguments, line));
+                .and_then(|()| self.call(&body, arguments, line))
+                .and_then(|_| self.check_carried(&mut carried, line));
             if let Err(failure) = one {
                 break Err(failure);
             }
@@ -66,6 +70,7 @@ impl Interpreter {
             ));
         };
         self.device.open_loop(LoopKind::Dynamic, 0, line);
+        let mut carried = self.carried(surroundings(&body));
         let result = loop {
             let known = self.device.known(&condition);
             match known.and_then(|value| self.device.branch(line).map(|()| value)) {
@@ -89,10 +94,23 @@ impl Interpreter {
                 }
                 Err(failure) => break Err(failure),
             }
+            if let Err(failure) = self.check_carried(&mut carried, line) {
+                break Err(failure);
+            }
             self.device.next_iteration();
         };
         self.device.close_loop();
         result
+    }
+}
+
+/// The variables around a function.
+fn surroundings(body: &Value) -> Option<&Rc<Frame>> {
+    match body {
+        Value::Function(closure) => closure.parent.as_ref(),
+        Value::Method(method) => method.0.parent.as_ref(),
+        Value::Partial(partial) => surroundings(&partial.function),
+        _ => None,
     }
 }
 

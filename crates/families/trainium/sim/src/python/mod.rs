@@ -4,6 +4,7 @@ mod attributes;
 mod binding;
 mod builtins;
 mod calls;
+mod carried;
 mod classes;
 mod comparisons;
 pub(crate) mod dictionary;

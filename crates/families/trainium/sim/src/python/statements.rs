@@ -6,6 +6,7 @@ use super::interpreter::Interpreter;
 use super::package::PACKAGE;
 use super::tree::{Action, Node, Statement, Target};
 use super::value::{Frame, LoopKind, Value};
+use crate::api::registers::computed;
 use crate::diagnostic::{Failure, Outcome};
 
 /// How a block ended.
@@ -73,7 +74,19 @@ impl Interpreter {
                 return self.run_for(target, iterable, body, rest, frame, line);
             }
             Action::While(test, body, rest) => {
-                while self.test(test, frame)? {
+                let mut carried = None;
+                loop {
+                    // A register may decide while the kernel runs.
+                    let goes_on = match self.evaluate(test, frame)? {
+                        Value::Register(register) => {
+                            carried.get_or_insert_with(|| self.carried(Some(frame)));
+                            self.device.known(&register)? != 0
+                        }
+                        value => self.truth(&value).map_err(|f| f.at(test.line))?,
+                    };
+                    if !goes_on {
+                        break;
+                    }
                     self.step(line)?;
                     self.device.open_scope();
                     let flow = self.block(body, frame);
@@ -82,6 +95,9 @@ impl Interpreter {
                         Flow::Break => return Ok(Flow::Next),
                         Flow::Return(value) => return Ok(Flow::Return(value)),
                         Flow::Next | Flow::Continue => {}
+                    }
+                    if let Some(carried) = &mut carried {
+                        self.check_carried(carried, line)?;
                     }
                 }
                 return self.block(rest, frame);
@@ -251,6 +267,7 @@ impl Interpreter {
         };
         let mut walk = self.walk(iterable, line)?;
         self.device.open_loop(kind, trips.max(0) as u64, line);
+        let mut carried = (kind == LoopKind::Dynamic).then(|| self.carried(Some(frame)));
         let mut result = Ok(None);
         while let Some(item) = walk.next() {
             if let Err(failure) = self.step(line) {
@@ -258,13 +275,20 @@ impl Interpreter {
                 break;
             }
             self.device.open_scope();
-            let counted = match kind {
-                LoopKind::Dynamic => self.device.branch(line),
-                _ => Ok(()),
+            let (item, counted) = match (kind, item) {
+                // What the body gets is a number of the device, not of Python.
+                (LoopKind::Dynamic, Value::Int(at)) => {
+                    (computed(Some(at), false), self.device.branch(line))
+                }
+                (_, item) => (item, Ok(())),
             };
             let flow = counted
                 .and_then(|()| self.store(target, item, frame, line))
                 .and_then(|()| self.block(body, frame));
+            let flow = flow.and_then(|flow| match &mut carried {
+                Some(carried) => self.check_carried(carried, line).map(|()| flow),
+                None => Ok(flow),
+            });
             self.device.close_scope();
             self.device.next_iteration();
             match flow {

@@ -216,10 +216,8 @@ impl State<'_> {
             1.0
         };
         let of_run = descriptors * rates.descriptor_ns + run / rates.bytes_per_ns;
-        let mut each = per_queue * runs * of_run;
-        if transfer.transposed > 0 {
-            each = each.max(transfer.transposed as f64 / queues as f64 * rates.transpose_ns);
-        }
+        let copied = per_queue * runs * of_run * queues as f64;
+        let each = rates.turned_ns(transfer, copied) / queues as f64;
         // Where all of them are taken, their order does not matter.
         if fixed.is_none() && queues < self.queues.len() {
             let loads = &self.queues;

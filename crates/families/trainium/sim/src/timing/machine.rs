@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::trace::Transfer;
 
 /// One engine's rates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,8 +46,12 @@ pub struct TransferRates {
     pub descriptor_ns: f64,
     /// Nanoseconds from the start to the first use of the data, beyond the transfer itself.
     pub latency_ns: f64,
-    /// Nanoseconds for each element that a queue turns around.
+    /// Nanoseconds for each element that a queue turns around one by one.
     pub transpose_ns: f64,
+    /// Shares of the rate of a copy at which tiles are turned as blocks, from main memory and within
+    /// the on-chip memory; 0 where all are turned one by one.
+    #[serde(default)]
+    pub turned_share: [f64; 2],
     /// Bytes per nanosecond of main memory.
     pub hbm_bytes_per_ns: f64,
     /// How many bytes that are read from main memory take the time of one that is written.
@@ -138,6 +143,33 @@ pub struct Machine {
     pub dma: TransferRates,
     /// Single instructions.
     pub rates: InstructionRates,
+}
+
+impl TransferRates {
+    /// Nanoseconds that a transfer takes of all queues together.
+    pub(crate) fn work_ns(&self, transfer: &Transfer) -> f64 {
+        let descriptors = if transfer.aligned < self.aligned_bytes {
+            2.0
+        } else {
+            1.0
+        };
+        let runs = f64::from(transfer.rows.max(1)) * f64::from(transfer.runs);
+        let of_run =
+            descriptors * self.descriptor_ns + f64::from(transfer.run_bytes) / self.bytes_per_ns;
+        self.turned_ns(transfer, runs * of_run)
+    }
+
+    /// Nanoseconds of one queue for all of a transfer that would take it `copied` without turning
+    /// anything around.
+    pub(crate) fn turned_ns(&self, transfer: &Transfer, copied: f64) -> f64 {
+        let is_from_hbm = 0 < transfer.hbm_read;
+        let share = self.turned_share[usize::from(!is_from_hbm)];
+        match (transfer.transposed, transfer.turned_blocks) {
+            (0, _) => copied,
+            (_, bytes) if 0 < bytes && 0.0 < share => bytes as f64 / (share * self.bytes_per_ns),
+            (elements, _) => copied.max(elements as f64 * self.transpose_ns),
+        }
+    }
 }
 
 const fn one() -> f64 {

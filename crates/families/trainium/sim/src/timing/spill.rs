@@ -179,6 +179,7 @@ pub(super) fn spilled(
         hbm_read: if load { total } else { 0 },
         hbm_written: if load { 0 } else { total },
         transposed: 0,
+        turned_blocks: 0,
         aligned: 64,
         spill: true,
     }));

@@ -17,13 +17,8 @@ pub fn totals(trace: &Trace, machine: &Machine, passes: Passes) -> [f64; Engine:
         let engines: &[Engine] = match instruction.choice {
             Choice::Fixed(Engine::Dma) => {
                 if let Some(transfer) = &instruction.transfer {
-                    let rates = &machine.dma;
-                    let runs = f64::from(transfer.rows.max(1)) * f64::from(transfer.runs);
-                    let moved = runs
-                        * (rates.descriptor_ns
-                            + f64::from(transfer.run_bytes) / rates.bytes_per_ns);
-                    let turned = transfer.transposed as f64 * rates.transpose_ns;
-                    busy[slot(Engine::Dma)] += moved.max(turned) / rates.queues.max(1) as f64;
+                    let work = machine.dma.work_ns(transfer);
+                    busy[slot(Engine::Dma)] += work / machine.dma.queues.max(1) as f64;
                 }
                 continue;
             }

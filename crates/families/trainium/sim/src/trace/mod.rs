@@ -325,6 +325,8 @@ pub(crate) struct Transfer {
     pub(crate) hbm_written: u64,
     /// Elements turned around on the way.
     pub(crate) transposed: u64,
+    /// Bytes of these elements, if all queues can turn them as blocks of 128 partitions by 16.
+    pub(crate) turned_blocks: u64,
     /// Whether it was added by a pass that imitates the compiler (a spill or its re-load).
     pub(crate) spill: bool,
 }
@@ -338,6 +340,8 @@ pub(crate) struct Features {
     pub(crate) onezero: bool,
     /// The result changes what its place holds, as `+=` does: affine loops may carry that.
     pub(crate) accumulate: bool,
+    /// The kernel says itself that a product is added.
+    pub(crate) is_told_to_add: bool,
     /// The result is the sum of what its place holds and another operand.
     pub(crate) sum: bool,
     /// Number of inputs in the accumulators.

@@ -232,6 +232,15 @@ fn products_write_one_bank_and_add_to_products() {
         ),
     );
     let memset = "nisa.memset(dst=p[:, 0:512], value=0.0)";
+    // The compiler decides whether the first product is added to the zeros.
+    runs(SECOND, &add(memset, ""));
+    refused(
+        SECOND,
+        &add("nisa.memset(dst=p[:, 0:512], value=1.0)", ""),
+        "sum-not-begun-by-a-product",
+        5,
+        &["line 9"],
+    );
     refused(
         SECOND,
         &add(memset, ", accumulate=True"),

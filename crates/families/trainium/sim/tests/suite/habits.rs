@@ -45,14 +45,6 @@ fn stream(trips: usize, rows: usize, width: usize) -> (String, String) {
 const AS_IT_IS: (&str, &str) = ("", "");
 
 #[test]
-fn the_clock_divides_every_duration() {
-    let (body, inputs) = stream(16, 128, 1024);
-    let published = cost(&body, &inputs, AS_IT_IS);
-    let documented = cost(&body, &inputs, ("clock = 2.0", "clock = 1.0"));
-    assert!((documented / published - 2.0).abs() < 1e-9);
-}
-
-#[test]
 fn half_of_the_partitions_have_half_of_the_queues() {
     let (half, inputs) = stream(64, 64, 2048);
     let half = cost(&half, &inputs, AS_IT_IS);
@@ -180,4 +172,40 @@ fn a_suite_tells_pairs_regret_and_busy_shares() {
     assert_eq!(shares, [1, 1, 0]);
     assert!(report.rows[1].busy[0].simulated > 50.0, "{report:?}");
     assert!(report.busy_within_ten.unwrap() <= 0.5);
+}
+
+#[test]
+fn the_clock_divides_every_duration() {
+    let (body, inputs) = stream(16, 128, 1024);
+    let published = cost(&body, &inputs, AS_IT_IS);
+    let documented = cost(&body, &inputs, ("clock = 2.0", "clock = 1.0"));
+    assert!((documented / published - 2.0).abs() < 1e-9);
+}
+
+/// Two-byte elements are turned as blocks of 128 partitions by 16, at nine tenths of the rate of a
+/// copy; others one by one.
+#[test]
+fn transfers_turn_blocks_nearly_as_fast_as_they_copy() {
+    let turned = |dtype: &str, columns: usize| {
+        let body = format!(
+            "
+@nki.jit
+def solution(a):
+  o = nl.ndarray((256, 128, {columns}), dtype=a.dtype, buffer=nl.shared_hbm)
+  for i in nl.affine_range(256):
+    t = nisa.dma_transpose(a[i * {columns}:(i + 1) * {columns}, :])
+    nl.store(o[i], t)
+  return o
+"
+        );
+        cost(
+            &body,
+            &format!("a:{dtype}[{},128]", 256 * columns),
+            AS_IT_IS,
+        )
+    };
+    let (blocks, wide) = (turned("bf16", 128), turned("f32", 128));
+    let odd = turned("bf16", 120);
+    assert!(3.0 * blocks < wide, "{blocks} {wide}");
+    assert!(2.0 * blocks < odd, "{blocks} {odd}");
 }

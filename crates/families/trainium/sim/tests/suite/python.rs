@@ -139,6 +139,43 @@ fn loops_on_the_device() {
     assert_eq!(failure.code, "step-limit");
 }
 
+/// A compiler reads the body of such a loop once: Python's own numbers are the same in all
+/// iterations, and what a register holds is not known.
+#[test]
+fn python_decides_nothing_on_the_device() {
+    let register = "n = nl.ndarray((1, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.memset(dst=n, value=3)\nr = nisa.register_alloc()\nnisa.register_load(r, n)\n";
+    for body in [
+        "k = [0]\ndef body(i):\n  k[0] += 1\nnl.fori_loop(0, r, body)\nnisa.dma_copy(dst=o[k[0]:k[0] + 1, :], src=t[0:1, :])",
+        "k = 0\ndef body(i):\n  nonlocal k\n  k += 1\nnl.fori_loop(0, r, body)",
+        "k = 0\nfor i in nl.dynamic_range(r):\n  k += 1",
+        "k = {}\nfor i in nl.dynamic_range(r):\n  k[len(k)] = 1",
+        "class C:\n  n = 0\nc = C()\nfor i in nl.dynamic_range(r):\n  c.n = c.n + 1",
+        "k = 0\nwhile r:\n  k += 1\n  nisa.tensor_scalar(dst=n, data=n, op0=nl.add, operand0=-1.0)\n  nisa.register_load(r, n)",
+        "k = []\ndef body(s):\n  k.append(1)\n  nisa.tensor_scalar(dst=n, data=n, op0=nl.add, operand0=-1.0)\n  u = nisa.register_alloc()\n  nisa.register_load(u, n)\n  return u\nnl.while_loop(r, body)",
+    ] {
+        let failure = run("", &format!("{register}{body}")).expect_err(body);
+        assert_eq!(failure.code, "carried-by-python", "{failure}\n{body}");
+    }
+    for condition in ["r", "not r", "r == 3", "r != 0", "bool(r)"] {
+        let body = format!("{register}x = 1 if {condition} else 2");
+        let failure = run("", &body).expect_err(condition);
+        assert_eq!(failure.code, "type-error", "{failure}\n{body}");
+        assert!(failure.message.contains("register"), "{failure}");
+    }
+    // Names of the body's own, and tiles, may change.
+    let own = format!(
+        "{register}u = [t]\nj = 7\nfor i in nl.dynamic_range(r):\n  k = []\n  for j in range(3):\n    k.append(j)\n  v = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n  nisa.tensor_copy(dst=v, src=u[0])\n  nisa.tensor_scalar(dst=t, data=v, op0=nl.multiply, operand0=2.0)\nnisa.dma_copy(dst=o, src=t)"
+    );
+    assert_eq!(data("", &own), counted(8.0));
+}
+
+#[test]
+fn what_is_seen_as_tfloat32_has_its_precision() {
+    // 1 + 2^-12 needs two bits more than tfloat32 has.
+    let body = "nisa.memset(dst=t, value=1.000244140625)\nw = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\nnisa.tensor_copy(dst=w, src=t.view(nl.tfloat32))\nnisa.dma_copy(dst=o, src=w)";
+    assert_eq!(data("", body), vec![1.0; 32]);
+}
+
 #[test]
 fn views_of_other_element_sizes_share_bytes() {
     // The upper halves of float32 are bfloat16; the lower ones of these numbers are zero.

@@ -282,4 +282,38 @@ def solution(x, y):
     nisa.dma_copy(dst=out, src=result)
     return out
 ",
-)];
+),
+(
+    "second by columns",
+    "x:f32[128,8,8];w:f32[128,8]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, w):
+    y = nl.ndarray((128, 4, 4), dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.shared_hbm)
+    t = nl.load(x)
+    g = nl.load(w)
+    o = nl.ndarray((128, 4, 4), dtype=x.dtype, buffer=nl.sbuf)
+    for i in range(4):
+        for j in range(4):
+            a = nl.add(t[:, 2 * i, 2 * j:2 * j + 1], t[:, 2 * i + 1, 2 * j:2 * j + 1])
+            b = nl.add(t[:, 2 * i, 2 * j + 1:2 * j + 2], t[:, 2 * i + 1, 2 * j + 1:2 * j + 2])
+            nisa.tensor_scalar(dst=o[:, i, j:j + 1], data=nl.add(a, b), op0=nl.multiply, operand0=g[:, 3:4])
+    nl.store(y, o)
+    # Pieces side by side, and what one iteration makes for the next.
+    u = nl.ndarray((128, 8), dtype=x.dtype, buffer=nl.sbuf)
+    for k in range(2):
+        nisa.activation(dst=u[:, k * 4:k * 4 + 4], op=nl.tanh, data=g[:, k * 4:k * 4 + 4], scale=g[:, 0:1])
+    for k in range(7):
+        nisa.tensor_tensor(dst=u[:, k + 1:k + 2], data1=u[:, k:k + 1], data2=g[:, k:k + 1], op=nl.add)
+    for k in range(8):
+        nisa.tensor_scalar(dst=u[:, k:k + 1], data=g[:, 7 - k:8 - k], op0=nl.multiply, operand0=2.0)
+        nisa.tensor_scalar(dst=u[:, k:k + 1], data=u[:, k:k + 1], op0=nl.add, operand0=g[:, k:k + 1])
+    nl.store(z, u)
+    return y, z
+",
+),
+];
