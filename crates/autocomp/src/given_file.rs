@@ -58,6 +58,6 @@ fn kernel_of(bytes: Vec<u8>, path: &Path) -> Result<String, CliError> {
             "the kernel {} is not UTF-8 text: line {line}, byte {offset}",
             path.display()
         ))
-        .hint("give C source text, saved as UTF-8")
+        .hint("give source text, saved as UTF-8")
     })
 }

@@ -63,6 +63,7 @@ pub mod inside {
 
 use autocomp_eval::Family;
 use clap::Parser;
+use clap::error::{ContextKind, ErrorKind};
 use error::CliError;
 use output::{Format, Output};
 use std::process::ExitCode;
@@ -88,7 +89,11 @@ pub fn run(families: &'static [&'static dyn Family]) -> ExitCode {
     registry::register(families);
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => {
+        Err(mut error) => {
+            // That an unknown flag could be passed as a value helps nobody.
+            if error.kind() == ErrorKind::UnknownArgument {
+                error.remove(ContextKind::Suggested);
+            }
             return ExitCode::from(refuse(&error));
         }
     };

@@ -157,6 +157,8 @@ impl Observer for ProgressLines {
             let speedup = notice.progress.speedup().unwrap_or(1.0);
             let (style, name) = match best.key {
                 TaskKey::BASELINE => (BOLD, "baseline"),
+                // A run that goes on.
+                _ if before.is_none() => (BOLD, "best so far"),
                 // Within the spread nothing is said of which one is faster.
                 _ if before.is_some_and(|it| !best.cost.beats(it)) => (BOLD, "as good"),
                 _ => (GOOD, "new best"),

@@ -9,6 +9,7 @@ use autocomp_catalog::{Added, Catalog, CatalogError, Problem, Target};
 use autocomp_eval::isolation::Isolation;
 use autocomp_eval::{Surroundings, WantedTools};
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub struct WorkplaceOptions {
     #[arg(long = "data", value_name = "FOLDER")]
     pub data: Vec<PathBuf>,
     /// Private cache: compiler, builds, evaluations [default: the user's cache folder]
-    #[arg(long, value_name = "FOLDER", env = "AUTOCOMP_CACHE_DIR")]
+    #[arg(long, value_name = "FOLDER", env = "AUTOCOMP_CACHE_DIR", value_parser = any_path())]
     cache_dir: Option<PathBuf>,
     /// Another C compiler: a zig, clang or riscv64 gcc, by path or name [default: the pinned zig]
     #[arg(long, value_name = "PATH", env = "AUTOCOMP_COMPILER")]
@@ -289,9 +290,14 @@ impl Workplace {
     }
 }
 
+/// Returns what reads a path that may be empty, as a variable may be that is meant to be unset.
+fn any_path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}
+
 /// Returns the private cache folder: as given, else below the user's cache folder.
 fn cache_folder(given: Option<&Path>) -> Result<PathBuf, CliError> {
-    if let Some(folder) = given {
+    if let Some(folder) = given.filter(|it| !it.as_os_str().is_empty()) {
         return Ok(folder.to_owned());
     }
     cache_home()

@@ -46,7 +46,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Kernel to start from: a file, or one of the problem's kernels [default: baseline]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "kernel", value_name = "FILE")]
     baseline: Option<String>,
     /// Target to write for, if the problem has several [default: the one that fits this machine]
     #[arg(long, value_name = "NAME")]

@@ -148,7 +148,6 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             rows.push(vec![
                 Cell::from(damaged.run.display().to_string()),
                 Cell::from("damaged").styled(BAD),
-                Cell::from(damaged.message.clone()),
             ]);
         }
         let table = Table {
@@ -168,6 +167,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             optional: &[6, 7, 5, 8, 1],
         };
         let mut out = table.text(&rows, output.width(), output.is_coloured());
+        for damaged in &report.damaged {
+            out += &format!("{}: {}\n", damaged.run.display(), damaged.message);
+        }
         if 0 < report.left_out {
             out += &format!("{} more runs are left out by `--limit`\n", report.left_out);
         }
