@@ -1,11 +1,14 @@
 //! Runs of the original Autocomp, OpenEvolve and ShinkaEvolve as runs of this program: every kernel with its plan, its models
 //! and what was measured of it, in a run folder that reports, dashboards and `--from` take.
 //!
+//! Tasks of KernelBench become records with their shapes.
+//!
 //! What others wrote is parsed, never executed. What does not map is told.
 
 mod folder;
 mod journal;
 mod kernel;
+pub mod kernelbench;
 mod literal;
 mod population;
 mod tree;

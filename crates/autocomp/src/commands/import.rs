@@ -1,5 +1,6 @@
 //! `autocomp import`: runs and kernels of other programs.
 
+use super::kernelbench;
 use crate::error::CliError;
 use crate::exit_code;
 use crate::given_file::{not_read, read_text};
@@ -26,6 +27,7 @@ pub enum Command {
     Openevolve(PopulationArguments),
     Shinka(ShinkaArguments),
     Kernels(KernelsArguments),
+    Kernelbench(kernelbench::Arguments),
 }
 
 /// Import a checkpoint of OpenEvolve
@@ -148,6 +150,7 @@ pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
             &it.arguments,
         ),
         Command::Kernels(arguments) => return kernels(arguments, output),
+        Command::Kernelbench(arguments) => return kernelbench::run(arguments, output),
         Command::Shinka(it) => (read_shinka(&it.arguments.run, &it.metric), &it.arguments),
     };
     let mut old = read.map_err(import_error)?;
@@ -238,7 +241,7 @@ fn kernels(arguments: &KernelsArguments, output: Output) -> Result<u8, CliError>
     Ok(code)
 }
 
-fn import_error(error: ImportError) -> CliError {
+pub(super) fn import_error(error: ImportError) -> CliError {
     let error_of = match error.path.exists() {
         true => CliError::input,
         false => CliError::usage,

@@ -9,6 +9,7 @@ mod doctor;
 mod eval;
 mod export;
 mod import;
+mod kernelbench;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod memory;

@@ -6,3 +6,4 @@ mod kernels;
 mod literals;
 mod populations;
 mod runs;
+mod tasks;

@@ -103,7 +103,7 @@ impl Change {
             ),
             Self::TensorCores => (
                 &["tensor-cores"],
-                "multiplies halves by the matrix units (mma.sync, ldmatrix), with sums in single precision",
+                "multiplies halves, bfloat16 and signed bytes by the matrix units (mma.sync, ldmatrix), with sums of 32 bits",
             ),
             Self::PadShared => (
                 &["pad-shared"],
