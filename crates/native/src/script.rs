@@ -266,8 +266,8 @@ impl Script {
             };
             let message = format!("{FILE} of {name} {what} (input set `{set}`)");
             let tail = report.stderr.text();
-            let tail = tail.trim().lines().last().unwrap_or_default();
-            let said = match tail {
+            let tail = one_line(tail.trim().lines().last().unwrap_or_default());
+            let said = match tail.as_str() {
                 "" => String::new(),
                 tail => format!("; it said last: {tail}"),
             };
@@ -277,6 +277,7 @@ impl Script {
             };
         };
         let Refusal { kind, message } = refusal;
+        let message = one_line(&message);
         if kind == "module" {
             return EvalError::Environment {
                 message: format!(
@@ -320,4 +321,13 @@ impl Script {
             remedies: vec![remedy.into()],
         }
     }
+}
+
+/// Characters that are told of what a reference says.
+const LONGEST_MESSAGE: usize = 300;
+
+/// Returns the beginning of what a reference says, as one line.
+fn one_line(text: &str) -> String {
+    let plain = |it: char| if it.is_control() { ' ' } else { it };
+    text.chars().map(plain).take(LONGEST_MESSAGE).collect()
 }

@@ -10,7 +10,6 @@ use std::process::Command;
 
 /// `x` and `mask` are read, `y` and `n` are written.
 const PROBLEM: &str = r#"
-target = "any"
 description = "Scaled numbers, and how many are kept"
 entry = "solution"
 signature = "void solution(uint16_t x[2][3], uint8_t mask[3], float y[2][3], int8_t n[1])"
@@ -39,9 +38,12 @@ fn problem(reference: &str) -> Problem {
     let folder = tempfile::tempdir().expect("a folder");
     let own = folder.path().join("problems/own/small");
     std::fs::create_dir_all(&own).expect("a folder");
-    std::fs::write(own.join("problem.toml"), PROBLEM).expect("a file");
-    std::fs::write(own.join("reference.py"), reference).expect("a file");
     let mut catalog = Catalog::built_in().expect("built-in data");
+    // Any will do: nothing is built for it.
+    let target = catalog.target_names().next().expect("a target");
+    let text = format!("target = \"{target}\"\n{PROBLEM}");
+    std::fs::write(own.join("problem.toml"), text).expect("a file");
+    std::fs::write(own.join("reference.py"), reference).expect("a file");
     catalog.add_folder(folder.path()).expect("the problem");
     catalog.problem("own/small").expect("the problem")
 }
@@ -253,4 +255,17 @@ fn answers_are_kept_by_the_inputs_and_the_reference() {
         .answer(&changed, &mut [&mut case])
         .expect("an answer");
     assert_ne!(case.after, first.after);
+}
+
+#[test]
+fn what_a_reference_says_is_told_in_one_short_line() {
+    for raising in [
+        "raise ValueError('x' * 1000000 + 'end')",
+        "raise ValueError('first\\x1b[31m\\r\\nsecond')",
+        "import os, sys; sys.stderr.write('x' * 100000 + '\\x1b[31m'); os._exit(7)",
+    ] {
+        let said = answer(&format!("def reference(x, mask): {raising}")).expect_err(raising);
+        assert!(said.len() < 1000, "{} bytes", said.len());
+        assert!(!said.contains(char::is_control), "{said:?}");
+    }
 }
