@@ -75,7 +75,11 @@ impl Interpreter {
                 Value::Bool(result)
             }
             "tuple" => match first {
-                Some(value) => Value::tuple(self.iterate(value, line)?),
+                Some(value) => {
+                    let items = self.iterate(value, line)?;
+                    self.reserve(items.len() as u64, line)?;
+                    Value::tuple(items)
+                }
                 None => Value::tuple(Vec::new()),
             },
             "list" => match first {

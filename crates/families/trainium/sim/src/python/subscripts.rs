@@ -144,20 +144,14 @@ impl Interpreter {
                 if matches!(index, Value::Slice(_)) {
                     self.charge(list.borrow().0.len(), self.device.line)?;
                 }
-                let list = list.borrow();
-                sequence(&list.0, index).map(|found| match found {
-                    Found::One(value) => value,
-                    Found::Several(items) => Value::list(items),
-                })
+                let found = sequence(&list.borrow().0, index)?;
+                self.held(found, Value::list)
             }
             Value::Tuple(items) => {
                 if matches!(index, Value::Slice(_)) {
                     self.charge(items.0.len(), self.device.line)?;
                 }
-                sequence(&items.0, index).map(|found| match found {
-                    Found::One(value) => value,
-                    Found::Several(items) => Value::tuple(items),
-                })
+                self.held(sequence(&items.0, index)?, Value::tuple)
             }
             Value::Str(text) => {
                 self.reserve(text.len() as u64 / 8 + 1, 0)?;
@@ -230,6 +224,17 @@ impl Interpreter {
                 "a {} cannot be subscripted",
                 other.type_name()
             ))),
+        }
+    }
+
+    /// Accounts for what an index has found, and makes the list or tuple of a slice.
+    fn held(&mut self, found: Found, of: fn(Vec<Value>) -> Value) -> Outcome<Value> {
+        match found {
+            Found::One(value) => Ok(value),
+            Found::Several(items) => {
+                self.reserve(items.len() as u64, self.device.line)?;
+                Ok(of(items))
+            }
         }
     }
 
@@ -326,6 +331,7 @@ pub(super) fn out_of_range() -> Box<Failure> {
     )
 }
 
+/// What an index finds in a list or tuple: an item, or the items of a slice.
 enum Found {
     One(Value),
     Several(Vec<Value>),

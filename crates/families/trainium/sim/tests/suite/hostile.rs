@@ -95,7 +95,7 @@ fn ten_attacks_are_contained() {
         (
             "copies of a long list",
             body("x = [0] * 1000000\nwhile True:\n  y = tuple(x)"),
-            "step-limit",
+            "memory-limit",
         ),
         (
             "insertions at the front",
