@@ -77,8 +77,11 @@ impl Runtime {
         fs::create_dir(&fresh).map_err(failed)?;
         write_all(&fresh, &self.files)?;
         if self.folder.exists() {
+            // Somebody else may have been faster, and have begun to compile with it.
+            if self.is_whole() {
+                return Ok(());
+            }
             tracing::warn!(folder = %self.folder.display(), "replacing a damaged runtime");
-            // Whoever else repairs it may have been faster.
             let _ = fs::rename(&self.folder, staging.path().join("damaged"));
         }
         match fs::rename(&fresh, &self.folder) {
