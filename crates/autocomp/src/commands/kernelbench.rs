@@ -5,7 +5,7 @@ use crate::error::CliError;
 use crate::exit_code;
 use crate::output::Output;
 use crate::written_file::write_bytes;
-use autocomp_imports::kernelbench::{Group, Score, Task, read_kernelbench, score};
+use autocomp_imports::kernelbench::{Score, Task, read_kernelbench, score};
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -47,42 +47,9 @@ struct Report {
     faulty: BTreeMap<String, String>,
     /// Where the records are.
     out: Option<PathBuf>,
-    score: Option<ScoreReport>,
+    score: Option<Score>,
     /// What does not map, one line each.
     unmapped: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct ScoreReport {
-    level: u32,
-    all: GroupReport,
-    without_faulty: GroupReport,
-    /// Tasks with a right kernel more than ten times as fast.
-    doubtful: Vec<u32>,
-}
-
-#[derive(Serialize)]
-struct GroupReport {
-    tasks: usize,
-    right: usize,
-    /// Of all tasks, the share that is right and more than so many times faster.
-    fast: BTreeMap<String, f64>,
-    geomean_of_right: Option<f64>,
-}
-
-impl From<&Group> for GroupReport {
-    fn from(group: &Group) -> Self {
-        let fast = group
-            .fast
-            .iter()
-            .map(|(times, share)| (times.to_string(), *share));
-        Self {
-            tasks: group.tasks,
-            right: group.right,
-            fast: fast.collect(),
-            geomean_of_right: group.geomean,
-        }
-    }
 }
 
 /// Runs the command.
@@ -110,20 +77,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         with_inputs: found.tasks.iter().filter(|it| it.inputs.is_ok()).count(),
         faulty: faulty.collect(),
         out: arguments.out.clone(),
-        score: scored.as_ref().map(score_report),
+        score: scored,
         unmapped,
     };
     output.result(&report, || text(&report))?;
     Ok(exit_code::SUCCESS)
-}
-
-fn score_report(score: &Score) -> ScoreReport {
-    ScoreReport {
-        level: score.level,
-        all: (&score.all).into(),
-        without_faulty: (&score.without_faulty).into(),
-        doubtful: score.doubtful.clone(),
-    }
 }
 
 /// Writes the records.
@@ -163,7 +121,7 @@ fn text(report: &Report) -> String {
                 .fast
                 .iter()
                 .map(|(times, share)| format!("fast_{times} {share:.3}"));
-            let geomean = group.geomean_of_right.map_or_else(
+            let geomean = group.geomean.map_or_else(
                 || "no kernel is right".to_owned(),
                 |it| format!("{it:.2}x over the {} right ones", group.right),
             );

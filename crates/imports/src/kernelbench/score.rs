@@ -3,6 +3,7 @@
 
 use super::Task;
 use crate::ImportError;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::path::Path;
 
@@ -11,8 +12,8 @@ const TIMES: [f64; 4] = [0.0, 1.0, 1.5, 2.0];
 /// Times faster beyond which a kernel is to be looked at: KernelBench sets a flag there.
 const DOUBTFUL: f64 = 10.0;
 
-/// How kernels for one level did.
-#[derive(Clone, Debug, PartialEq)]
+/// How kernels for one level did; field names are stable.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Score {
     /// The level.
     pub level: u32,
@@ -23,20 +24,28 @@ pub struct Score {
     /// Tasks with a right kernel more than ten times as fast, which is to be looked at.
     pub doubtful: Vec<u32>,
     /// What does not map, one line each.
+    #[serde(skip)]
     pub unmapped: Vec<String>,
 }
 
-/// How kernels for some tasks did.
-#[derive(Clone, Debug, PartialEq)]
+/// How kernels for some tasks did; field names are stable.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
     /// How many there are.
     pub tasks: usize,
     /// How many have a right kernel.
     pub right: usize,
     /// The share of tasks whose kernel is right and more than so many times faster.
+    #[serde(serialize_with = "by_times")]
     pub fast: Vec<(f64, f64)>,
     /// The geometric mean of how many times faster the right ones are, if there are any.
+    #[serde(rename = "geomean_of_right")]
     pub geomean: Option<f64>,
+}
+
+/// Writes shares as an object with a field for each number of times.
+fn by_times<S: Serializer>(fast: &[(f64, f64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(fast.iter().map(|(times, share)| (times.to_string(), share)))
 }
 
 impl Group {

@@ -9,17 +9,9 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::View;
 use super::super::shapes::{Memory, Value};
 use super::super::source::{bound_call, each_expression_in, name_of, names_in};
+use super::pieces_written::ALONG_COLUMNS;
 use super::{Change, each_place};
 
-/// Instructions each element of whose result depends on the same element of their operands.
-const BY_ELEMENT: &[&str] = &[
-    "activation",
-    "reciprocal",
-    "scalar_tensor_tensor",
-    "tensor_copy",
-    "tensor_scalar",
-    "tensor_tensor",
-];
 /// Operands that may be the same for all elements: numbers, or columns that the loop leaves alone.
 const FOR_ALL: &[&str] = &["operand0", "operand1", "scale", "bias"];
 
@@ -98,7 +90,7 @@ impl<'v> Iterations<'v> {
                 continue;
             }
             let instruction = view.written(statement)?;
-            if !BY_ELEMENT.contains(&instruction.name.as_str()) {
+            if !ALONG_COLUMNS.contains(&instruction.name.as_str()) {
                 return None;
             }
             for keyword in &instruction.call.arguments.keywords {

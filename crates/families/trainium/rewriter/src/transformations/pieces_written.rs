@@ -13,8 +13,9 @@ use super::pieces::{WIDTHS, only_read_by};
 use super::windows::{Part, Windows, windows};
 use super::{Change, each_place};
 
-/// Instructions each column of whose result depends on the same column of their operands.
-const ALONG_COLUMNS: &[&str] = &[
+/// Instructions each element of whose result depends on the same element of their operands, so
+/// that columns do on columns.
+pub(super) const ALONG_COLUMNS: &[&str] = &[
     "activation",
     "reciprocal",
     "scalar_tensor_tensor",
