@@ -30,7 +30,7 @@ pub fn prometheus(workers: &[(Presence, i64)]) -> String {
             |it| it.devices as f64,
         ),
         ("running", "gauge", "Jobs that the worker does now.", |it| {
-            it.stands.values().map(|stand| stand.running as f64).sum()
+            it.stands.values().map(|it| it.running).sum::<usize>() as f64
         }),
         ("answered_total", "counter", "Jobs answered.", |it| {
             it.counts.answered as f64

@@ -64,7 +64,12 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .map_err(|error| CliError::environment(format!("failed to start threads: {error}")))?;
     let workers = runtime.block_on(async {
         let server = Server::connect(&access, "autocomp workers").await?;
-        heard(&server, patience).await
+        let workers = heard(&server, patience).await?;
+        if workers.is_empty() {
+            // Where nobody can work, that is what there is to say.
+            server.streams().await?;
+        }
+        Ok(workers)
     });
     let workers = workers.map_err(|error| queue_error(&error))?;
     if arguments.metrics {

@@ -1,5 +1,6 @@
 //! `autocomp worker serve`: the queue's server and a worker, on one machine.
 
+use super::place::machine_name;
 use super::worked;
 use crate::environment::{data_home, search_path};
 use crate::error::CliError;
@@ -48,16 +49,20 @@ struct Ready {
     listen: SocketAddr,
     address: String,
     access: Option<PathBuf>,
+    /// What those who search need.
+    users: Option<String>,
 }
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
-    let ready = ready(arguments, output)?;
-    check_port(ready.listen)?;
+    let ready = ready(arguments)?;
     let path = search_path();
-    let mut server = LocalServer::start(path.as_deref(), &ready.configuration)
+    let mut server = LocalServer::start(path.as_deref(), &ready.configuration, ready.listen)
         .map_err(|error| queue_error(&error))?;
     wait(&ready.address, &mut server)?;
+    if let Some(users) = &ready.users {
+        output.message(users);
+    }
     let stop = CancellationToken::new();
     let watching = stop.clone();
     let watch = std::thread::spawn(move || {
@@ -77,7 +82,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     result
 }
 
-fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
+fn ready(arguments: &Arguments) -> Result<Ready, CliError> {
     if let Some(configuration) = &arguments.config {
         let text = fs::read_to_string(configuration).map_err(|error| {
             CliError::input(format!(
@@ -86,7 +91,14 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
             ))
             .hint("`autocomp worker init` writes one")
         })?;
-        let access = configuration.with_file_name("worker.toml");
+        let access = worker_access(configuration, arguments.working.name.as_deref());
+        if access.is_none() && text.contains("authorization") {
+            return Err(CliError::usage(format!(
+                "beside {} is no access file of a worker of this name",
+                configuration.display()
+            ))
+            .hint("say which of its workers this one is: `--name NAME`, where NAME.toml is"));
+        }
         let scheme = match text.contains("cert_file") {
             true => "tls",
             false => "nats",
@@ -95,8 +107,9 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
         return Ok(Ready {
             listen,
             address: format!("{scheme}://{}", local(&listen)),
-            access: access.is_file().then_some(access),
+            access,
             configuration: configuration.clone(),
+            users: None,
         });
     }
     let folder = match &arguments.folder {
@@ -124,6 +137,7 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
             address: format!("nats://{listen}"),
             access: None,
             configuration,
+            users: None,
         });
     }
     if !configuration.is_file() {
@@ -147,18 +161,32 @@ fn ready(arguments: &Arguments, output: Output) -> Result<Ready, CliError> {
         ))
         .hint("leave `--address` and `--port` as they were, or name another folder"));
     }
-    output.message(format!(
+    let reached = match listen.ip().is_unspecified() {
+        true => format!("{}:{}", machine_name(), listen.port()),
+        false => listen.to_string(),
+    };
+    let users = format!(
         "the searching machine needs {0}/search.toml and {0}/search.nk; there: autocomp optimize \
-         PROBLEM --queue nats://THIS-MACHINE:{1} --queue-access search.toml",
-        folder.display(),
-        listen.port()
-    ));
+         PROBLEM --queue nats://{reached} --queue-access search.toml",
+        folder.display()
+    );
     Ok(Ready {
+        users: Some(users),
         listen,
         address: format!("nats://{}", local(&listen)),
         access: Some(folder.join("worker.toml")),
         configuration,
     })
+}
+
+/// Returns the access file of a worker beside the configuration: the one of its name, or the one
+/// that all share.
+fn worker_access(configuration: &Path, name: Option<&str>) -> Option<PathBuf> {
+    let of = |name: &str| configuration.with_file_name(format!("{name}.toml"));
+    let own = name.map(of);
+    own.into_iter()
+        .chain([of("worker")])
+        .find(|it| it.is_file())
 }
 
 /// Returns what a configuration listens to.
@@ -182,17 +210,6 @@ fn local(address: &SocketAddr) -> SocketAddr {
         true => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),
         false => *address,
     }
-}
-
-/// Refuses a port that somebody has already: their server would be taken for the own one.
-fn check_port(listen: SocketAddr) -> Result<(), CliError> {
-    let Err(error) = std::net::TcpListener::bind(listen) else {
-        return Ok(());
-    };
-    Err(CliError::environment(format!("the server cannot listen at {listen}: {error}")).hint(
-        "name another port with `--port`, or end who has this one (after `kill -9` of an earlier \
-         `worker serve`, its nats-server may still run: `pkill nats-server`)",
-    ))
 }
 
 fn wait(address: &str, server: &mut LocalServer) -> Result<(), CliError> {

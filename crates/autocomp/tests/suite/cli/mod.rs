@@ -26,6 +26,8 @@ mod printed_fields;
 mod profile;
 mod program;
 mod recorded_run;
+#[cfg(feature = "queue")]
+mod serving;
 mod sim;
 mod study;
 mod terminal;
