@@ -113,17 +113,17 @@ impl Worker {
     /// Has the bench of a demand opened again if its run holds another device of this machine;
     /// returns whether that is to be done.
     fn move_over(&self, standing: &mut Standing) -> bool {
-        let is_other = matches!(standing.state, State::Differs(_))
-            && self
-                .held_here(&standing.demand)
-                .is_some_and(|held| held != standing.device);
-        if let (true, Some(held)) = (is_other, self.held_here(&standing.demand)) {
-            standing.device = held;
-            standing.bench = None;
-            standing.state = State::Opening;
-            standing.is_begun = false;
-        }
-        is_other
+        let held = self.held_here(&standing.demand);
+        let (State::Differs(_), Some(held)) =
+            (&standing.state, held.filter(|it| *it != standing.device))
+        else {
+            return false;
+        };
+        standing.device = held;
+        standing.bench = None;
+        standing.state = State::Opening;
+        standing.is_begun = false;
+        true
     }
 
     /// Returns the demand whose bench is opened next: of the user for whom fewest were opened, so
