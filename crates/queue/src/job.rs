@@ -8,7 +8,7 @@ use autocomp_eval::isolation::{Failure, Reply, Request};
 use serde::{Deserialize, Serialize};
 
 /// The version of what coordinators and workers tell each other.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// So many workers may take a job; then it is given up.
 pub(crate) const MOST_TRIES: usize = 3;

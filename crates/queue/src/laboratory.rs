@@ -148,27 +148,19 @@ impl Laboratory {
 
 /// Returns the entry of a user in the configuration.
 fn user(name: &str, works: bool, key: &str) -> String {
-    let object = format!("OBJ_{TEXTS}");
-    let streams = [JOBS, RESULTS, TRIES, &object];
-    let mut publish = vec!["autocomp.hello".to_owned(), format!("$O.{TEXTS}.>")];
+    let streams = [JOBS, RESULTS, TRIES, TEXTS];
+    let mut publish = vec![
+        "autocomp.hello".to_owned(),
+        format!("autocomp.texts.{name}.*.*"),
+    ];
     for verb in ["INFO", "CREATE"] {
         let of = |it: &&str| format!("$JS.API.STREAM.{verb}.{it}");
         publish.extend(streams.iter().map(of));
     }
     // Jobs of others are for workers to read.
-    let read: &[&str] = if works { &streams } else { &[RESULTS, &object] };
+    let read: &[&str] = if works { &streams } else { &[RESULTS, TEXTS] };
     publish.extend(read.iter().map(|it| format!("$JS.API.STREAM.MSG.GET.{it}")));
-    for get in ["DIRECT.GET", "STREAM.MSG.GET"] {
-        publish.push(format!("$JS.API.{get}.{object}"));
-        publish.push(format!("$JS.API.{get}.{object}.>"));
-    }
-    let purged = [RESULTS, &object];
-    publish.extend(purged.iter().map(|it| format!("$JS.API.STREAM.PURGE.{it}")));
-    for verb in ["CREATE", "DURABLE.CREATE", "INFO", "DELETE"] {
-        publish.push(format!("$JS.API.CONSUMER.{verb}.{object}.>"));
-        publish.push(format!("$JS.API.CONSUMER.{verb}.{object}"));
-    }
-    publish.push("$JS.FC.>".to_owned());
+    publish.push(format!("$JS.API.STREAM.PURGE.{RESULTS}"));
     let mut subscribe = vec![
         format!("_INBOX_{name}.>"),
         "autocomp.hello".to_owned(),

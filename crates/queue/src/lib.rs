@@ -24,6 +24,8 @@ mod place;
 mod presence;
 mod quota;
 mod server;
+mod streams;
+mod texts;
 mod worker;
 
 pub use access::Access;
@@ -40,5 +42,6 @@ pub use names::token;
 pub use place::Place;
 pub use presence::{Counts, Presence, Stand, State, heard};
 pub use quota::Used;
-pub use server::{Server, Streams};
+pub use server::Server;
+pub use streams::Streams;
 pub use worker::{Open, Worker, WorkerOptions};

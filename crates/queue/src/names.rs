@@ -8,7 +8,7 @@ pub(crate) const JOBS: &str = "AUTOCOMP_JOBS";
 pub(crate) const RESULTS: &str = "AUTOCOMP_RESULTS";
 /// The stream of who has taken which job.
 pub(crate) const TRIES: &str = "AUTOCOMP_TRIES";
-/// The store of large texts.
+/// The stream of long texts.
 pub(crate) const TEXTS: &str = "AUTOCOMP_TEXTS";
 
 /// Asks everybody to tell at once what is told every few seconds.
@@ -76,6 +76,12 @@ pub(crate) fn answering(subject: &str) -> &str {
 
 pub(crate) fn tries(job: &ContentHash) -> String {
     format!("autocomp.tries.{job}")
+}
+
+/// A piece of a text that `user` keeps. The server lets everybody keep texts below the own name
+/// only.
+pub(crate) fn piece(user: &str, text: &ContentHash, at: usize) -> String {
+    format!("autocomp.texts.{user}.{text}.{at}")
 }
 
 pub(crate) fn worker(name: &str) -> String {

@@ -1,12 +1,12 @@
-//! The server between coordinators and workers: streams, texts, what is told beside them.
+//! The server between coordinators and workers: messages of streams, and what is told beside them.
 
 use crate::access::Access;
 use crate::error::QueueError;
 use crate::names;
+use crate::streams::{JOBS_LIVE, Streams};
 use async_nats::header::{HeaderMap, NATS_MESSAGE_ID};
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::object_store::{self, ObjectStore};
-use async_nats::jetstream::stream::{self, DiscardPolicy, LastRawMessageErrorKind};
+use async_nats::jetstream::stream::{self, LastRawMessageErrorKind};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Event, Subscriber};
 use autocomp_core::ContentHash;
@@ -14,20 +14,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
-use tokio::io::AsyncReadExt;
 use tokio::sync::watch;
 
 /// What is longer goes through the store of texts, bytes.
 const LONGEST_MESSAGE: usize = 256 << 10;
-
-/// The longest text that is fetched, bytes: as long as the longest reply that is believed.
-const LONGEST_TEXT: u64 = 1 << 30;
-
-/// How long jobs wait at most until they are published anew.
-const JOBS_LIVE: Duration = Duration::from_secs(60 * 60);
-
-/// How long results are there for whoever asks the same.
-const RESULTS_LIVE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long the server may take for an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -35,15 +25,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a refusal may take behind the server's word that it has read all.
 const GLANCE: Duration = Duration::from_millis(200);
 
-/// The pause before streams are looked for again.
-const AGAIN: Duration = Duration::from_millis(100);
-
 /// A connection to the server, which is made again whenever it is lost.
 #[derive(Clone)]
 pub struct Server {
-    client: Client,
-    context: Context,
-    address: String,
+    pub(crate) client: Client,
+    pub(crate) context: Context,
+    pub(crate) address: String,
+    user: String,
     reconnected: watch::Receiver<u64>,
     /// What the server did not let this user do, if there was anything.
     refusal: watch::Receiver<Option<String>>,
@@ -57,29 +45,21 @@ impl fmt::Debug for Server {
     }
 }
 
-/// The streams of a server, as far as they are there.
-#[derive(Clone)]
-pub struct Streams {
-    /// Jobs that nobody has answered.
-    pub(crate) jobs: stream::Stream,
-    /// Answers, the last one of each job.
-    pub(crate) results: stream::Stream,
-    /// Who has taken a job.
-    pub(crate) tries: stream::Stream,
-    texts: ObjectStore,
-}
-
-impl fmt::Debug for Streams {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Streams").finish_non_exhaustive()
-    }
-}
-
 /// A message, or where it is.
 #[derive(Serialize, Deserialize)]
 enum Parcel {
     Here(String),
-    Stored(ContentHash),
+    Stored { by: String, hash: ContentHash },
+}
+
+/// Returns whether a message is an answer of the server to a question of somebody who had it sent
+/// here.
+pub(crate) fn is_of_server(payload: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Answer {
+        r#type: String,
+    }
+    serde_json::from_slice::<Answer>(payload).is_ok_and(|it| it.r#type.starts_with("io.nats."))
 }
 
 impl Server {
@@ -152,9 +132,15 @@ impl Server {
             client,
             context,
             address,
+            user: access.user().to_owned(),
             reconnected,
             refusal,
         })
+    }
+
+    /// Returns the own name.
+    pub(crate) fn user(&self) -> &str {
+        &self.user
     }
 
     /// Sees whether the server has let this user do all that was asked until now.
@@ -163,11 +149,21 @@ impl Server {
     /// [`QueueError::Server`] with what it did not.
     pub(crate) async fn check_rights(&self) -> Result<(), QueueError> {
         let _ = self.client.flush().await;
+        match tokio::time::timeout(GLANCE, self.refused()).await {
+            Ok(error) => Err(error),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Waits until the server does not let this user do something, and returns what.
+    pub(crate) async fn refused(&self) -> QueueError {
         let mut refusal = self.refusal.clone();
-        let refused = refusal.wait_for(Option::is_some);
-        match tokio::time::timeout(GLANCE, refused).await {
-            Ok(Ok(refused)) => Err(self.not_allowed(refused.as_deref().unwrap_or_default())),
-            _ => Ok(()),
+        let refused = refusal.wait_for(Option::is_some).await;
+        let refused = refused.map(|it| it.clone().unwrap_or_default());
+        match refused {
+            Ok(refused) => self.not_allowed(&refused),
+            // Nobody will tell.
+            Err(_) => std::future::pending().await,
         }
     }
 
@@ -195,96 +191,6 @@ impl Server {
                      it; `autocomp worker init` writes a configuration that does"
                 .to_owned(),
         }
-    }
-
-    /// Makes the streams, as far as they are not there.
-    ///
-    /// # Errors
-    /// [`QueueError::Server`] if the server has no JetStream, no room, or does not allow it.
-    pub async fn streams(&self) -> Result<Streams, QueueError> {
-        // Two that make one at the same moment: the server refuses one of them, who finds it then.
-        let made = async {
-            for _ in 0..3 {
-                if let Ok(streams) = self.streams_at_once().await {
-                    return Ok(streams);
-                }
-                tokio::time::sleep(AGAIN).await;
-            }
-            self.streams_at_once().await
-        };
-        // What a user may not ask is never answered.
-        let mut refusal = self.refusal.clone();
-        tokio::select! {
-            made = made => made,
-            Ok(refused) = refusal.wait_for(Option::is_some) => {
-                Err(self.not_allowed(refused.as_deref().unwrap_or_default()))
-            }
-        }
-    }
-
-    async fn streams_at_once(&self) -> Result<Streams, QueueError> {
-        let stream = |name: &str, config: stream::Config| {
-            let config = stream::Config {
-                name: name.to_owned(),
-                num_replicas: 1,
-                ..config
-            };
-            async move {
-                let made = self.context.get_or_create_stream(config).await;
-                made.map_err(|error| self.refuses(format!("has no streams: {error}")))
-            }
-        };
-        let jobs = stream(
-            names::JOBS,
-            stream::Config {
-                subjects: vec!["autocomp.jobs.>".to_owned()],
-                retention: stream::RetentionPolicy::WorkQueue,
-                max_age: JOBS_LIVE,
-                duplicate_window: Duration::from_secs(120),
-                ..stream::Config::default()
-            },
-        )
-        .await?;
-        let results = stream(
-            names::RESULTS,
-            stream::Config {
-                subjects: vec!["autocomp.results.*.*".to_owned()],
-                max_messages_per_subject: 1,
-                discard: DiscardPolicy::Old,
-                max_age: RESULTS_LIVE,
-                ..stream::Config::default()
-            },
-        )
-        .await?;
-        let tries = stream(
-            names::TRIES,
-            stream::Config {
-                subjects: vec!["autocomp.tries.*".to_owned()],
-                max_messages_per_subject: 1,
-                discard: DiscardPolicy::Old,
-                max_age: RESULTS_LIVE,
-                ..stream::Config::default()
-            },
-        )
-        .await?;
-        let texts = match self.context.get_object_store(names::TEXTS).await {
-            Ok(texts) => texts,
-            Err(_) => self
-                .context
-                .create_object_store(object_store::Config {
-                    bucket: names::TEXTS.to_owned(),
-                    max_age: 7 * RESULTS_LIVE,
-                    ..object_store::Config::default()
-                })
-                .await
-                .map_err(|error| self.refuses(format!("has no store of texts: {error}")))?,
-        };
-        Ok(Streams {
-            jobs,
-            results,
-            tries,
-            texts,
-        })
     }
 
     /// Listens to a subject, beside all streams.
@@ -323,7 +229,10 @@ impl Server {
         let text = serde_json::to_string(what).unwrap_or_default();
         let parcel = match text.len() <= LONGEST_MESSAGE {
             true => Parcel::Here(text),
-            false => Parcel::Stored(self.store(streams, &text).await?),
+            false => Parcel::Stored {
+                hash: self.store(streams, &text).await?,
+                by: self.user.clone(),
+            },
         };
         let mut headers = HeaderMap::new();
         if let Some(mark) = mark {
@@ -342,6 +251,15 @@ impl Server {
         }
     }
 
+    /// Publishes bytes into a stream as they are and waits until the server has them.
+    pub(crate) async fn keep(&self, subject: String, bytes: &[u8]) -> Result<(), QueueError> {
+        let bytes = bytes.to_vec().into();
+        let kept = async { self.context.publish(subject, bytes).await?.await };
+        let kept = kept.await;
+        kept.map(drop)
+            .map_err(|error| self.refuses(format!("takes no text: {error}")))
+    }
+
     /// Reads a message of a stream.
     pub(crate) async fn read<T: DeserializeOwned>(
         &self,
@@ -351,7 +269,7 @@ impl Server {
         let unreadable = |error| self.refuses(format!("has a message that is unreadable: {error}"));
         let text = match serde_json::from_slice(payload).map_err(unreadable)? {
             Parcel::Here(text) => text,
-            Parcel::Stored(hash) => self.text(streams, hash).await?,
+            Parcel::Stored { by, hash } => self.text(streams, &by, hash).await?,
         };
         serde_json::from_str(&text).map_err(unreadable)
     }
@@ -371,42 +289,6 @@ impl Server {
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(self.refuses(format!("does not answer: {error}"))),
         }
-    }
-
-    /// Keeps a text under its hash, which is returned.
-    pub(crate) async fn store(
-        &self,
-        streams: &Streams,
-        text: &str,
-    ) -> Result<ContentHash, QueueError> {
-        let hash = ContentHash::of(text.as_bytes());
-        let name = hash.to_string();
-        if streams.texts.info(&name).await.is_ok() {
-            return Ok(hash);
-        }
-        let put = streams.texts.put(name.as_str(), &mut text.as_bytes()).await;
-        put.map_err(|error| self.refuses(format!("takes no text: {error}")))?;
-        Ok(hash)
-    }
-
-    /// Returns the text with that hash.
-    pub(crate) async fn text(
-        &self,
-        streams: &Streams,
-        hash: ContentHash,
-    ) -> Result<String, QueueError> {
-        let missing =
-            |what: &dyn fmt::Display| self.refuses(format!("has no text {}: {what}", hash.short()));
-        let name = hash.to_string();
-        let object = streams.texts.get(name.as_str()).await;
-        let object = object.map_err(|error| missing(&error))?;
-        let mut bytes = Vec::new();
-        let read = object.take(LONGEST_TEXT).read_to_end(&mut bytes).await;
-        read.map_err(|error| missing(&error))?;
-        if ContentHash::of(&bytes) != hash {
-            return Err(missing(&"what is there has another hash"));
-        }
-        String::from_utf8(bytes).map_err(|error| missing(&error))
     }
 
     /// Returns what takes the jobs of a queue from the stream, one by one.

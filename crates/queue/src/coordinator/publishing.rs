@@ -5,7 +5,8 @@ use crate::demand::{Chosen, Demand};
 use crate::error::QueueError;
 use crate::job::{Answer, Job, MOST_TRIES};
 use crate::names::{self, one_line};
-use crate::server::Streams;
+use crate::server::is_of_server;
+use crate::streams::Streams;
 use autocomp_core::ContentHash;
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use futures::StreamExt;
@@ -118,7 +119,7 @@ impl Shared {
         loop {
             let next = tokio::time::timeout(self.options.lease, answers.next()).await;
             if let Ok(Some(message)) = next {
-                if self.is_refused(demand, names::answering(&message.subject)) {
+                if self.is_ignored(demand, &message.subject, &message.payload) {
                     continue;
                 }
                 return self
@@ -128,7 +129,7 @@ impl Shared {
             // A job leaves its stream behind its answer: in this order, none is missed.
             let is_waiting = self.is_waiting(&streams, demand, job).await?;
             if let Some((subject, payload)) = self.server.last(&streams.results, &results).await? {
-                if self.is_refused(demand, names::answering(&subject)) {
+                if self.is_ignored(demand, &subject, &payload) {
                     self.forget(&streams, &subject).await?;
                     continue;
                 }
@@ -193,8 +194,13 @@ impl Shared {
         Err(Unanswered::Misfit { worker, why })
     }
 
-    /// Returns whether answers of a worker are not taken any more.
-    fn is_refused(&self, demand: &Demand, worker: &str) -> bool {
+    /// Returns whether an answer is not looked at: that of a worker from which none is taken any
+    /// more, and what is none of a worker's.
+    fn is_ignored(&self, demand: &Demand, subject: &str, payload: &[u8]) -> bool {
+        let worker = names::answering(subject);
+        if is_of_server(payload) {
+            return true;
+        }
         let demands = locked(&self.demands);
         let wanted = demands.get(&demand.setup);
         wanted.is_some_and(|it| it.demand.refused.iter().any(|it| it == worker))

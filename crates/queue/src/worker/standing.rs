@@ -181,7 +181,7 @@ impl Worker {
     async fn setup(&self, demand: &Demand) -> Result<Setup, EvalError> {
         let fetch = async {
             let streams = self.streams().await?;
-            self.server.text(&streams, demand.setup).await
+            self.server.text(&streams, &demand.user, demand.setup).await
         };
         let text = fetch.await.map_err(|error| EvalError::Environment {
             message: error.to_string(),

@@ -4,6 +4,7 @@ use crate::nats::Nats;
 use crate::searching::Search;
 use crate::toy::{BEAT, Toy, Working, until};
 use autocomp_queue::{Access, Laboratory, Server, heard, prometheus};
+use futures::StreamExt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -256,6 +257,135 @@ fn a_worker_with_a_key_of_its_own_speaks_for_itself_only() {
     });
     assert!(search.has_told(&["an answer of worker attic"]));
     assert!(!search.has_told(&["an answer of worker desk"]));
+}
+
+/// A user cannot have the server answer a job in the name of a worker, neither with a message of a
+/// stream nor with what the server itself says.
+#[test]
+fn a_user_cannot_have_the_server_answer_in_the_name_of_a_worker() {
+    let folder = TempDir::new().unwrap();
+    let laboratory = Laboratory {
+        workers: vec!["desk".to_owned()],
+        users: vec!["anna".to_owned(), "ben".to_owned()],
+        listen: "127.0.0.1:4222".to_owned(),
+        tls: None,
+        store_bytes: 1 << 30,
+    };
+    laboratory.write(folder.path()).unwrap();
+    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
+    let users = configuration.split_once("authorization").unwrap().1;
+    let nats = Nats::with(&format!("authorization{users}"));
+    let access = |name: &str| {
+        let path = folder.path().join(format!("{name}.toml"));
+        Access::new(&nats.address(), Some(&path)).unwrap()
+    };
+    let search = Search::with_access(&access("anna"), "one", 0);
+    let toy = Toy::new();
+    let _desk = Working::with_access(access("desk"), "desk", &toy);
+    let seed = fs::read_to_string(folder.path().join("ben.nk")).unwrap();
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("sleep 2000"));
+        until("the job runs", || toy.running.load(Ordering::SeqCst) == 1);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let sent = runtime.block_on(async {
+            let ben = async_nats::ConnectOptions::new().nkey(seed);
+            let ben = ben.custom_inbox_prefix("_INBOX_ben");
+            let ben = ben.connect(nats.address()).await.unwrap();
+            let lie = "autocomp.texts.ben.lie.0";
+            ben.publish(lie, "a lie".into()).await.unwrap();
+            ben.flush().await.unwrap();
+            let mut heard = ben.subscribe("autocomp.results.*.*").await.unwrap();
+            let forged = "autocomp.results.desk.forged";
+            let last = format!("{{\"last_by_subj\":\"{lie}\"}}");
+            let delivered = format!(
+                "{{\"stream_name\":\"AUTOCOMP_TEXTS\",\"config\":{{\"deliver_subject\":\"{forged}\",\
+                 \"deliver_policy\":\"all\",\"ack_policy\":\"none\"}}}}"
+            );
+            for (asked, body) in [
+                ("STREAM.MSG.GET.AUTOCOMP_TEXTS", last.as_str()),
+                ("DIRECT.GET.AUTOCOMP_TEXTS", &last),
+                (&format!("DIRECT.GET.AUTOCOMP_TEXTS.{lie}"), ""),
+                ("CONSUMER.CREATE.AUTOCOMP_TEXTS", &delivered),
+                ("STREAM.INFO.AUTOCOMP_TEXTS", ""),
+            ] {
+                let subject = format!("$JS.API.{asked}");
+                let body = body.to_owned().into();
+                ben.publish_with_reply(subject, forged, body).await.unwrap();
+            }
+            ben.flush().await.unwrap();
+            let mut sent = Vec::new();
+            let wait = std::time::Duration::from_millis(500);
+            while let Ok(Some(it)) = tokio::time::timeout(wait, heard.next()).await {
+                if it.subject.as_str() == forged {
+                    sent.push(String::from_utf8_lossy(&it.payload).into_owned());
+                }
+            }
+            sent
+        });
+        // It is the server that speaks, in its own words.
+        assert_eq!(sent.len(), 2, "{sent:?}");
+        for it in sent {
+            assert!(it.starts_with("{\"type\":\"io.nats.jetstream.api."), "{it}");
+        }
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("desk"));
+    });
+}
+
+/// What a user does who can foresee a job that a worker is busy with.
+#[test]
+fn what_the_server_says_in_place_of_a_worker_is_not_looked_at() {
+    let nats = Nats::start();
+    let search = Search::with_access(&nats.access(), "one", 0);
+    let toy = Toy::new();
+    let _desk = Working::with_access(nats.access(), "desk", &toy);
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("sleep 2000"));
+        until("the job runs", || toy.running.load(Ordering::SeqCst) == 1);
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let other = async_nats::connect(nats.address()).await.unwrap();
+            let jobs = async_nats::jetstream::new(other.clone());
+            let jobs = jobs.get_stream("AUTOCOMP_JOBS").await.unwrap();
+            let job = jobs.get_last_raw_message_by_subject("autocomp.jobs.>");
+            let subject = job.await.unwrap().subject;
+            let job = subject.rsplit('.').next().unwrap();
+            let forged = format!("autocomp.results.desk.{job}");
+            let info = "$JS.API.STREAM.INFO.AUTOCOMP_JOBS";
+            other
+                .publish_with_reply(info, forged, "".into())
+                .await
+                .unwrap();
+            other.flush().await.unwrap();
+        });
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("desk"));
+    });
+    assert!(!search.has_told(&["an answer of worker desk"]));
+}
+
+/// Who comes first makes the streams.
+#[tokio::test]
+async fn streams_that_a_user_has_made_for_something_else_are_not_used() {
+    for other in [
+        "\"max_msgs\":1",
+        "\"republish\":{\"src\":\"autocomp.texts.>\",\"dest\":\"autocomp.results.>\"}",
+    ] {
+        let nats = Nats::start();
+        let client = async_nats::connect(nats.address()).await.unwrap();
+        let config = format!(
+            "{{\"name\":\"AUTOCOMP_TEXTS\",\"subjects\":[\"autocomp.texts.*.*.*\"],\"retention\":\
+             \"limits\",\"storage\":\"file\",\"num_replicas\":1,{other}}}"
+        );
+        let made = client
+            .request("$JS.API.STREAM.CREATE.AUTOCOMP_TEXTS", config.into())
+            .await
+            .unwrap();
+        let made = String::from_utf8_lossy(&made.payload).into_owned();
+        assert!(!made.contains("\"error\""), "{made}");
+        let server = Server::connect(&nats.access(), "test").await.unwrap();
+        let error = server.streams().await.unwrap_err();
+        let told = format!("{error}; {}", error.remedy());
+        assert!(told.contains("AUTOCOMP_TEXTS with another"), "{told}");
+    }
 }
 
 /// Certificates of `tests/certificates` are good until 2126.

@@ -1,0 +1,169 @@
+//! The streams of a queue: made by who comes first, and looked at by all.
+
+use crate::error::QueueError;
+use crate::names;
+use crate::server::Server;
+use async_nats::jetstream::stream::{self, DiscardPolicy};
+use serde_json::Value;
+use std::fmt;
+use std::time::Duration;
+
+/// How long jobs wait at most until they are published anew.
+pub(crate) const JOBS_LIVE: Duration = Duration::from_secs(60 * 60);
+
+/// How long results are there for whoever asks the same.
+const RESULTS_LIVE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long texts are there.
+const TEXTS_LIVE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The pause before streams are looked for again.
+const AGAIN: Duration = Duration::from_millis(100);
+
+/// Settings of a stream that must be as they were wanted.
+const SETTINGS: [&str; 8] = [
+    "subjects",
+    "retention",
+    "max_consumers",
+    "max_msgs",
+    "max_bytes",
+    "max_msgs_per_subject",
+    "max_age",
+    "discard",
+];
+
+/// Settings of a stream that no stream of a queue has.
+const MISUSES: [&str; 8] = [
+    "republish",
+    "mirror",
+    "sources",
+    "subject_transform",
+    "no_ack",
+    "sealed",
+    "deny_purge",
+    "discard_new_per_subject",
+];
+
+/// The streams of a server, as far as they are there.
+#[derive(Clone)]
+pub struct Streams {
+    /// Jobs that nobody has answered.
+    pub(crate) jobs: stream::Stream,
+    /// Answers, the last one of each job.
+    pub(crate) results: stream::Stream,
+    /// Who has taken a job.
+    pub(crate) tries: stream::Stream,
+    /// Texts that are too long for a message.
+    pub(crate) texts: stream::Stream,
+}
+
+impl fmt::Debug for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Streams").finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Makes the streams, as far as they are not there.
+    ///
+    /// # Errors
+    /// [`QueueError::Server`] if the server has no JetStream, no room, or does not allow it.
+    pub async fn streams(&self) -> Result<Streams, QueueError> {
+        // Two that make one at the same moment: the server refuses one of them, who finds it then.
+        let made = async {
+            for _ in 0..3 {
+                if let Ok(streams) = self.streams_at_once().await {
+                    return Ok(streams);
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
+            self.streams_at_once().await
+        };
+        // What a user may not ask is never answered.
+        tokio::select! {
+            made = made => made,
+            refused = self.refused() => Err(refused),
+        }
+    }
+
+    async fn streams_at_once(&self) -> Result<Streams, QueueError> {
+        let stream = |name: &str, config: stream::Config| {
+            let config = stream::Config {
+                name: name.to_owned(),
+                num_replicas: 1,
+                ..config
+            };
+            async move {
+                let wanted = config.clone();
+                let made = self.context.get_or_create_stream(config).await;
+                let made =
+                    made.map_err(|error| self.refuses(format!("has no streams: {error}")))?;
+                self.check(&wanted).await?;
+                Ok(made)
+            }
+        };
+        let jobs = stream(
+            names::JOBS,
+            stream::Config {
+                subjects: vec!["autocomp.jobs.>".to_owned()],
+                retention: stream::RetentionPolicy::WorkQueue,
+                max_age: JOBS_LIVE,
+                duplicate_window: Duration::from_secs(120),
+                ..stream::Config::default()
+            },
+        )
+        .await?;
+        let last_of_each = |name, subject: &str, max_age| {
+            let config = stream::Config {
+                subjects: vec![subject.to_owned()],
+                max_messages_per_subject: 1,
+                discard: DiscardPolicy::Old,
+                max_age,
+                ..stream::Config::default()
+            };
+            stream(name, config)
+        };
+        let results = last_of_each(names::RESULTS, "autocomp.results.*.*", RESULTS_LIVE).await?;
+        let tries = last_of_each(names::TRIES, "autocomp.tries.*", RESULTS_LIVE).await?;
+        let texts = last_of_each(names::TEXTS, "autocomp.texts.*.*.*", TEXTS_LIVE).await?;
+        Ok(Streams {
+            jobs,
+            results,
+            tries,
+            texts,
+        })
+    }
+
+    /// Sees whether a stream is as it was wanted: a user who makes it first could have it drop
+    /// messages, or repeat them in the names of others.
+    async fn check(&self, wanted: &stream::Config) -> Result<(), QueueError> {
+        let asked = format!("$JS.API.STREAM.INFO.{}", wanted.name);
+        let told = self.client.request(asked, "".into()).await;
+        let told = told.map_err(|error| self.refuses(format!("has no streams: {error}")))?;
+        let told: Value = serde_json::from_slice(&told.payload).unwrap_or_default();
+        let there = &told["config"];
+        let right = serde_json::to_value(wanted).unwrap_or_default();
+        // What servers of later versions have beside these says how messages are kept.
+        let is_same = |it: &&str| bounded(&there[it]) == bounded(&right[it]);
+        let is_unset = |it: &&str| matches!(there[it], Value::Null | Value::Bool(false));
+        let other = SETTINGS.iter().find(|it| !is_same(it));
+        let other = other.or_else(|| MISUSES.iter().find(|it| !is_unset(it)));
+        other.map_or(Ok(()), |other| {
+            Err(QueueError::Server {
+                server: self.address.clone(),
+                what: format!(
+                    "has a stream {} with another `{other}` than autocomp gives it",
+                    wanted.name
+                ),
+                remedy: "stop the server, remove its store and start it again: what is lost is \
+                         asked for anew; and see which user made that stream"
+                    .to_owned(),
+            })
+        })
+    }
+}
+
+/// Returns a setting, if it is none that says that there is no limit.
+fn bounded(setting: &Value) -> Option<&Value> {
+    (!setting.is_null() && setting.as_i64().is_none_or(|it| 0 < it)).then_some(setting)
+}
