@@ -58,7 +58,8 @@ impl Lesson {
 }
 
 /// Returns `text` in one line of at most `most` characters, without control characters.
-fn one_line(text: &str, most: usize) -> String {
+#[must_use]
+pub fn one_line(text: &str, most: usize) -> String {
     let is_plain = |c: &char| !c.is_control() && !is_invisible(*c);
     let words = text.split_whitespace().map(|word| {
         let word: String = word.chars().filter(is_plain).collect();

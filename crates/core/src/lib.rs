@@ -33,7 +33,7 @@ pub use event::{
 pub use hash::{ContentHash, ContentHasher, ParseHashError};
 pub use ids::{CandidateId, Purpose, TaskKey};
 pub use language::{Expansion, Flaw, Language};
-pub use lesson::Lesson;
+pub use lesson::{Lesson, one_line};
 pub use menu::{MenuItem, Scope};
 pub use plan::{Draft, Plan, Usage};
 pub use quantity::{Nanos, Seed, UsdMicros};

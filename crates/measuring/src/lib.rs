@@ -5,12 +5,14 @@
 //! ratio with an interval. What a measurement is, the family says ([`Sides`]).
 
 mod base;
+mod device_file;
 mod lease;
 mod pairs;
 pub mod statistics;
 mod twin;
 
 pub use base::SharedBase;
+pub use device_file::DeviceFile;
 pub use lease::Lease;
 pub use pairs::{Effort, Paired, Side, Sides, compare};
 pub use twin::{Twin, clock_changed};

@@ -3,9 +3,10 @@
 
 use crate::statistics::median;
 use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Diagnostic, Measurement, Ratio, Severity, Stage,
+    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Measurement, Ratio, Severity, Stage,
 };
-use autocomp_eval::{Bench, BenchFacts, Evaluations};
+use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluations, TierClock, Verdict};
 use std::collections::BTreeMap;
 
 /// By how much, as a share, a clock may change while a kernel is timed before that is told.
@@ -59,6 +60,42 @@ impl Twin {
             device: Some(device),
             ..simulated
         }
+    }
+
+    /// Evaluates a kernel that `judge` simulates and measures: `right` says what a measurement
+    /// means.
+    ///
+    /// # Errors
+    /// Those of `judge`.
+    pub fn evaluate<M>(
+        &self,
+        source: &str,
+        judge: impl FnOnce(&mut TierClock) -> Result<Result<M, Verdict>, EvalError>,
+        right: impl FnOnce(&M) -> Verdict,
+    ) -> Result<Evaluation, EvalError> {
+        self.evaluations.get(source, None, |clock| {
+            Ok(judge(clock)?.map_or_else(|verdict| verdict, |measured| right(&measured)))
+        })
+    }
+
+    /// Profiles a kernel that `judge` simulates and measures: `profile` says what was measured.
+    ///
+    /// # Errors
+    /// Those of `judge`.
+    pub fn profile<M>(
+        &self,
+        source: &str,
+        judge: impl FnOnce(&mut TierClock) -> Result<Result<M, Verdict>, EvalError>,
+        profile: impl FnOnce(&M) -> Profile,
+    ) -> Result<Profiled, EvalError> {
+        let mut clock = TierClock::default();
+        Ok(match judge(&mut clock)? {
+            Ok(measured) => Profiled::Right(Box::new(profile(&measured))),
+            Err(verdict) => {
+                let evaluation = clock.finish(self.evaluations.key(source), verdict);
+                Profiled::Failed(Box::new(evaluation))
+            }
+        })
     }
 
     /// Returns what a comparison with the problem's own kernel measured: nanoseconds, and the

@@ -4,7 +4,7 @@ mod exchange;
 
 use crate::interpreter::Interpreter;
 use autocomp_catalog::{Buffer, Problem, ReferenceLanguage};
-use autocomp_core::{ContentHash, ContentHasher};
+use autocomp_core::{ContentHash, ContentHasher, one_line};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
 use autocomp_sandbox::{Exit, Limits, ProcessRule, SandboxPolicy, SandboxReport};
@@ -266,8 +266,8 @@ impl Script {
             };
             let message = format!("{FILE} of {name} {what} (input set `{set}`)");
             let tail = report.stderr.text();
-            let tail = one_line(tail.trim().lines().last().unwrap_or_default());
-            let said = match tail.as_str() {
+            let last = tail.trim().lines().last().unwrap_or_default();
+            let said = match one_line(last, LONGEST_MESSAGE).as_str() {
                 "" => String::new(),
                 tail => format!("; it said last: {tail}"),
             };
@@ -277,7 +277,7 @@ impl Script {
             };
         };
         let Refusal { kind, message } = refusal;
-        let message = one_line(&message);
+        let message = one_line(&message, LONGEST_MESSAGE);
         if kind == "module" {
             return EvalError::Environment {
                 message: format!(
@@ -325,9 +325,3 @@ impl Script {
 
 /// Characters that are told of what a reference says.
 const LONGEST_MESSAGE: usize = 300;
-
-/// Returns the beginning of what a reference says, as one line.
-fn one_line(text: &str) -> String {
-    let plain = |it: char| if it.is_control() { ' ' } else { it };
-    text.chars().map(plain).take(LONGEST_MESSAGE).collect()
-}

@@ -1,6 +1,6 @@
 //! RISC-V cores with vectors behind the contract of families.
 
-use crate::board::{self, BoardBench, Settings};
+use crate::board::{BoardBench, Settings};
 use crate::calibration::Suites;
 use crate::machine::Machine;
 use crate::platform::{RvvPlatform, with_functions};
@@ -10,6 +10,7 @@ use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings, read_machine};
+use autocomp_measuring::DeviceFile as _;
 use autocomp_nests::{NestRewriter, Resources};
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ fn machine_of(
     target: &Target,
     name: &str,
 ) -> Result<(Option<Settings>, Machine, String), EvalError> {
-    let board = read_machine(target, name, board::parse)?;
+    let board = read_machine(target, name, Settings::parse)?;
     let simulated = match &board {
         Some(settings) => settings.simulated.clone(),
         None => name.to_owned(),
@@ -49,7 +50,7 @@ impl Family for Rvv {
     }
 
     fn unit(&self, target: &Target, machine: &str) -> Result<Unit, EvalError> {
-        let board = read_machine(target, machine, board::parse)?;
+        let board = read_machine(target, machine, Settings::parse)?;
         Ok(match board {
             Some(_) => Unit::Nanoseconds,
             None => Unit::Cycles,
@@ -67,7 +68,7 @@ impl Family for Rvv {
         let surroundings = opening.surroundings;
         let toolchain = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
         let evaluator = KernelEvaluator::new(
-            RvvPlatform::new(opening.target, &name)?,
+            RvvPlatform::new(opening.target, &name, core.clone()),
             opening.problem,
             &with_functions(opening.target),
             toolchain,

@@ -7,10 +7,10 @@ use autocomp_bare_metal::{
 };
 use autocomp_catalog::Target;
 use autocomp_core::Feedback;
+use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
-use autocomp_eval::{EvalError, read_machine};
 use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL, LIBRARY};
 use autocomp_riscv::{Hart, Mode};
 use autocomp_riscv_machine::{MEMORY_BASE, Machine as Simulated, NoAccelerator};
@@ -42,23 +42,19 @@ pub struct RvvPlatform {
 }
 
 impl RvvPlatform {
-    /// Reads the machine called `name`.
-    ///
-    /// # Errors
-    /// [`EvalError::Input`] with the file and what is wrong in it.
-    pub fn new(target: &Target, name: &str) -> Result<Self, EvalError> {
-        let machine = read_machine(target, name, Machine::parse)?;
+    /// Makes the platform of `machine`, which is called `name` in the target.
+    pub fn new(target: &Target, name: &str, machine: Machine) -> Self {
         let vlen = machine.vlen();
         let text = target.machine(Some(name)).unwrap_or_default();
         let hash = &env!("AUTOCOMP_FAMILY_HASH")[..8];
-        Ok(Self {
+        Self {
             machine,
             vlen,
             cuts_first_loads: false,
             name: format!("sim {} machine={name} model={hash}", target.name),
             description: text.to_owned(),
             has_header: target.runtime.contains_key(HEADER),
-        })
+        }
     }
 
     /// Returns the same machine with registers of `vlen` bits.

@@ -23,6 +23,7 @@ use autocomp_cuda_rewriter::{CudaRewriter, GpuResources};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings};
+use autocomp_measuring::DeviceFile as _;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -150,7 +151,7 @@ impl Family for Cuda {
 
 /// Returns the settings of a GPU that is there; none for a simulated machine.
 fn device_of(target: &Target, name: &str) -> Result<Option<device::Settings>, EvalError> {
-    autocomp_eval::read_machine(target, name, device::parse)
+    autocomp_eval::read_machine(target, name, device::Settings::parse)
 }
 
 /// Reads the description of a machine of `target`; of a GPU that is there, that of the simulated

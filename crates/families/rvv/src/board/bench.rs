@@ -352,10 +352,8 @@ impl Evaluator for BoardBench {
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        self.twin.evaluations.get(source, None, |clock| {
-            let judged = self.judge(source, clock)?;
-            Ok(judged.map_or_else(|verdict| verdict, |measured| self.right(&measured)))
-        })
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.evaluate(source, judge, |it| self.right(it))
     }
 }
 
@@ -369,23 +367,17 @@ impl Bench for BoardBench {
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        let mut clock = TierClock::default();
-        Ok(match self.judge(source, &mut clock)? {
-            Err(verdict) => {
-                let evaluation = clock.finish(self.key(source), verdict);
-                Profiled::Failed(Box::new(evaluation))
-            }
-            Ok(measured) => Profiled::Right(Box::new(Profile {
-                sections: vec![Section {
-                    title: None,
-                    text: format!("{}\n", self.words(&measured)),
-                }],
-                data: serde_json::json!({
-                    "candidate_ns": measured.paired.candidate_ns,
-                    "base_ns": measured.paired.base_ns,
-                }),
-                timeline: None,
-            })),
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.profile(source, judge, |measured| Profile {
+            sections: vec![Section {
+                title: None,
+                text: format!("{}\n", self.words(measured)),
+            }],
+            data: serde_json::json!({
+                "candidate_ns": measured.paired.candidate_ns,
+                "base_ns": measured.paired.base_ns,
+            }),
+            timeline: None,
         })
     }
 }

@@ -11,4 +11,4 @@ mod pairs;
 mod settings;
 
 pub(crate) use bench::BoardBench;
-pub(crate) use settings::{Settings, parse};
+pub(crate) use settings::Settings;

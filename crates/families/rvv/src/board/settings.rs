@@ -1,5 +1,6 @@
 //! The machine file of a board.
 
+use autocomp_measuring::DeviceFile;
 use autocomp_remote::{Host, Manners};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -87,23 +88,13 @@ impl Settings {
     }
 }
 
-/// Reads a machine file; `None` where it describes a simulated machine.
-///
-/// # Errors
-/// What is wrong with a file that names a backend.
-pub(crate) fn parse(text: &str) -> Result<Option<Settings>, String> {
-    let table: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
-    let Some(backend) = table.get("backend") else {
-        return Ok(None);
-    };
-    if backend.as_str() != Some("board") {
-        return Err(format!(
-            "the backend {backend} is not known; there is \"board\""
-        ));
+impl DeviceFile for Settings {
+    const BACKEND: &'static str = "board";
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("seconds", self.seconds),
+            ("attempts", u64::from(self.attempts)),
+        ]
     }
-    let settings: Settings = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-    if settings.seconds == 0 || settings.attempts == 0 {
-        return Err("`seconds` and `attempts` are at least 1".to_owned());
-    }
-    Ok(Some(settings))
 }

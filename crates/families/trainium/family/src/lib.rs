@@ -17,6 +17,7 @@ use autocomp_catalog::{Problem, Role, Target, Tolerance};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Opening};
+use autocomp_measuring::DeviceFile as _;
 
 use crate::neuron::NeuronBench;
 use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
@@ -119,7 +120,7 @@ fn machine_text<'t>(target: &'t Target, name: &str) -> Result<&'t str, EvalError
 /// The settings of a real device; none for a simulated machine.
 fn device_of(target: &Target, name: &str) -> Result<Option<neuron::Settings>, EvalError> {
     let text = machine_text(target, name)?;
-    neuron::parse(text).map_err(|message| unusable(target, name, message))
+    neuron::Settings::parse(text).map_err(|message| unusable(target, name, message))
 }
 
 /// Reads the description of a machine of `target`; of a real device, the simulated machine that

@@ -404,10 +404,8 @@ impl Evaluator for DeviceBench {
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        self.twin.evaluations.get(source, None, |clock| {
-            let judged = self.judge(source, clock)?;
-            Ok(judged.map_or_else(|verdict| verdict, |measured| self.right(&measured)))
-        })
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.evaluate(source, judge, |it| self.right(it))
     }
 }
 
@@ -422,22 +420,14 @@ impl Bench for DeviceBench {
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        let mut clock = TierClock::default();
-        let measured = match self.judge(source, &mut clock)? {
-            Ok(measured) => measured,
-            Err(verdict) => {
-                let evaluation = clock.finish(self.key(source), verdict);
-                return Ok(Profiled::Failed(Box::new(evaluation)));
-            }
-        };
-        let section = Section {
-            title: None,
-            text: format!("{}\n", self.words(&measured)),
-        };
-        Ok(Profiled::Right(Box::new(Profile {
-            sections: vec![section],
-            data: serde_json::to_value(&measured).unwrap_or_default(),
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.profile(source, judge, |measured| Profile {
+            sections: vec![Section {
+                title: None,
+                text: format!("{}\n", self.words(measured)),
+            }],
+            data: serde_json::to_value(measured).unwrap_or_default(),
             timeline: None,
-        })))
+        })
     }
 }

@@ -22,4 +22,4 @@ pub use session::{Failure, Loaded, Session, Uploaded};
 pub use worker::{Ended, run};
 
 pub(crate) use bench::DeviceBench;
-pub(crate) use settings::{Settings, parse};
+pub(crate) use settings::Settings;

@@ -1,5 +1,6 @@
 //! The machine file of a GPU that is there.
 
+use autocomp_measuring::DeviceFile;
 use serde::Deserialize;
 use std::path::PathBuf;
 
@@ -25,23 +26,10 @@ pub(crate) struct Settings {
     pub(crate) seconds: u64,
 }
 
-/// Reads a machine file; `None` where it describes a simulated machine.
-///
-/// # Errors
-/// What is wrong with a file that names a backend.
-pub(crate) fn parse(text: &str) -> Result<Option<Settings>, String> {
-    let table: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
-    let Some(backend) = table.get("backend") else {
-        return Ok(None);
-    };
-    if backend.as_str() != Some("driver") {
-        return Err(format!(
-            "the backend {backend} is not known; there is \"driver\""
-        ));
+impl DeviceFile for Settings {
+    const BACKEND: &'static str = "driver";
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![("seconds", self.seconds)]
     }
-    let settings: Settings = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-    if settings.seconds == 0 {
-        return Err("`seconds` is at least 1".to_owned());
-    }
-    Ok(Some(settings))
 }

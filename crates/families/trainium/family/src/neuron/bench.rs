@@ -411,10 +411,8 @@ impl Evaluator for NeuronBench {
     }
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        self.twin.evaluations.get(source, None, |clock| {
-            let judged = self.judge(source, clock)?;
-            Ok(judged.map_or_else(|verdict| verdict, |summary| self.right(&summary)))
-        })
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.evaluate(source, judge, |it| self.right(it))
     }
 }
 
@@ -430,33 +428,28 @@ impl Bench for NeuronBench {
     }
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        let mut clock = TierClock::default();
-        let summary = match self.judge(source, &mut clock)? {
-            Ok(summary) => summary,
-            Err(verdict) => {
-                let evaluation = clock.finish(self.key(source), verdict);
-                return Ok(Profiled::Failed(Box::new(evaluation)));
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.profile(source, judge, |summary| {
+            let lines: Vec<String> = summary
+                .counters
+                .iter()
+                .map(|(name, value)| format!("  {name:<44} {value}"))
+                .collect();
+            let section = |title: Option<&str>, text: String| Section {
+                title: title.map(str::to_owned),
+                text,
+            };
+            Profile {
+                sections: vec![
+                    section(None, format!("{}\n", words(summary))),
+                    section(
+                        Some("counters of the device's profiler"),
+                        lines.join("\n") + "\n",
+                    ),
+                ],
+                data: serde_json::json!({"total_ns": summary.total_ns, "counters": summary.counters}),
+                timeline: None,
             }
-        };
-        let lines: Vec<String> = summary
-            .counters
-            .iter()
-            .map(|(name, value)| format!("  {name:<44} {value}"))
-            .collect();
-        let section = |title: Option<&str>, text: String| Section {
-            title: title.map(str::to_owned),
-            text,
-        };
-        Ok(Profiled::Right(Box::new(Profile {
-            sections: vec![
-                section(None, format!("{}\n", words(&summary))),
-                section(
-                    Some("counters of the device's profiler"),
-                    lines.join("\n") + "\n",
-                ),
-            ],
-            data: serde_json::json!({"total_ns": summary.total_ns, "counters": summary.counters}),
-            timeline: None,
-        })))
+        })
     }
 }

@@ -12,4 +12,4 @@ mod settings;
 pub(crate) mod summary;
 
 pub(crate) use bench::NeuronBench;
-pub(crate) use settings::{Settings, parse};
+pub(crate) use settings::Settings;

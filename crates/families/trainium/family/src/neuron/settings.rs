@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use autocomp_measuring::DeviceFile;
 use autocomp_remote::Host;
 use serde::Deserialize;
 
@@ -40,23 +41,14 @@ pub(crate) struct Settings {
     pub(crate) executions: u32,
 }
 
-/// Reads a machine file; `None` where it describes a simulated machine.
-///
-/// # Errors
-/// What is wrong with a file that names a backend.
-pub(crate) fn parse(text: &str) -> Result<Option<Settings>, String> {
-    let table: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
-    let Some(backend) = table.get("backend") else {
-        return Ok(None);
-    };
-    if backend.as_str() != Some("neuron") {
-        return Err(format!(
-            "the backend {backend} is not known; there is \"neuron\""
-        ));
+impl DeviceFile for Settings {
+    const BACKEND: &'static str = "neuron";
+
+    fn counts(&self) -> Vec<(&'static str, u64)> {
+        vec![
+            ("executions", u64::from(self.executions)),
+            ("compile_seconds", self.compile_seconds),
+            ("run_seconds", self.run_seconds),
+        ]
     }
-    let settings: Settings = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-    if settings.executions == 0 || settings.compile_seconds == 0 || settings.run_seconds == 0 {
-        return Err("`executions`, `compile_seconds` and `run_seconds` are at least 1".to_owned());
-    }
-    Ok(Some(settings))
 }
