@@ -105,6 +105,24 @@ impl Distribution {
         }
     }
 
+    /// Returns whether all numbers that describe it are finite.
+    #[must_use]
+    pub fn is_finite(&self) -> bool {
+        match self {
+            Self::Real { low, high } => low.is_finite() && high.is_finite(),
+            Self::Choice { values } | Self::Sparse { values, .. } => {
+                values.iter().all(|it| it.is_finite())
+            }
+            Self::Constant { value } => value.is_finite(),
+            Self::Triangle {
+                inside, outside, ..
+            } => outside.is_finite() && inside.is_finite(),
+            Self::Uniform { .. } | Self::Identity {} | Self::Table { .. } | Self::View { .. } => {
+                true
+            }
+        }
+    }
+
     /// Draws the elements of `buffer` and returns them as the bytes that lie
     /// in little-endian memory. Equal seeds give equal bytes. The elements of a view, which are
     /// those of another buffer, are zero.

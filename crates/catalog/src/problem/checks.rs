@@ -253,15 +253,19 @@ pub(super) fn check_input_sets(
         }
         for buffer in buffers.iter().filter(|buffer| buffer.is_read()) {
             if !set.fill.contains_key(&buffer.name) {
+                let mut remedy = format!(
+                    "add `fill.{} = {{ kind = \"uniform\", low = -128, high = 127 }}`",
+                    buffer.name
+                );
+                if buffer.role == Role::Inout {
+                    remedy += ", or give it the role `output` if kernels only write it";
+                }
                 return error(
                     format!(
                         "input set `{}` does not fill buffer `{}`",
                         set.name, buffer.name
                     ),
-                    format!(
-                        "add `fill.{} = {{ kind = \"uniform\", low = -128, high = 127 }}`",
-                        buffer.name
-                    ),
+                    remedy,
                 );
             }
         }

@@ -5,12 +5,11 @@ use crate::distribution::Distribution;
 use crate::error::CatalogError;
 use crate::toml_text::Source;
 use crate::tree::Tree;
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What a remedy of a distribution without values is.
 const VALUES: &str =
-    "give finite `low` and `high` in this order, at least one of `values`, and a positive `one_in`";
+    "give finite numbers, `low` before `high`, at least one of `values`, and a positive `one_in`";
 
 /// Characters of a word that messages show.
 const LONGEST: usize = 40;
@@ -114,14 +113,18 @@ pub(super) fn wrong_fill(
     buffers: &[Buffer],
 ) -> Option<(String, String)> {
     let name = &buffer.name;
+    if !fill.is_finite() {
+        return Some((
+            format!("`{name}` is filled with a number that is not finite"),
+            VALUES.to_owned(),
+        ));
+    }
     match fill {
-        Distribution::Triangle {
-            inside, outside, ..
-        } => {
-            if buffer.shape.len() < 2 || outside.is_nan() {
+        Distribution::Triangle { inside, .. } => {
+            if buffer.shape.len() < 2 {
                 return Some((
                     format!("`{name}` cannot have a triangle"),
-                    "give the buffer two dimensions or more, and `outside` a number".to_owned(),
+                    "give the buffer two dimensions or more".to_owned(),
                 ));
             }
             let is_drawn = !matches!(
@@ -151,10 +154,7 @@ pub(super) fn wrong_fill(
 fn is_empty(distribution: &Distribution) -> bool {
     match distribution {
         Distribution::Uniform { low, high } => high < low,
-        // Neither bound may be NaN.
-        Distribution::Real { low, high } => {
-            low.partial_cmp(high) != Some(Ordering::Less) || !(high - low).is_finite()
-        }
+        Distribution::Real { low, high } => high <= low || !(high - low).is_finite(),
         Distribution::Choice { values } => values.is_empty(),
         Distribution::Sparse { values, one_in } => values.is_empty() || *one_in == 0,
         Distribution::Constant { .. }

@@ -131,6 +131,10 @@ fn what_is_said_about_broken_descriptions() {
             ),
         ),
         ("buffer not filled", error_with("fill.A", "fill.C")),
+        (
+            "buffer written and read, not filled",
+            error_with("role = \"output\"", "role = \"inout\""),
+        ),
         ("empty distribution", error_with("low = -60", "low = 61")),
         (
             "distribution without an end",

@@ -100,6 +100,8 @@ fn what_is_said_about_broken_fills() {
             "{ kind = \"triangle\", part = \"lower\", inside = { kind = \"identity\" }, outside = nan }",
             "",
         ),
+        ("{ kind = \"constant\", value = nan }", ""),
+        ("{ kind = \"choice\", values = [1, inf] }", ""),
         ("{ kind = \"table\", file = \"../../secret\" }", ""),
         ("{ kind = \"table\", file = \"problem.toml\" }", ""),
         (table, "1 2 x 4"),
