@@ -63,9 +63,11 @@ pub mod inside {
 
 use autocomp_eval::Family;
 use clap::Parser;
-use clap::error::{ContextKind, ErrorKind};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use error::CliError;
 use output::{Format, Output};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Makes kernels for tensor accelerators faster, automatically, and proves it
@@ -94,6 +96,11 @@ pub fn run(families: &'static [&'static dyn Family]) -> ExitCode {
             if error.kind() == ErrorKind::UnknownArgument {
                 error.remove(ContextKind::Suggested);
             }
+            // Clap's own names options that variables of the environment give as needed.
+            if error.get(ContextKind::Usage).is_some() {
+                let usage = usage_of(std::env::args_os().skip(1));
+                error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+            }
             return ExitCode::from(refuse(&error));
         }
     };
@@ -110,6 +117,19 @@ pub fn run(families: &'static [&'static dyn Family]) -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// Returns how the command that `words` name is used.
+fn usage_of(words: impl Iterator<Item = OsString>) -> StyledStr {
+    let mut command = command_line();
+    command.build();
+    let mut named = &command;
+    for word in words {
+        if let Some(deeper) = named.find_subcommand(&word) {
+            named = deeper;
+        }
+    }
+    named.clone().render_usage()
 }
 
 /// Prints what is wrong with the command line, or the help that it asks for.

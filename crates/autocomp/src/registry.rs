@@ -4,6 +4,8 @@ use crate::error::CliError;
 use autocomp_catalog::Target;
 use autocomp_core::Language;
 use autocomp_eval::Family;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::sync::OnceLock;
 
 /// Every family, from the start of the program on.
@@ -45,6 +47,25 @@ pub fn language(target: &Target) -> Result<&'static dyn Language, CliError> {
         .hint(known("languages", languages.iter().map(|it| it.id())))
         .hint("set `language` in its target.toml to one of them")
     })
+}
+
+/// Refuses a kernel's file whose name says that it is of another language than `language`.
+pub fn check_language(file: &str, language: &dyn Language) -> Result<(), CliError> {
+    let ending = Path::new(file).extension().and_then(OsStr::to_str);
+    let of_ending = |it: &&dyn Language| Some(it.extension()) == ending;
+    let all = || families().flat_map(Family::languages).copied();
+    match all().find(of_ending) {
+        Some(other) if !of_ending(&language) => Err(CliError::input(format!(
+            "{file} is {} by its name, and kernels of this problem are written in {}",
+            other.name(),
+            language.name()
+        ))
+        .hint(format!(
+            "give a file that ends in `.{}`",
+            language.extension()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn known<'a>(what: &str, names: impl Iterator<Item = &'a str>) -> String {

@@ -7,10 +7,12 @@ use crate::given_file::{read_kernel, read_kernel_from_input};
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::queueing::QueueOptions;
+use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_core::{
-    CostObject, Diagnostic, Evaluation, Feedback, Outcome, Ratio, SourceLocation, TierCost,
+    CostObject, Diagnostic, Evaluation, Feedback, Language, Outcome, Ratio, SourceLocation,
+    TierCost,
 };
 use autocomp_eval::Evaluator as _;
 use clap::Args;
@@ -77,6 +79,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     workplace.prefer_target(arguments.target.as_deref());
     // The kernel first: a mistake in its name must not wait for a compiler.
     let problem = workplace.problem(&arguments.problem)?;
+    let language = registry::language(&workplace.target_of(&problem)?)?;
+    registry::check_language(&arguments.kernel, language)?;
     let source = kernel_source(&problem, &arguments.kernel)?;
     let settings = evaluator_settings(!arguments.no_cache);
     let bench = Bench::open(
@@ -93,7 +97,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .evaluate(&source)
         .map_err(|error| eval_error(&error))?;
     if is_path(&arguments.kernel) {
-        name_file(&mut evaluation, &arguments.kernel);
+        name_file(&mut evaluation, &arguments.kernel, language);
     }
     let wall_s = begun.elapsed().as_secs_f64();
     let report = report(arguments, &bench, &evaluation, wall_s);
@@ -140,13 +144,12 @@ fn report<'a>(
 
 /// Places in the kernel's text are told with the name of the file that was given, rather than with
 /// that of the file that the kernel is built in.
-fn name_file(evaluation: &mut Evaluation, path: &str) {
-    let path = Path::new(path);
-    let (Some(name), Some(extension)) = (path.file_name(), path.extension()) else {
+fn name_file(evaluation: &mut Evaluation, path: &str, language: &dyn Language) {
+    let Some(name) = Path::new(path).file_name() else {
         return;
     };
     let name = name.to_string_lossy();
-    let built = format!("kernel.{}", extension.to_string_lossy());
+    let built = format!("kernel.{}", language.extension());
     let within = |text: &mut String| {
         *text = text.replace(&format!("{built}:"), &format!("{name}:"));
     };

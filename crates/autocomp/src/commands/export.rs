@@ -21,7 +21,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// Form to write
-    #[arg(long, value_name = "FORMAT", default_value = "csv")]
+    #[arg(long, alias = "format", value_name = "FORMAT", default_value = "csv")]
     to: Format,
     /// File to write [default: standard output]; for MLflow, the folder of its file store
     #[arg(long, value_name = "FILE")]

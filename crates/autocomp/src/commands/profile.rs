@@ -69,10 +69,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .evaluating_by(arguments.queue.connect(&arguments.problem, None, output)?);
     workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
+    let target = workplace.target_of(&problem)?;
+    registry::check_language(&arguments.kernel, registry::language(&target)?)?;
     let source = kernel_source(&problem, &arguments.kernel)?;
     if arguments.trace.is_some() {
         // Before anything is measured.
-        let target = workplace.target_of(&problem)?;
         if !registry::family(&target)?.has_timelines() {
             return Err(CliError::usage(format!(
                 "there is no timeline of kernels for target {}",

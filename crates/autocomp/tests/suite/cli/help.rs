@@ -116,6 +116,10 @@ fn mistakes_on_the_command_line() {
             &["optimize", "--resume", "runs/one", "--config", "run.toml"],
         ),
         ("nothing-to-optimize", &["optimize"]),
+        (
+            "wrong-language",
+            &["eval", "gemmini/gemm-512x512x512", "--kernel", "kernel.py"],
+        ),
     ] {
         insta::assert_snapshot!(format!("usage-{name}"), place.call(arguments).transcript());
     }
