@@ -89,6 +89,7 @@ static void ask_for_tile_state(void) {
 }
 
 static u64 fault_pc(const void *context) { return *(const u64 *)((const char *)context + 168); }
+static u64 fault_sp(const void *context) { return *(const u64 *)((const char *)context + 160); }
 static u64 fault_is_write(const void *context) {
   return *(const u64 *)((const char *)context + 192) >> 1 & 1;
 }
@@ -144,6 +145,7 @@ static u32 float_modes(void) {
 static void ask_for_tile_state(void) {}
 
 static u64 fault_pc(const void *context) { return *(const u64 *)((const char *)context + 440); }
+static u64 fault_sp(const void *context) { return *(const u64 *)((const char *)context + 432); }
 static u64 fault_is_write(const void *context) {
   (void)context;
   return 0;

@@ -46,7 +46,7 @@ struct answer {
   u64 detail;        // DONE: modes that were changed; FAULT: the signal
   u64 address;       // FAULT: of the access, or the number of the system call
   u64 pc;            // FAULT: of the instruction
-  u64 access;        // FAULT: 1 if it was a write, 2 if the address is not known
+  u64 access;        // FAULT: 1 if it was a write, 2 if the address is not known, 4 on the stack
 };
 
 typedef void kernel(void *, void *, void *, void *, void *, void *, void *, void *);
@@ -64,6 +64,7 @@ struct instruction {
 };
 
 static int commands, answers;
+static u64 stack_top;
 static _Alignas(16) char fault_stack[16384];
 
 static __attribute__((noreturn)) void end(int code) {
@@ -79,6 +80,10 @@ static NOT_TWICE void on_fault(int signal, void *info, void *context) {
   enum { BY_THE_PROCESSOR = 128 };
   if (*(int *)((char *)info + 8) == BY_THE_PROCESSOR) {
     answer.access |= 2;
+  }
+  enum { BELOW_STACK_POINTER = 65536 };
+  if (fault_sp(context) - BELOW_STACK_POINTER <= answer.address && answer.address < stack_top) {
+    answer.access |= 4;
   }
   CALL_3_AT("after_fault", SYS_write, answers, &answer, sizeof answer);
   end(1);
@@ -216,6 +221,7 @@ static NOT_TWICE __attribute__((noreturn)) void serve(void) {
 }
 
 __attribute__((noreturn)) void autocomp_main(u64 *stack) {
+  stack_top = (u64)stack;
   u64 n = stack[0];
   char **arguments = (char **)(stack + 1);
   u64 *environment = stack + 1 + n + 1;

@@ -229,7 +229,10 @@ impl<'p> Calls<'p> {
                     (0, Place::Element(comparison::place(buffer, element)))
                 } else if end <= address {
                     let by = address - end;
-                    let words = format!("{by} bytes behind the end of {name}");
+                    let words = match by {
+                        0 => format!("the first byte behind the end of {name}"),
+                        _ => format!("{by} bytes behind the end of {name}"),
+                    };
                     (by + 1, Place::Beside(words))
                 } else {
                     let by = start - address;

@@ -46,9 +46,9 @@ pub fn verdict_on(
             return of_death(
                 Outcome::Illegal,
                 "changed-modes",
-                "the kernel left rounding, exceptions or flushing of the floating-point unit, or the direction of string instructions changed".into(),
+                "the kernel left rounding, exceptions or flushing of the floating-point unit, or the direction of string instructions changed, or wrote over the stack of its caller".into(),
                 None,
-                "put back what you change before you return",
+                "put back what you change before you return, and stay within local arrays",
             );
         }
         Offence::TooSlow { call_ns, allowed } => {
@@ -154,14 +154,29 @@ pub fn verdict_on(
             pc,
             write,
             no_address,
+            on_stack,
         } => {
             let address = (!no_address).then_some(address);
+            // Others give the address of the instruction.
+            let is_access = matches!(signal, libc::SIGSEGV | libc::SIGBUS);
             let (outcome, code, message, remedy) = match place {
-                Some(place) if address == Some(pc) => (
+                place if is_access && address == Some(pc) => (
                     Outcome::Crashed,
                     "wild-access",
-                    format!("the kernel jumps to {place}, where there is no code"),
+                    match place {
+                        Some(place) => {
+                            format!("the kernel jumps to {place}, where there is no code")
+                        }
+                        None => format!("the kernel jumps to {pc:#x}, where there is no code"),
+                    },
                     "call functions of the kernel only",
+                ),
+                None if is_access && on_stack => (
+                    Outcome::Crashed,
+                    "stack-overflow",
+                    "the stack overflows: calls nest without an end, or local arrays are too large"
+                        .into(),
+                    "end the recursion; keep large arrays in static memory, not on the stack",
                 ),
                 place => fault(signal, address, write, place),
             };

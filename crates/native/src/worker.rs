@@ -91,6 +91,8 @@ pub enum Death {
         write: bool,
         /// Whether the processor told no address: that was misaligned or impossible.
         no_address: bool,
+        /// Whether the address is where the stack would go on.
+        on_stack: bool,
     },
     /// It asked the operating system for something that kernels do not get.
     SystemCall {
@@ -262,6 +264,7 @@ impl Worker {
                     pc: answer.pc,
                     write: answer.access & 1 != 0,
                     no_address: answer.access & 2 != 0,
+                    on_stack: answer.access & 4 != 0,
                 });
             }
             _ => return Err(Death::WorksAfterReturn),

@@ -92,10 +92,17 @@ void solution(float x[3000], float y[3000]) {
   }
 }
 
-//! recursion that never ends: crashed wild-access
+//! recursion that never ends: crashed stack-overflow
 static volatile int depth;
 static int deeper(int n) { return depth ? n : deeper(n + 1) + depth; }
 void solution(float x[3000], float y[3000]) { y[0] = (float)deeper(0); }
+
+//! bytes of a table for a function: crashed wild-access
+static const unsigned char code[] __attribute__((aligned(16))) = {0xc3, 0x90};
+void solution(float x[3000], float y[3000]) {
+  ((void (*)(void))(uintptr_t)code)();
+  work(x, y);
+}
 
 //! a megabyte on the stack: ok
 void solution(float x[3000], float y[3000]) {

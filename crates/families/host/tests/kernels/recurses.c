@@ -1,4 +1,4 @@
-// crashed wild-access
+// crashed stack-overflow
 static int deep(volatile int *n) {
   volatile int more[4096];
   more[0] = *n + 1;
