@@ -130,11 +130,17 @@ fn fault_finding<P: Platform>(
     };
     let mut found = diagnostic(fault.rule, fault.message.clone());
     found.location = kernel.location(program, fault.pc);
+    let starts_again = program.function(fault.pc) == Some("_start");
     let layout = session.layout();
     match (fault.kind, fault.address) {
         (FaultKind::OutOfBounds, Some(address)) if fault.rule == EXECUTES_DATA => {
             let place = layout.describe(address, session.buffers(), None);
             found.message = format!("the program goes on in {place}, which is not its code");
+        }
+        (FaultKind::OutOfBounds, _) if starts_again => {
+            found.code = "execute-start-code".into();
+            "the program goes on in its start code, which is no function of the kernel"
+                .clone_into(&mut found.message);
         }
         (FaultKind::OutOfBounds | FaultKind::ReadOnly, Some(address)) => {
             let access = Access::of(&fault.message);
@@ -154,7 +160,11 @@ fn fault_finding<P: Platform>(
         }
         _ => {}
     }
-    found.remedy = remedy(fault.rule, fault.kind).map(str::to_owned);
+    let rule = match starts_again {
+        true => EXECUTES_DATA,
+        false => fault.rule,
+    };
+    found.remedy = remedy(rule, fault.kind).map(str::to_owned);
     session
         .platform()
         .explain_fault(fault, session, kernel, &mut found);

@@ -185,6 +185,15 @@ impl Layout {
                 self.stack.start - address
             );
         }
+        if self.stack.contains(&address) {
+            return match self.variables.is_empty() {
+                true => "the stack".to_owned(),
+                false => format!(
+                    "the stack, {} past the kernel's static variables",
+                    bytes(past)
+                ),
+            };
+        }
         let mut best: Option<(u64, String)> = None;
         if (self.stack.end..self.program_end + MIN_GAP).contains(&address) {
             let past = address - self.stack.end;

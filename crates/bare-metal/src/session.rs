@@ -7,8 +7,9 @@ use autocomp_catalog::{Buffer, DataType, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
-use autocomp_riscv::{Hart, Limits, Memory, Mode};
+use autocomp_riscv::{Hart, Limits, Memory, Mode, Region, RegionAccess};
 use autocomp_riscv_machine::{CallReport, Machine, ObservedBlock, Progress, Stop};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Simulated cycles, or instructions of a call without a sense of time, after
@@ -67,6 +68,8 @@ pub struct Session<'a, P: Platform> {
     input_regions: Vec<Option<usize>>,
     /// What each output held before the last call, if there are values.
     poisons: Vec<Vec<u8>>,
+    /// What the stack held before the last call.
+    stack_before: Vec<u8>,
     kind: SessionKind,
 }
 
@@ -123,6 +126,7 @@ impl<'a, P: Platform> Session<'a, P> {
             entry,
             input_regions,
             poisons: Vec::new(),
+            stack_before: Vec::new(),
             kind,
         });
         session.load()?;
@@ -140,11 +144,9 @@ impl<'a, P: Platform> Session<'a, P> {
     pub fn place(&mut self, case: &Case, seed: Seed) -> Result<(), EvalError> {
         let stack = self.layout.stack.clone();
         let bytes = (stack.end - stack.start) as usize;
-        poison(
-            self.bytes(stack.start, bytes)?,
-            DataType::UInt8,
-            seed.derive("stack"),
-        );
+        let pattern = self.bytes(stack.start, bytes)?;
+        poison(pattern, DataType::UInt8, seed.derive("stack"));
+        self.stack_before = pattern.to_vec();
         self.poisons.clear();
         let (problem, is_valued) = (self.problem, self.kind.values);
         for (idx, buffer) in problem.buffers.iter().enumerate() {
@@ -295,6 +297,27 @@ impl<'a, P: Platform> Session<'a, P> {
     pub fn first_write(&mut self, idx: usize) -> Option<u64> {
         let region = self.input_regions[idx]?;
         self.machine.memory().first_write(region).map(|(pc, _)| pc)
+    }
+
+    /// Returns the part of the stack that the last call never had, from its first byte that the
+    /// call has written to; nothing if there is none, or time was kept.
+    pub fn stray_write(&mut self) -> Option<Range<u64>> {
+        let stack = self.layout.stack.clone();
+        let end = self.machine.hart().lowest_stack_pointer()?.min(stack.end);
+        let count = usize::try_from(end.checked_sub(stack.start)?).ok()?;
+        let now = self.machine.memory().host(stack.start, count)?;
+        let mut pairs = self.stack_before.iter().zip(now);
+        let first = pairs.position(|(before, now)| before != now)?;
+        Some(stack.start + first as u64..end)
+    }
+
+    /// From now on nothing may be read or written there.
+    pub fn forbid(&mut self, range: Range<u64>) {
+        self.machine.memory().add_region(Region {
+            name: "unused stack".into(),
+            range,
+            access: RegionAccess::None,
+        });
     }
 
     /// Returns the contents of all buffers that are written.

@@ -14,6 +14,7 @@ use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
 use autocomp_riscv::{Limits, Mode};
 use autocomp_riscv_machine::{CallReport, Stop};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// What is said about a kernel whose result depends on the pattern in memory.
@@ -300,6 +301,9 @@ impl<'a, P: Platform> Trial<'a, P> {
                 return Ok(self.refused(outcome, vec![found], session));
             }
         };
+        if let Some(unused) = session.stray_write() {
+            return self.stray_write(case, seed, unused);
+        }
         let platform = self.platform;
         if let Some(mut found) = platform.unfinished(session, self.kernel) {
             found.notes.push(format!("with input set {}", case.name));
@@ -387,6 +391,36 @@ impl<'a, P: Platform> Trial<'a, P> {
     ) -> Called {
         found.extend(self.platform.warnings(session, self.kernel));
         Called::Failed(Verdict::failed(outcome, found))
+    }
+
+    /// Returns the verdict on a call that has written to a part of the stack that it never had:
+    /// that of one more call, which stops there.
+    fn stray_write(
+        &self,
+        case: &Case,
+        seed: Seed,
+        unused: Range<u64>,
+    ) -> Result<Called, EvalError> {
+        let limits = self.evaluator.limits();
+        let mut session = self.session(SessionKind::plain(Mode::Functional), seed)?;
+        session.place(case, seed)?;
+        let place = session
+            .layout()
+            .describe(unused.start, session.buffers(), None);
+        session.forbid(unused);
+        let (outcome, mut found) = match session.call(limits) {
+            Err(stop) => findings::stopped(&stop, &mut session, self.kernel, limits),
+            // Behind a call with other inputs only.
+            Ok(_) => (
+                Outcome::Illegal,
+                findings::diagnostic(
+                    "out-of-bounds-write",
+                    format!("the kernel writes to {place}"),
+                ),
+            ),
+        };
+        found.notes.push(format!("with input set {}", case.name));
+        Ok(self.refused(outcome, vec![found], &mut session))
     }
 
     /// Calls the kernel once more, in a machine that notes what may explain a wrong result.

@@ -111,6 +111,14 @@ impl Hart {
         self.code.watch_stack();
     }
 
+    /// Returns the lowest value that the program has given its stack pointer since
+    /// [`reset_registers`](Self::reset_registers), if the stack is watched and no time is kept.
+    #[must_use]
+    pub fn lowest_stack_pointer(&self) -> Option<u64> {
+        let is_known = self.core.stack.is_some() && self.mode == Mode::Functional;
+        is_known.then_some(self.core.lowest_stack_pointer)
+    }
+
     /// Begins to note what cycles are spent on, for code from `base` on, if the hart has a
     /// scoreboard.
     pub fn note_causes(&mut self, base: u64) {
@@ -258,6 +266,7 @@ impl Hart {
             unit.reset();
         }
         self.core.reservation = None;
+        self.core.lowest_stack_pointer = u64::MAX;
         self.core.instructions_before = self.core.instructions;
         self.cut = false;
         self.forget_code();

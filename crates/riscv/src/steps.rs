@@ -305,6 +305,7 @@ pub(crate) fn look_at_stack(
         let trap = Trap::stack_overflow(core.pc_of(record), pointer, stack);
         return core.raise(trap, record, now);
     }
+    core.lowest_stack_pointer = core.lowest_stack_pointer.min(pointer);
     (next.step)(core, &records[1..], now, below)
 }
 

@@ -81,6 +81,16 @@ fn kernels_get_the_outcomes_they_deserve() {
             "static int32_t sum",
             "Wrong output-mismatch",
         ),
+        (
+            "int32_t sum = 0",
+            "static volatile int8_t t[64]; volatile int far = 100000; t[far] = 1; int32_t sum = 0",
+            "Illegal out-of-bounds-write",
+        ),
+        (
+            "y[i] = sum",
+            "((void (*)(void))0x80000000)(); y[i] = sum",
+            "Illegal execute-start-code",
+        ),
         ("i++", "i += 0", "TimedOut time-limit"),
         ("y[i] = sum", "y[i] = sun", "BuildFailed "),
         (

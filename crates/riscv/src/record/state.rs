@@ -75,6 +75,8 @@ pub(crate) struct Core {
     pub stop_on_scratch: bool,
     /// Where the stack pointer may be, if that is looked at.
     pub stack: Option<RangeInclusive<u64>>,
+    /// The lowest stack pointer that was looked at since registers were cleared last.
+    pub lowest_stack_pointer: u64,
     /// A control register that counts has been read.
     pub counters_read: bool,
     /// Control registers that count show nothing but instructions.
@@ -108,6 +110,7 @@ impl Core {
             reservation: None,
             stop_on_scratch: false,
             stack: None,
+            lowest_stack_pointer: u64::MAX,
             counters_read: false,
             hides_time: false,
             instructions_before: 0,
