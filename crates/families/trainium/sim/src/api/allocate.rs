@@ -70,11 +70,16 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         let Some(size) = item.as_int().and_then(|n| usize::try_from(n).ok()) else {
             return Err(Failure::python(
                 "value-error",
-                format!(
-                    "{}: dimension {position} is no size but a {}",
-                    bound.api.full_name(),
-                    item.type_name()
-                ),
+                match item.as_int() {
+                    Some(size) => {
+                        format!("{}: dimension {position} is {size}", bound.api.full_name())
+                    }
+                    None => format!(
+                        "{}: dimension {position} is no size but a {}",
+                        bound.api.full_name(),
+                        item.type_name()
+                    ),
+                },
                 "use whole numbers that are not negative",
             ));
         };

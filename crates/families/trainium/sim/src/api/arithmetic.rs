@@ -227,20 +227,12 @@ impl Alu {
             Self::Relu => Function::Relu.apply(a),
             Self::InverseRoot => Function::Rsqrt.apply(a),
             Self::Reciprocal => 1.0 / a,
-            Self::BitNot => !(a as i64) as f32,
-            Self::BitAnd => (a as i64 & b as i64) as f32,
-            Self::BitOr => (a as i64 | b as i64) as f32,
-            Self::BitXor => (a as i64 ^ b as i64) as f32,
-            Self::ShiftLeft => ((a as i64) << (b as i64).clamp(0, 31)) as f32,
-            // The vendor's table of operators has the logical shift alone, of 32 bits.
-            Self::ShiftRight => {
-                let bits = a as i64;
-                let count = (b as i64).clamp(0, 31);
-                match bits < 0 && 0 < count {
-                    true => (i64::from(bits as i32 as u32) >> count) as f32,
-                    false => (bits >> count) as f32,
-                }
-            }
+            Self::BitNot
+            | Self::BitAnd
+            | Self::BitOr
+            | Self::BitXor
+            | Self::ShiftLeft
+            | Self::ShiftRight => self.on_bits(a as i64, b as i64) as f32,
         }
     }
 

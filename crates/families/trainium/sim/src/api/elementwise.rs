@@ -1,6 +1,7 @@
 //! Operands of element-wise instructions, and what they have in common.
 
 use super::arithmetic::Alu;
+use super::bitwise::{BitStep, whole};
 use super::indexing::mask_of;
 use super::operands::Elementwise;
 use super::partitions::check_start;
@@ -272,65 +273,62 @@ impl Device {
                 };
                 let elements = shape.iter().product::<usize>() as u64;
                 self.spend(alu.work() * elements)?;
-                self.elementwise(
-                    Elementwise {
-                        operation: if column {
-                            Operation::TensorScalar
-                        } else {
-                            Operation::TensorTensor
-                        },
-                        choice: if column && matches!(alu, Alu::Add | Alu::Multiply) {
-                            Choice::VectorOrScalar
-                        } else {
-                            VECTOR
-                        },
-                        inputs: vec![x, y],
-                        streams: if column { 1 } else { 2 },
-                        shape: shape.into(),
-                        dtype,
-                        buffer: Buffer::Sbuf,
-                        mask,
-                        destination,
+                let on_bits = alu.is_bitwise() && x.dtype.is_integer() && y.dtype.is_integer();
+                let request = Elementwise {
+                    operation: if column {
+                        Operation::TensorScalar
+                    } else {
+                        Operation::TensorTensor
                     },
-                    |mut inputs| {
-                        let y = inputs.pop().unwrap_or_default();
-                        let mut x = inputs.pop().unwrap_or_default();
-                        if reversed {
-                            for (a, b) in x.iter_mut().zip(y) {
-                                *a = alu.apply(b, *a);
-                            }
-                        } else {
-                            alu.apply_all(&mut x, &y);
+                    choice: if column && matches!(alu, Alu::Add | Alu::Multiply) {
+                        Choice::VectorOrScalar
+                    } else {
+                        VECTOR
+                    },
+                    inputs: vec![x, y],
+                    streams: if column { 1 } else { 2 },
+                    shape: shape.into(),
+                    dtype,
+                    buffer: Buffer::Sbuf,
+                    mask,
+                    destination,
+                };
+                if on_bits && dtype.is_integer() {
+                    let step = BitStep {
+                        operator: alu,
+                        number: None,
+                        reversed,
+                    };
+                    return self.bitwise(request, [step]);
+                }
+                self.elementwise(request, |mut inputs| {
+                    let y = inputs.pop().unwrap_or_default();
+                    let mut x = inputs.pop().unwrap_or_default();
+                    if reversed {
+                        for (a, b) in x.iter_mut().zip(y) {
+                            *a = alu.apply(b, *a);
                         }
-                        x
-                    },
-                )
+                    } else {
+                        alu.apply_all(&mut x, &y);
+                    }
+                    x
+                })
             }
             (Value::Tensor(a), other) => {
-                let number = other.as_number().ok_or_else(|| bad(&other))? as f32;
+                other.as_number().ok_or_else(|| bad(&other))?;
                 self.with_number(
                     alu,
                     View::clone(&a),
-                    number,
+                    &other,
                     false,
-                    weak(&a, &other),
                     mask,
                     dtype,
                     destination,
                 )
             }
             (other, Value::Tensor(b)) => {
-                let number = other.as_number().ok_or_else(|| bad(&other))? as f32;
-                self.with_number(
-                    alu,
-                    View::clone(&b),
-                    number,
-                    true,
-                    weak(&b, &other),
-                    mask,
-                    dtype,
-                    destination,
-                )
+                other.as_number().ok_or_else(|| bad(&other))?;
+                self.with_number(alu, View::clone(&b), &other, true, mask, dtype, destination)
             }
             (other, _) => Err(bad(&other)),
         }
@@ -344,16 +342,16 @@ impl Device {
         &mut self,
         alu: Alu,
         view: View,
-        number: f32,
+        value: &Value,
         reversed: bool,
-        weak: Dtype,
         mask: Option<Mask>,
         dtype: Option<Dtype>,
         destination: Option<View>,
     ) -> Outcome<View> {
+        let dtype = dtype.unwrap_or_else(|| weak(&view, value));
+        let number = value.as_number().unwrap_or(f64::NAN) as f32;
         let view = self.operand_of("nl", "x", view)?;
         let reciprocal = alu == Alu::Divide && reversed && number == 1.0;
-        let dtype = dtype.unwrap_or(weak);
         let operation = if reciprocal {
             Operation::Reciprocal
         } else {
@@ -366,32 +364,18 @@ impl Device {
         } else {
             VECTOR
         };
+        let is_integer = view.dtype.is_integer() && dtype.is_integer();
         let request = Elementwise::of_one(operation, choice, view, dtype, mask, destination);
         self.spend(alu.work() * request.elements())?;
+        if alu.is_bitwise() && is_integer {
+            let step = BitStep {
+                operator: alu,
+                number: whole(value),
+                reversed,
+            };
+            return self.bitwise(request, [step]);
+        }
         self.change(request, |x| alu.apply_scalar(x, number, reversed))
-    }
-
-    /// Repeats one partition over many: a product with a vector of ones, 512 columns at a time.
-    pub(super) fn spread_partitions(
-        &mut self,
-        view: View,
-        partitions: usize,
-        allowed: bool,
-    ) -> Outcome<View> {
-        if view.partitions() == partitions {
-            return Ok(view);
-        }
-        if view.partitions() != 1 || !allowed {
-            return Err(Failure::documented(
-                "err_num_partition_mismatch",
-                format!(
-                    "a tile of shape {:?} cannot be spread over {partitions} partitions",
-                    view.shape()
-                ),
-                "use nl.add, nl.multiply and the like, which repeat one partition, or broadcast_to; operators and instructions do not",
-            ));
-        }
-        self.broadcast_partitions(view, partitions)
     }
 }
 

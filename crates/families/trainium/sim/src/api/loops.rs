@@ -20,6 +20,16 @@ impl Device {
         self.dialect == Dialect::V1
     }
 
+    /// Whether the body of a loop of this kind is compiled once: the second dialect writes all
+    /// but those that the device counts out.
+    pub(crate) fn compiles_once(&self, kind: LoopKind) -> bool {
+        match kind {
+            LoopKind::Dynamic => true,
+            LoopKind::Affine | LoopKind::Sequential => self.dialect == Dialect::V1,
+            LoopKind::Python | LoopKind::Static => false,
+        }
+    }
+
     pub(crate) fn open_scope(&mut self) {
         self.scopes.push(self.next_scope);
         self.next_scope = self.next_scope.wrapping_add(1);

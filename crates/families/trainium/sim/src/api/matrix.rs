@@ -328,64 +328,6 @@ impl Device {
         Ok(())
     }
 
-    /// Checks `tile_position` and `tile_size` of `nisa.nc_matmul` against each other and the
-    /// stationary operand.
-    fn check_tiling(&self, bound: &mut Bound, stationary: &View, double_row: bool) -> Outcome<()> {
-        let mut pair = |name: &str| -> Outcome<Option<[usize; 2]>> {
-            let Some(value) = bound.take(name) else {
-                return Ok(None);
-            };
-            let named = super::sizes(&value);
-            match named.as_deref() {
-                Some([]) => Ok(None),
-                Some([row, column]) => Ok(Some([*row, *column])),
-                _ => Err(bound.wrong(name, "a tuple of a row and a column", &value)),
-            }
-        };
-        let (position, size) = match (pair("tile_position")?, pair("tile_size")?) {
-            (None, None) => return Ok(()),
-            (Some(position), Some(size)) => (position, size),
-            _ => {
-                return Err(tiling(
-                    "one of tile_position and tile_size is set alone".to_owned(),
-                ));
-            }
-        };
-        let least = if self.architecture.generation < 3 {
-            64
-        } else {
-            32
-        };
-        let is_size = |it: &usize| [32, 64, 128].contains(it) && least <= *it;
-        if !size.iter().all(is_size) {
-            return Err(tiling(format!(
-                "tile_size={size:?}; rows and columns are {least} to 128, doubled each time"
-            )));
-        }
-        if position
-            .iter()
-            .zip(size)
-            .any(|(at, of)| at % of != 0 || 128 < at + of)
-        {
-            return Err(tiling(format!(
-                "tile_position={position:?} is no place of a tile of {size:?} in the array of 128 by 128"
-            )));
-        }
-        let columns = stationary.free() / if double_row { 2 } else { 1 };
-        if size[0] < stationary.partitions() || size[1] < columns {
-            return Err(tiling(format!(
-                "a stationary operand of shape {:?} does not fit tile_size={size:?}",
-                stationary.shape()
-            )));
-        }
-        if double_row && size[1] != 128 {
-            return Err(tiling(
-                "double-row mode cannot be combined with tiles of columns".to_owned(),
-            ));
-        }
-        Ok(())
-    }
-
     /// What the accumulator holds, if the product is added to it.
     fn accumulates(
         &mut self,
@@ -400,13 +342,14 @@ impl Device {
                 let old = self.read_old(target)?;
                 let unset = |it: &f32| it.to_bits() == crate::tensor::dtype::POISON;
                 if accumulate == Some(true) && old.iter().any(unset) {
-                    self.remark(
-                        "unset-accumulator",
-                        format!(
-                            "accumulate=True adds to the tensor made at line {}, to which no product was written yet: undefined on the device; leave accumulate= away, or write accumulate=(i > 0)",
-                            target.storage.line
-                        ),
+                    let message = format!(
+                        "accumulate=True adds to the tensor made at line {}, to which no product was written yet: undefined on the device; leave accumulate= away, or write accumulate=(i > 0)",
+                        target.storage.line
                     );
+                    // What later products add to the sum is not what makes it undefined.
+                    if self.remarks.iter().all(|it| it.message != message) {
+                        self.remark("unset-accumulator", message);
+                    }
                 }
                 Ok(Some(old))
             }
@@ -431,15 +374,6 @@ fn check_permutation(moving: &[f32], k: usize, n: usize) -> Outcome<()> {
             "pass an identity as `moving`, or leave is_transpose away for a product",
         )),
     }
-}
-
-fn tiling(what: String) -> Box<Failure> {
-    Failure::new(
-        FailureKind::Rejected,
-        "invalid-tiling",
-        format!("nisa.nc_matmul: {what}"),
-        "set both, with sizes of 32, 64 or 128 that hold the stationary operand and a position that is a multiple of them, or neither",
-    )
 }
 
 /// `nisa.nc_matmul`

@@ -189,3 +189,28 @@ pub(super) fn check_start(device: &Device, api: &Api, name: &str, view: &View) -
         "let it start there, or move it by nisa.dma_copy first",
     ))
 }
+
+impl Device {
+    /// Repeats one partition over many: a product with a vector of ones, 512 columns at a time.
+    pub(super) fn spread_partitions(
+        &mut self,
+        view: View,
+        partitions: usize,
+        allowed: bool,
+    ) -> Outcome<View> {
+        if view.partitions() == partitions {
+            return Ok(view);
+        }
+        if view.partitions() != 1 || !allowed {
+            return Err(Failure::documented(
+                "err_num_partition_mismatch",
+                format!(
+                    "a tile of shape {:?} cannot be spread over {partitions} partitions",
+                    view.shape()
+                ),
+                "use nl.add, nl.multiply and the like, which repeat one partition, or broadcast_to; operators and instructions do not",
+            ));
+        }
+        self.broadcast_partitions(view, partitions)
+    }
+}

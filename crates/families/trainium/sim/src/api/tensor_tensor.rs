@@ -1,8 +1,10 @@
 //! Element-wise operations of two tensors, or of a tensor with numbers and columns.
 
 use super::arithmetic::Alu;
+use super::bitwise::{BitStep, whole};
 use super::elementwise::{GPSIMD, Operand, SCALAR, VECTOR};
 use super::operands::{Elementwise, not_a_column, tensor};
+use super::operators::{check_bits, check_column, check_operators, operand_of};
 use super::results::result_type;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
@@ -54,6 +56,14 @@ pub(super) fn tensor_tensor(device: &mut Device, bound: &mut Bound) -> Outcome<V
         destination,
     };
     device.spend(alu.work() * request.elements())?;
+    if alu.is_bitwise() {
+        let step = BitStep {
+            operator: alu,
+            number: None,
+            reversed: false,
+        };
+        return device.bitwise(request, [step]).map(tensor);
+    }
     device.divides(&[alu]);
     device
         .elementwise(request, |mut inputs| {
@@ -135,8 +145,10 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
     check_bits(bound, op0, dtype)?;
     let mut inputs = vec![data];
     let mut numbers: Short<Option<f32>, 2> = Short::new();
+    let mut whole_numbers: Short<Option<i64>, 2> = Short::new();
     for (name, value) in [("operand0", Some(operand0)), ("operand1", operand1)] {
         let Some(value) = value else { continue };
+        whole_numbers.push(whole(&value));
         match device.scalar_operand(bound, name, value, partitions)? {
             Operand::Number(number) => numbers.push(Some(number)),
             Operand::Column(view) => {
@@ -167,12 +179,28 @@ pub(super) fn tensor_scalar(device: &mut Device, bound: &mut Bound) -> Outcome<V
         destination,
     };
     device.spend((op0.work() + op1.map_or(0, Alu::work)) * request.elements())?;
+    let steps = [(Some(op0), reverse0), (op1, reverse1)];
+    if op0.is_bitwise() {
+        let steps = steps.into_iter().zip(&whole_numbers);
+        let steps = steps.filter_map(|((operator, reversed), number)| {
+            Some(BitStep {
+                operator: operator?,
+                // An operator of one operand looks at no other.
+                number: if operator?.is_of_one() {
+                    Some(0)
+                } else {
+                    *number
+                },
+                reversed,
+            })
+        });
+        return device.bitwise(request, steps).map(tensor);
+    }
     device.divides(&[op0, op1.unwrap_or(op0)]);
     device
         .elementwise(request, |inputs| {
             let mut inputs = inputs.into_iter();
             let mut x = inputs.next().unwrap_or_default();
-            let steps = [(Some(op0), reverse0), (op1, reverse1)];
             for ((op, reverse), number) in steps.into_iter().zip(&numbers) {
                 let Some(op) = op else { continue };
                 op.apply_operand(&mut x, *number, &mut inputs, reverse);
@@ -188,90 +216,6 @@ impl Device {
     fn divides(&mut self, operators: &[Alu]) {
         self.quotient = self.dialect == Dialect::V2 && operators.iter().any(|it| it.is_quotient());
     }
-}
-
-/// Refuses bitwise operations that write to floating point (documentation of `tensor_tensor` and
-/// `tensor_scalar`: with operators on bits, inputs and outputs are integers).
-fn check_bits(bound: &Bound, operator: Alu, result: Dtype) -> Outcome<()> {
-    if !operator.is_bitwise() || result.is_integer() {
-        return Ok(());
-    }
-    Err(Failure::documented(
-        "err_unsupported_dtype",
-        format!(
-            "{}: {operator:?} writes integers, and the result is {}",
-            bound.api.full_name(),
-            result.name()
-        ),
-        "write to an integer tile, and cast by nisa.tensor_copy from there",
-    ))
-}
-
-/// Refuses a column of another type than float32 for arithmetic in the second dialect, whose
-/// compiler says `operand0 must be float32`.
-fn check_column(
-    device: &Device,
-    bound: &Bound,
-    name: &str,
-    operator: Alu,
-    column: Dtype,
-) -> Outcome<()> {
-    let is_taken = device.dialect == Dialect::V1
-        || operator.is_bitwise()
-        || matches!(column, Dtype::Float32 | Dtype::Tfloat32);
-    if is_taken {
-        return Ok(());
-    }
-    Err(Failure::documented(
-        "err_unsupported_dtype",
-        format!(
-            "{}: the column `{name}` is {}; arithmetic takes columns of float32",
-            bound.api.full_name(),
-            column.name()
-        ),
-        "make the column a float32 tile; transfers and copies cast",
-    ))
-}
-
-/// The operand of an operator. One that takes none is given nothing or zero, as the documentation
-/// asks for.
-fn operand_of(bound: &mut Bound, name: &str, operator: Alu) -> Outcome<Value> {
-    let Some(value) = bound.take(name) else {
-        return match operator.is_of_one() {
-            true => Ok(Value::Float(0.0)),
-            false => Err(bound.missing(name)),
-        };
-    };
-    if operator.is_of_one() && value.as_number().is_some_and(|number| number != 0.0) {
-        return Err(Failure::documented(
-            "err_unsupported_operation",
-            format!(
-                "{}: {operator:?} has one operand, so `{name}` must be None or 0",
-                bound.api.full_name()
-            ),
-            format!("leave {name}= away, or put the operation with the number into op0="),
-        ));
-    }
-    Ok(value)
-}
-
-/// Checks that the engine that `tensor_scalar` asks for has its operators: the scalar engine
-/// multiplies, adds, or multiplies and then adds; the gpsimd engine takes reciprocal roots only.
-fn check_operators(bound: &Bound, choice: Choice, op0: Alu, op1: Option<Alu>) -> Outcome<()> {
-    let message = match (choice, op0, op1) {
-        (GPSIMD, Alu::InverseRoot, _) | (GPSIMD, _, Some(Alu::InverseRoot)) => return Ok(()),
-        (GPSIMD, ..) => "the gpsimd engine runs tensor_scalar for op0=nl.rsqrt only",
-        (SCALAR, Alu::Multiply, None | Some(Alu::Add)) | (SCALAR, Alu::Add, None) => return Ok(()),
-        (SCALAR, ..) => {
-            "the scalar engine runs tensor_scalar for multiply, add, or multiply and then add only"
-        }
-        _ => return Ok(()),
-    };
-    Err(Failure::documented(
-        "err_unsupported_engine",
-        format!("{}: {message}", bound.api.full_name()),
-        "leave engine= away, or use the vector engine",
-    ))
 }
 
 /// The number of `operand0`; a column becomes one of `inputs`.

@@ -109,13 +109,16 @@ impl Interpreter {
             "getenv" => second.cloned().unwrap_or(Value::None),
             "getLogger" => Value::Module("logger"),
             "int" => match first {
-                Some(Value::Str(text)) => text.trim().parse().map(Value::Int).map_err(|_| {
-                    Failure::python(
-                        "value-error",
-                        "the string is no whole number",
-                        "pass digits",
-                    )
-                })?,
+                Some(Value::Str(text)) => {
+                    let base = second.map_or(Some(10), Value::as_int);
+                    super::texts::whole(text, base).ok_or_else(|| {
+                        Failure::python(
+                            "value-error",
+                            format!("{text:?} is no whole number of that base and of 64 bits"),
+                            "pass digits of the base, which is 0 or 2 to 36",
+                        )
+                    })?
+                }
                 Some(value) => match value.as_int() {
                     Some(value) => Value::Int(value),
                     None => {

@@ -1,27 +1,37 @@
 //! What Python keeps from one iteration of a loop on the device to the next.
 //!
 //! Facts: a compiler reads the body of such a loop once, so that a counter or a list of Python is
-//! the same in all iterations there.
+//! the same in all iterations there. The numbers of `affine_range` and `sequential_range` are
+//! Python's here, so a variable that the body computes from them may change; read before the body
+//! has set it again, it is what it was before the loop.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::interpreter::Interpreter;
 use super::value::{Frame, Value};
+use crate::api::Dialect;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::trace::mix;
 
-/// Most values of which a change is seen.
+/// Most values in lists and objects of which a change is seen.
 const VALUES: usize = 20_000;
+/// Most values of one tuple, and bytes of one text, of which a change is seen.
+const ITEMS: usize = 64;
 /// Most levels of lists within lists that are looked into.
 const LEVELS: u32 = 8;
 
-/// Variables around the body of a loop as they were before an iteration.
+/// Variables around the body of a loop, as the loop found them.
 pub(super) struct Carried {
     frames: Vec<Rc<Frame>>,
-    /// What containers held before the loop.
-    containers: Vec<Option<u64>>,
-    /// Numbers and texts after the last iteration.
-    plain: Option<Vec<Option<u64>>>,
+    /// Containers before the loop, with fingerprints of what they hold; none any more once
+    /// iterations were compared.
+    containers: Vec<Option<(Value, u64)>>,
+    /// Numbers and texts, and what has no value yet, with fingerprints.
+    plain: Vec<Option<(Value, Option<u64>)>>,
+    iterations: u32,
+    /// Frames and slots that hold what an iteration has left.
+    left: BTreeSet<(usize, usize)>,
 }
 
 impl Interpreter {
@@ -38,59 +48,109 @@ impl Interpreter {
         let mut carried = Carried {
             frames,
             containers: Vec::new(),
-            plain: None,
+            plain: Vec::new(),
+            iterations: 0,
+            left: BTreeSet::new(),
         };
-        carried.containers = carried.hashes(true);
+        let mut room = VALUES;
+        carried.containers = carried.each(|value| {
+            let hash = is_shared(value).then(|| hash(value, LEVELS, &mut room));
+            hash.flatten().map(|hash| (value.clone(), hash))
+        });
+        carried.plain = carried.each(|value| {
+            let hash = plain(value);
+            let is_kept = hash.is_some() || matches!(value, Value::Unbound | Value::Left(_));
+            is_kept.then(|| (value.clone(), hash))
+        });
         carried
     }
 
-    /// Refuses an iteration that has changed what a later one finds.
-    pub(super) fn check_carried(&self, carried: &mut Carried, line: u32) -> Outcome<()> {
-        let containers = carried.hashes(true);
-        let plain = carried.hashes(false);
-        let changed = |old: &[Option<u64>], new: &[Option<u64>]| {
-            let pairs = old.iter().zip(new);
-            let mut pairs = pairs.map(|(old, new)| old.is_some() && new.is_some() && old != new);
-            pairs.position(|it| it)
-        };
-        let old = carried.plain.replace(plain);
-        let (Some(new), old) = (&carried.plain, old) else {
-            return Ok(());
-        };
-        let slot = changed(&carried.containers, &containers)
-            .or_else(|| old.and_then(|old| changed(&old, new)));
-        let Some(slot) = slot else {
-            return Ok(());
-        };
-        let name = carried.name(slot, &self.module.names);
-        Err(Failure::new(
-            FailureKind::Rejected,
-            "carried-by-python",
-            format!(
-                "`{name}` changes from iteration to iteration of a loop on the device, whose body is compiled once"
-            ),
-            "compute with the loop's number (nisa.scalar_load, registers), or loop with range",
-        )
-        .at(line))
+    /// Ends an iteration: the next one finds in variables what the loop has found in them. Refuses
+    /// lists and objects that change.
+    pub(super) fn close_iteration(&mut self, carried: &mut Carried, line: u32) -> Outcome<()> {
+        self.charge(carried.plain.len(), line)?;
+        carried.iterations += 1;
+        if carried.iterations == 2 {
+            let containers = std::mem::take(&mut carried.containers);
+            let mut room = VALUES;
+            let changed = containers.iter().position(|it| {
+                let now = it.as_ref().map(|(value, _)| hash(value, LEVELS, &mut room));
+                let before = it.as_ref().map(|(_, hash)| *hash);
+                now.flatten().is_some_and(|now| Some(now) != before)
+            });
+            if let Some(slot) = changed {
+                let name = carried.name(slot, &self.module.names);
+                return Err(refused(&name).at(line));
+            }
+        }
+        let mut at = 0;
+        for (number, frame) in carried.frames.iter().enumerate() {
+            for (slot, value) in frame.slots.borrow_mut().0.iter_mut().enumerate() {
+                if let Some(now) = plain(value)
+                    && let Some(Some((found, before))) = carried.plain.get(at)
+                    && *before != Some(now)
+                {
+                    let left = std::mem::replace(value, Value::Unbound);
+                    *value = Value::Left(Rc::new((found.clone(), left)));
+                    carried.left.insert((number, slot));
+                }
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// What an iteration reads of a variable that an earlier one has left something in.
+    pub(super) fn read_left(&mut self, found: &Value, name: &str, line: u32) -> Outcome<Value> {
+        match found {
+            Value::Left(outer) => self.read_left(&outer.0, name, line),
+            Value::Unbound => Err(refused(name).at(line)),
+            _ if self.device.dialect == Dialect::V2 => Err(refused(name).at(line)),
+            found => {
+                self.device.line = line;
+                self.device.warn(
+                    "carried-by-python",
+                    format!(
+                        "the body of a loop is compiled once: `{name}` is in all iterations what it was before the loop"
+                    ),
+                    "compute with the loop's number, or let Python loop with nl.static_range",
+                );
+                Ok(found.clone())
+            }
+        }
     }
 }
 
+/// The refusal of a variable that an iteration would hand to the next one.
+pub(super) fn refused(name: &str) -> Box<Failure> {
+    Failure::new(
+        FailureKind::Rejected,
+        "carried-by-python",
+        format!(
+            "`{name}` changes from iteration to iteration of a loop on the device, whose body is compiled once"
+        ),
+        "compute with the loop's number, or let Python loop with range or nl.static_range",
+    )
+}
+
 impl Carried {
-    /// A fingerprint of each variable: of containers, or of numbers and texts; none of others.
-    fn hashes(&self, of_containers: bool) -> Vec<Option<u64>> {
-        let mut room = VALUES;
+    /// Ends the loop: what follows it reads what the last iteration has left.
+    pub(super) fn close(self) {
+        for (frame, slot) in self.left {
+            if let Some(value) = self.frames[frame].slots.borrow_mut().0.get_mut(slot)
+                && let Value::Left(left) = value
+            {
+                let left = left.1.clone();
+                *value = left;
+            }
+        }
+    }
+
+    /// Something of each variable.
+    fn each<T>(&self, mut of: impl FnMut(&Value) -> T) -> Vec<T> {
         let mut found = Vec::new();
         for frame in &self.frames {
-            let slots = frame.slots.borrow();
-            found.extend(slots.0.iter().map(|value| {
-                let is_container = matches!(
-                    value,
-                    Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Object(_)
-                );
-                let wanted = is_container == of_containers;
-                let hash = wanted.then(|| hash(value, LEVELS, &mut room)).flatten();
-                hash.filter(|_| 0 < room)
-            }));
+            found.extend(frame.slots.borrow().0.iter().map(&mut of));
         }
         found
     }
@@ -107,6 +167,21 @@ impl Carried {
         }
         "?".into()
     }
+}
+
+/// Whether a value may change without being set again.
+fn is_shared(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::List(_) | Value::Dict(_) | Value::Set(_) | Value::Object(_)
+    )
+}
+
+/// A fingerprint of a number, a text or what holds such; none of others.
+fn plain(value: &Value) -> Option<u64> {
+    (!is_shared(value))
+        .then(|| hash(value, LEVELS, &mut ITEMS.clone()))
+        .flatten()
 }
 
 /// A fingerprint of numbers, texts and what holds them; none of what is of the device.
@@ -126,8 +201,13 @@ fn hash(value: &Value, levels: u32, room: &mut usize) -> Option<u64> {
         Value::Bool(value) => Some(mix(1, u64::from(*value))),
         Value::Int(value) => Some(mix(2, *value as u64)),
         Value::Float(value) => Some(mix(3, value.to_bits())),
-        Value::Str(text) => Some(text.bytes().fold(4, |hash, it| mix(hash, u64::from(it)))),
-        Value::Tuple(items) => all(5, &mut items.0.iter()),
+        Value::Str(text) => {
+            let bytes = text.bytes().take(ITEMS);
+            let start = mix(4, text.len() as u64);
+            Some(bytes.fold(start, |hash, it| mix(hash, u64::from(it))))
+        }
+        Value::Tuple(items) | Value::Slice(items) => all(5, &mut items.0.iter()),
+        Value::Window(start, size) => Some(mix(mix(9, *start as u64), *size as u64)),
         Value::List(list) => all(6, &mut list.borrow().0.iter()),
         Value::Dict(dict) | Value::Set(dict) => {
             let dict = dict.borrow();

@@ -33,7 +33,9 @@ impl Interpreter {
             Expression::Global(slot) => {
                 let slots = self.globals.slots.borrow();
                 match slots.0.get(*slot as usize) {
-                    Some(value) if !matches!(value, Value::Unbound | Value::Broken(_)) => {
+                    Some(value)
+                        if !matches!(value, Value::Unbound | Value::Broken(_) | Value::Left(_)) =>
+                    {
                         return Ok(value.clone());
                     }
                     _ => drop(slots),
@@ -184,7 +186,9 @@ impl Interpreter {
                 };
                 self.evaluate(chosen, frame)
             }
-            Expression::Format(pieces) => self.format_pieces(pieces, frame, line),
+            Expression::Format(pieces) => self
+                .format_pieces(pieces, frame, line)
+                .map_err(|f| f.at(line)),
             Expression::Walrus(target, value) => {
                 let value = self.evaluate(value, frame)?;
                 self.store(target, value.clone(), frame, line)?;
@@ -280,7 +284,7 @@ impl Interpreter {
         let line = clause.iterable.line;
         let iterable = self.evaluate(&clause.iterable, frame)?;
         let mut walk = self.walk(iterable, line)?;
-        'next: while let Some(item) = walk.next() {
+        'next: while let Some(item) = walk.next()? {
             self.step(line)?;
             self.store(&clause.target, item, frame, line)?;
             for condition in &clause.conditions {

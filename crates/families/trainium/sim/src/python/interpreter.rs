@@ -120,10 +120,10 @@ impl Interpreter {
                 FailureKind::Limit,
                 "memory-limit",
                 format!(
-                    "the kernel builds lists and strings of more than {} items",
+                    "the kernel makes more than {} values: items of lists and strings, slices of tensors, numbers of ranges",
                     self.item_limit
                 ),
-                "build smaller lists; tensors belong on the device",
+                "make loops finite, tiles larger so that there are fewer of them, and lists smaller",
             )
             .at(line));
         }

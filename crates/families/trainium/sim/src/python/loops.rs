@@ -1,9 +1,11 @@
-//! Loops of the second dialect that run on the device.
+//! Loops: those over ranges and values, and those of the second dialect that run on the device.
 
 use std::rc::Rc;
 
 use super::calls::Arguments;
 use super::interpreter::{Interpreter, type_error};
+use super::statements::Flow;
+use super::tree::{Node, Statement, Target};
 use super::value::{Frame, LoopKind, Value};
 use crate::api::registers::computed;
 use crate::diagnostic::{Failure, Outcome};
@@ -16,6 +18,79 @@ impl Interpreter {
             other => other.as_int().ok_or_else(|| {
                 type_error("bounds of loops are whole numbers, registers or scalars")
             }),
+        }
+    }
+
+    pub(super) fn run_for(
+        &mut self,
+        target: &Target,
+        iterable: &Node,
+        body: &[Statement],
+        rest: &[Statement],
+        frame: &Rc<Frame>,
+        line: u32,
+    ) -> Outcome<Flow> {
+        let iterable = self.evaluate(iterable, frame)?;
+        let (kind, trips) = match &iterable {
+            Value::Range(range, kind) => {
+                let (start, stop, step) = **range;
+                (*kind, super::subscripts::range_length(start, stop, step))
+            }
+            _ => (LoopKind::Python, 0),
+        };
+        let mut walk = self.walk(iterable, line)?;
+        self.device.open_loop(kind, trips.max(0) as u64, line);
+        let mut carried = self
+            .device
+            .compiles_once(kind)
+            .then(|| self.carried(Some(frame)));
+        let mut result = Ok(None);
+        loop {
+            let item = match self.step(line).and_then(|()| walk.next()) {
+                Ok(Some(item)) => item,
+                Ok(None) => break,
+                Err(failure) => {
+                    result = Err(failure);
+                    break;
+                }
+            };
+            self.device.open_scope();
+            let (item, counted) = match (kind, item) {
+                // What the body gets is a number of the device, not of Python.
+                (LoopKind::Dynamic, Value::Int(at)) => {
+                    (computed(Some(at), false), self.device.branch(line))
+                }
+                (_, item) => (item, Ok(())),
+            };
+            let flow = counted
+                .and_then(|()| self.store(target, item, frame, line))
+                .and_then(|()| self.block(body, frame));
+            let flow = flow.and_then(|flow| match &mut carried {
+                Some(carried) => self.close_iteration(carried, line).map(|()| flow),
+                None => Ok(flow),
+            });
+            self.device.close_scope();
+            self.device.next_iteration();
+            match flow {
+                Ok(Flow::Next | Flow::Continue) => {}
+                Ok(other) => {
+                    result = Ok(Some(other));
+                    break;
+                }
+                Err(failure) => {
+                    result = Err(failure);
+                    break;
+                }
+            }
+        }
+        self.device.close_loop();
+        if let Some(carried) = carried {
+            carried.close();
+        }
+        match result? {
+            Some(Flow::Return(value)) => Ok(Flow::Return(value)),
+            Some(_) => Ok(Flow::Next),
+            None => self.block(rest, frame),
         }
     }
 
@@ -48,7 +123,7 @@ impl Interpreter {
             let one = self
                 .step(line)
                 .and_then(|()| self.call(&body, arguments, line))
-                .and_then(|_| self.check_carried(&mut carried, line));
+                .and_then(|_| self.close_iteration(&mut carried, line));
             if let Err(failure) = one {
                 break Err(failure);
             }
@@ -56,6 +131,7 @@ impl Interpreter {
             at = at.saturating_add(step);
         };
         self.device.close_loop();
+        carried.close();
         result
     }
 
@@ -94,12 +170,13 @@ impl Interpreter {
                 }
                 Err(failure) => break Err(failure),
             }
-            if let Err(failure) = self.check_carried(&mut carried, line) {
+            if let Err(failure) = self.close_iteration(&mut carried, line) {
                 break Err(failure);
             }
             self.device.next_iteration();
         };
         self.device.close_loop();
+        carried.close();
         result
     }
 }

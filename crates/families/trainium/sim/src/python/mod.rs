@@ -29,6 +29,7 @@ mod subscripts;
 mod texts;
 pub(crate) mod tree;
 pub(crate) mod value;
+mod walk;
 
 pub(crate) use calls::Arguments;
 pub(crate) use lower::lower;

@@ -38,6 +38,13 @@ impl Interpreter {
                 }
             },
             Value::Broken(failure) => Err(Box::new(Failure::clone(&failure)).at(line)),
+            Value::Left(both) => {
+                let code = frame.code.clone();
+                let module = Rc::clone(&self.module);
+                let names = code.as_ref().map_or(&module.names, |code| &code.names);
+                let name = names.get(slot as usize).map_or("?", |name| name);
+                self.read_left(&both.0, name, line)
+            }
             value => Ok(value),
         }
     }

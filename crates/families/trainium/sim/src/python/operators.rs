@@ -250,9 +250,16 @@ fn integers(operator: Binary, a: i64, b: i64, left: &Value, right: &Value) -> Ou
         }),
         Binary::Power => {
             if b < 0 {
-                return Ok(Value::Float((a as f64).powf(b as f64)));
+                return floats(operator, a as f64, b as f64);
             }
             u32::try_from(b).ok().and_then(|b| a.checked_pow(b))
+        }
+        Binary::ShiftLeft | Binary::ShiftRight if b < 0 => {
+            return Err(Failure::python(
+                "value-error",
+                format!("{b} is a negative shift count"),
+                "shift by zero or more, or in the other direction",
+            ));
         }
         Binary::ShiftLeft => {
             if !(0..63).contains(&b) {
@@ -289,6 +296,14 @@ fn floats(operator: Binary, a: f64, b: f64) -> Outcome<Value> {
         Binary::Subtract => a - b,
         Binary::Multiply => a * b,
         Binary::Divide | Binary::FloorDivide | Binary::Modulo if b == 0.0 => return Err(division()),
+        Binary::Power if a == 0.0 && b < 0.0 => return Err(division()),
+        Binary::Power if a < 0.0 && b.is_finite() && b.fract() != 0.0 => {
+            return Err(Failure::python(
+                "type-error",
+                format!("({a}) ** {b} is a complex number"),
+                "take powers of numbers that are not negative",
+            ));
+        }
         Binary::Divide => a / b,
         Binary::FloorDivide => (a / b).floor(),
         Binary::Modulo => a - b * (a / b).floor(),

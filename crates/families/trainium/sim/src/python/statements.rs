@@ -5,8 +5,7 @@ use std::rc::Rc;
 use super::interpreter::Interpreter;
 use super::package::PACKAGE;
 use super::tree::{Action, Node, Statement, Target};
-use super::value::{Frame, LoopKind, Value};
-use crate::api::registers::computed;
+use super::value::{Frame, Value};
 use crate::diagnostic::{Failure, Outcome};
 
 /// How a block ended.
@@ -97,8 +96,11 @@ impl Interpreter {
                         Flow::Next | Flow::Continue => {}
                     }
                     if let Some(carried) = &mut carried {
-                        self.check_carried(carried, line)?;
+                        self.close_iteration(carried, line)?;
                     }
+                }
+                if let Some(carried) = carried {
+                    carried.close();
                 }
                 return self.block(rest, frame);
             }
@@ -246,69 +248,6 @@ impl Interpreter {
         self.special(&value, "__exit__", nothing, line)
             .transpose()?;
         Ok(flow)
-    }
-
-    fn run_for(
-        &mut self,
-        target: &Target,
-        iterable: &Node,
-        body: &[Statement],
-        rest: &[Statement],
-        frame: &Rc<Frame>,
-        line: u32,
-    ) -> Outcome<Flow> {
-        let iterable = self.evaluate(iterable, frame)?;
-        let (kind, trips) = match &iterable {
-            Value::Range(range, kind) => {
-                let (start, stop, step) = **range;
-                (*kind, super::subscripts::range_length(start, stop, step))
-            }
-            _ => (LoopKind::Python, 0),
-        };
-        let mut walk = self.walk(iterable, line)?;
-        self.device.open_loop(kind, trips.max(0) as u64, line);
-        let mut carried = (kind == LoopKind::Dynamic).then(|| self.carried(Some(frame)));
-        let mut result = Ok(None);
-        while let Some(item) = walk.next() {
-            if let Err(failure) = self.step(line) {
-                result = Err(failure);
-                break;
-            }
-            self.device.open_scope();
-            let (item, counted) = match (kind, item) {
-                // What the body gets is a number of the device, not of Python.
-                (LoopKind::Dynamic, Value::Int(at)) => {
-                    (computed(Some(at), false), self.device.branch(line))
-                }
-                (_, item) => (item, Ok(())),
-            };
-            let flow = counted
-                .and_then(|()| self.store(target, item, frame, line))
-                .and_then(|()| self.block(body, frame));
-            let flow = flow.and_then(|flow| match &mut carried {
-                Some(carried) => self.check_carried(carried, line).map(|()| flow),
-                None => Ok(flow),
-            });
-            self.device.close_scope();
-            self.device.next_iteration();
-            match flow {
-                Ok(Flow::Next | Flow::Continue) => {}
-                Ok(other) => {
-                    result = Ok(Some(other));
-                    break;
-                }
-                Err(failure) => {
-                    result = Err(failure);
-                    break;
-                }
-            }
-        }
-        self.device.close_loop();
-        match result? {
-            Some(Flow::Return(value)) => Ok(Flow::Return(value)),
-            Some(_) => Ok(Flow::Next),
-            None => self.block(rest, frame),
-        }
     }
 
     fn augment(

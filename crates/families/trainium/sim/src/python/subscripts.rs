@@ -9,28 +9,6 @@ use super::value::Value;
 use crate::api::{Dialect, indexing};
 use crate::diagnostic::{Failure, Outcome};
 
-/// A walk over the items of a value.
-pub(super) enum Walk {
-    Range(i64, i64, i64),
-    Items(std::vec::IntoIter<Value>),
-}
-
-impl Walk {
-    pub(super) fn next(&mut self) -> Option<Value> {
-        match self {
-            Self::Range(at, stop, step) => {
-                if (*step > 0 && *at >= *stop) || (*step < 0 && *at <= *stop) {
-                    return None;
-                }
-                let value = *at;
-                *at = at.saturating_add(*step);
-                Some(Value::Int(value))
-            }
-            Self::Items(items) => items.next(),
-        }
-    }
-}
-
 /// Number of values of a range.
 pub(super) fn range_length(start: i64, stop: i64, step: i64) -> i64 {
     if step > 0 && stop > start {
@@ -43,13 +21,6 @@ pub(super) fn range_length(start: i64, stop: i64, step: i64) -> i64 {
 }
 
 impl Interpreter {
-    pub(super) fn walk(&mut self, value: Value, line: u32) -> Outcome<Walk> {
-        match &value {
-            Value::Range(range, _) => Ok(Walk::Range(range.0, range.1, range.2)),
-            _ => Ok(Walk::Items(self.iterate(&value, line)?.into_iter())),
-        }
-    }
-
     /// All items of a value.
     pub(super) fn iterate(&mut self, value: &Value, line: u32) -> Outcome<Vec<Value>> {
         let length = match value {

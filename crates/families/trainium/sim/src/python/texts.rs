@@ -140,3 +140,31 @@ impl Interpreter {
         Ok(out)
     }
 }
+
+/// The whole number that a text spells, as `int` reads it: with blanks around it, a sign, single
+/// underscores between digits, and the prefix of its base, which base 0 goes by.
+pub(super) fn whole(text: &str, base: Option<i64>) -> Option<Value> {
+    let text = text.trim();
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let lower = digits.to_ascii_lowercase();
+    let prefixed = [("0x", 16), ("0o", 8), ("0b", 2)]
+        .into_iter()
+        .find_map(|(prefix, radix)| Some((lower.strip_prefix(prefix)?, radix)));
+    let (digits, radix) = match (prefixed, base?) {
+        (Some((rest, radix)), base) if base == 0 || base == i64::from(radix) => {
+            (rest.strip_prefix('_').unwrap_or(rest), radix)
+        }
+        (None, 0) => (&*lower, 10),
+        (_, base) => (&*lower, u32::try_from(base).ok()?),
+    };
+    let is_digit = |it: &str| !it.is_empty() && it.chars().all(|it| it.is_digit(radix));
+    if !(2..=36).contains(&radix) || !digits.split('_').all(is_digit) {
+        return None;
+    }
+    let magnitude = i128::from_str_radix(&digits.replace('_', ""), radix).ok()?;
+    let number = if negative { -magnitude } else { magnitude };
+    i64::try_from(number).ok().map(Value::Int)
+}

@@ -135,6 +135,8 @@ pub(crate) enum Value {
     /// `super()`: a class and the object whose method looks for another.
     Super(Rc<(Rc<Class>, Value)>),
     Register(Rc<Register>),
+    /// What a variable was before a loop on the device, and what an iteration has left in it.
+    Left(Rc<(Value, Value)>),
     /// A name bound by harness code that cannot be run here: the failure when it is used.
     Broken(Rc<crate::diagnostic::Failure>),
 }
@@ -197,6 +199,7 @@ impl Value {
             Self::Super(_) => "super",
             Self::Register(register) if register.scalar => "scalar",
             Self::Register(_) => "register",
+            Self::Left(both) => both.1.type_name(),
             Self::Broken(_) => "name of harness code",
         }
     }

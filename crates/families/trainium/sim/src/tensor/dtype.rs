@@ -130,6 +130,11 @@ impl Dtype {
         matches!(self, Int32 | Uint32 | Int16 | Uint16 | Int8 | Uint8)
     }
 
+    /// Whether it holds integers with a sign.
+    pub(crate) const fn is_signed(self) -> bool {
+        matches!(self, Int32 | Int16 | Int8)
+    }
+
     /// Whether the element array runs it at a quarter of its speed.
     pub(crate) const fn is_slow_on_array(self) -> bool {
         matches!(self, Float32 | Int32 | Uint32)
@@ -212,13 +217,12 @@ impl Dtype {
             (true, false) => return other,
             (false, true) => return self,
             (true, true) => {
-                let signed = |d: Self| matches!(d, Int32 | Int16 | Int8);
                 let (wide, narrow) = if self.bytes() >= other.bytes() {
                     (self, other)
                 } else {
                     (other, self)
                 };
-                return match (signed(wide), signed(narrow)) {
+                return match (wide.is_signed(), narrow.is_signed()) {
                     (a, b) if a == b => wide,
                     (true, false) if wide.bytes() > narrow.bytes() => wide,
                     _ => match wide.bytes() {

@@ -1,5 +1,6 @@
-//! Patterns of bits of the types of elements.
+//! Patterns of bits of the types of elements, and operators on them.
 
+use crate::attacks::{FIRST, SECOND, run};
 use autocomp_trainium_sim::Dtype;
 use autocomp_trainium_sim::POISON;
 use autocomp_trainium_sim::inside::{Parts, decode, encode, keep, read, write};
@@ -72,4 +73,70 @@ fn a_word_is_known_when_all_of_its_bytes_are() {
         unknown,
     );
     assert_eq!(narrow.map(f32::to_bits), [POISON; 2]);
+}
+
+/// Operators on bits see all 32 of them, and nothing is rounded or kept in a range.
+#[test]
+fn operators_on_bits_work_on_words() {
+    let words = "a = t.view(nl.int32)\nb = t.view(nl.uint32)\n";
+    let small = "h = nl.ndarray((128, 512), dtype=nl.uint8, buffer=nl.sbuf)\nnisa.memset(dst=h, value=5)\nnisa.tensor_scalar(dst=h, data=h, op0=nl.invert, operand0=None)\nnisa.tensor_scalar(dst=t, data=t, op0=nl.multiply, operand0=0.0)\nnisa.tensor_tensor(dst=t, data1=t, data2=h, op=nl.add)";
+    type Expected = fn(f32) -> f32;
+    let cases: [(&str, Expected); 7] = [
+        (
+            "nisa.tensor_scalar(dst=b, data=b, op0=nl.bitwise_and, operand0=0xffffffff)",
+            |it| it,
+        ),
+        (
+            "nisa.tensor_scalar(dst=b, data=b, op0=nl.bitwise_xor, operand0=0x80000000)",
+            |it| -it,
+        ),
+        (
+            "nisa.tensor_scalar(dst=a, data=a, op0=nl.bitwise_xor, operand0=-2147483648)",
+            |it| -it,
+        ),
+        (
+            "nisa.tensor_scalar(dst=a, data=a, op0=nl.bitwise_and, operand0=0x7fffffff, op1=nl.bitwise_or, operand1=-2147483648)",
+            |it| -it.abs(),
+        ),
+        (
+            "nisa.tensor_tensor(dst=a, data1=a, data2=a, op=nl.bitwise_or)",
+            |it| it,
+        ),
+        (
+            "nisa.tensor_scalar(dst=b, data=b, op0=nl.right_shift, operand0=16, op1=nl.left_shift, operand1=16)",
+            |it| f32::from_bits(it.to_bits() & 0xFFFF_0000),
+        ),
+        (small, |_| 250.0),
+    ];
+    for (body, expected) in cases {
+        let body = format!("{words}{body}\nnisa.dma_copy(dst=o, src=t)");
+        let evaluation = run(SECOND, &body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        let plain = run(SECOND, "nisa.dma_copy(dst=o, src=t)").expect("a copy");
+        let both = evaluation.outputs[0]
+            .data
+            .iter()
+            .zip(&plain.outputs[0].data);
+        for (found, read) in both {
+            assert_eq!(found.to_bits(), expected(*read).to_bits(), "{body}");
+        }
+    }
+}
+
+/// The vendor's operators have the logical shift to the right alone.
+#[test]
+fn a_shift_to_the_right_brings_zeros() {
+    let cases = [
+        (
+            SECOND,
+            "nisa.memset(dst=i, value=-8)\nj = nl.ndarray((128, 1), dtype=nl.int32, buffer=nl.sbuf)\nnisa.tensor_scalar(dst=j, data=i, op0=nl.right_shift, operand0=28)\nnisa.tensor_copy(dst=z, src=t)\nnisa.tensor_copy(dst=z[:, 0:1], src=j)\nnisa.dma_copy(dst=o, src=z)",
+        ),
+        (
+            FIRST,
+            "i = nl.full((128, 512), -8, dtype=nl.int32, buffer=nl.sbuf)\nnl.store(o, nisa.tensor_scalar(i, np.right_shift, 28))",
+        ),
+    ];
+    for (head, body) in cases {
+        let evaluation = run(head, body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        assert_eq!(evaluation.outputs[0].data[0], 15.0, "{body}");
+    }
 }

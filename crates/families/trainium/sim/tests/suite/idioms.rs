@@ -338,3 +338,50 @@ fn what_is_refused_says_what_to_write() {
         assert!(failure.line > 4, "{failure}\n{source}");
     }
 }
+
+#[test]
+fn loops_walk_over_what_they_change() {
+    let list = "z = [1]\nn = 0\nfor k in z:\n  n += k\n  if len(z) < 4:\n    z.append(k + 1)\nassert n == 10\nscale(t, 2)";
+    doubles(SECOND, &second("", list));
+    let removed =
+        "z = [1, 2, 3, 4]\nn = 0\nfor k in z:\n  n += k\n  z.pop()\nassert n == 3\nscale(t, 2)";
+    doubles(SECOND, &second("", removed));
+    for (body, code) in [
+        ("z = [1]\nfor k in z:\n  z.append(1)", "memory-limit"),
+        ("z = {1: 1}\nfor k in z:\n  z[k + 1] = 1", "runtime-error"),
+        ("z = {1}\nfor k in z:\n  z.add(k + 1)", "runtime-error"),
+    ] {
+        let failure = run(&format!("{SECOND}{}", second("", body))).expect_err(body);
+        assert!(
+            [code, "step-limit"].contains(&failure.code.as_str()),
+            "{failure}\n{body}"
+        );
+    }
+}
+
+#[test]
+fn numbers_as_python_has_them() {
+    let read = "assert int('0x1f', 16) == 31 and int('-1f', 16) == -31 and int('0b101', 0) == 5 and int(' 1_000 ') == 1000 and int('z', 36) == 35 and int('0b1', 16) == 177\nscale(t, 2)";
+    doubles(SECOND, &second("", read));
+    for (body, code, said) in [
+        ("z = 0 ** -1", "zero-division-error", ""),
+        ("z = 0.0 ** -1", "zero-division-error", ""),
+        ("z = (-1) ** 0.5", "type-error", "complex"),
+        ("z = 1 << -1", "value-error", "negative"),
+        ("z = 1 >> -1", "value-error", "negative"),
+        ("z = int('0x1f')", "value-error", "0x1f"),
+        ("z = int('1__0')", "value-error", "1__0"),
+        (
+            "z = nl.ndarray((4, -5), dtype=nl.float32, buffer=nl.sbuf)",
+            "value-error",
+            "dimension 1 is -5",
+        ),
+        ("z = f'{1:999999999}'", "memory-limit", "wide"),
+        ("z = sum(range(10 ** 12))", "memory-limit", "ranges"),
+    ] {
+        let failure = run(&format!("{SECOND}{}", second("", body))).expect_err(body);
+        assert_eq!(failure.code, code, "{failure}\n{body}");
+        assert!(failure.message.contains(said), "{failure}\n{body}");
+        assert_eq!(failure.line, 14, "{failure}\n{body}");
+    }
+}

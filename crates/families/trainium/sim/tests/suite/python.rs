@@ -169,6 +169,76 @@ fn python_decides_nothing_on_the_device() {
     assert_eq!(data("", &own), counted(8.0));
 }
 
+/// The first dialect reads the bodies of `affine_range` and `sequential_range` once, too.
+fn move_columns(body: &str) -> Result<Evaluation, Box<Failure>> {
+    let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
+    let source = format!(
+        "import neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\nG = [0]\n@nki.jit\ndef solution(a):\n  o = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  nl.store(o, nl.zeros((4, 8), dtype=nl.float32))\n  def move(at):\n    nl.store(o[:, at:at + 2], nl.load(a[:, at:at + 2]))\n{body}  return o\n"
+    );
+    let inputs = parse_inputs("a:f32[4,8]", Some(1)).unwrap();
+    evaluate(&source, "solution", &inputs, &Options::default())
+}
+
+#[test]
+fn iterations_of_the_first_dialect_find_what_was_before_the_loop() {
+    for (body, columns) in [
+        (
+            "k = 0\nfor i in nl.sequential_range(4):\n  move(k)\n  k += 2",
+            0..2,
+        ),
+        (
+            "k = 4\nfor i in nl.sequential_range(2):\n  move(k)\n  k = 2 * i",
+            4..6,
+        ),
+        (
+            "s = (2, 4)\nfor i in nl.sequential_range(2):\n  move(s[0])\n  s = (s[1], s[1] + 2)\nmove(s[0])",
+            2..6,
+        ),
+        (
+            "k = 0\ndef next():\n  nonlocal k\n  k += 2\n  return k\nfor i in nl.sequential_range(3):\n  move(next())",
+            2..4,
+        ),
+        (
+            "for j in nl.sequential_range(2):\n  k = 4\n  for i in nl.sequential_range(2):\n    move(k)\n    k += 2",
+            4..6,
+        ),
+        (
+            "first = True\nfor i in nl.sequential_range(4):\n  at = 2 if first else 0\n  first = False\n  move(at)",
+            2..4,
+        ),
+    ] {
+        let result = move_columns(body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        let told = result
+            .remarks
+            .iter()
+            .any(|it| it.code == "carried-by-python");
+        assert!(told, "{body}");
+        let row = &result.outputs[0].data[..8];
+        let moved: Vec<usize> = (0..8).filter(|at| row[*at] != 0.0).collect();
+        assert_eq!(moved, columns.collect::<Vec<_>>(), "{body}");
+    }
+    for body in [
+        "for i in nl.affine_range(4):\n  move(2 * G[0])\n  G[0] += 1",
+        "l = []\nfor i in nl.affine_range(4):\n  l.append(i)\n  move(2 * len(l) - 2)",
+    ] {
+        let failure = move_columns(body).expect_err(body);
+        assert_eq!(failure.code, "carried-by-python", "{failure}\n{body}");
+    }
+    for body in [
+        // What an iteration sets before it reads it, lists of its own included, and what it leaves.
+        "for j in nl.affine_range(2):\n  for i in nl.affine_range(2):\n    k = 2 * i\n    l = [k]\n    l.append(4 * j)\n    k += l[1]\n    move(k)\nmove(k)",
+        // Loops that are written out may carry.
+        "l = []\nk = 0\nfor i in nl.static_range(2):\n  move(k)\n  k += 2\n  l.append(k)\nfor i in range(2):\n  move(k)\n  k += 2",
+        "for j in nl.sequential_range(2):\n  k = 4 * j\n  for i in nl.static_range(2):\n    move(k)\n    k += 2",
+        // Set again to what it was.
+        "k = 2\nfor i in nl.affine_range(4):\n  move(k * i)\n  k = 2",
+    ] {
+        let result = move_columns(body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        assert!(result.remarks.is_empty(), "{body}: {:?}", result.remarks);
+        assert!(result.outputs[0].data.iter().all(|it| *it != 0.0), "{body}");
+    }
+}
+
 #[test]
 fn what_is_seen_as_tfloat32_has_its_precision() {
     // 1 + 2^-12 needs two bits more than tfloat32 has.
