@@ -3,11 +3,12 @@
 use super::preparation::Ready;
 use super::preparation::plain_error;
 use super::{CudaBench, MOST_STEPS};
+use crate::compiler::KERNEL_FILE;
 use crate::diagnosis::diagnose;
 use crate::requests::Request;
 use autocomp_catalog::Problem;
-use autocomp_core::{Diagnostic, Outcome, Seed, Severity};
-use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, Order, Run};
+use autocomp_core::{Diagnostic, Outcome, Seed, Severity, SourceLocation};
+use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, LateRead, Order, Run, Thread};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict, comparison};
 use std::sync::Arc;
@@ -241,6 +242,9 @@ impl CudaBench {
                             found.message
                         );
                         found.remedy = Some("blocks of a launch and warps of a block run in any order, and others come between two atomic operations: let none rely on another that has not published its part, and try a compare-and-swap again that fails".into());
+                        if let Some(read) = &memory.late_read {
+                            tell_late_read(&mut found, read, source);
+                        }
                     }
                     found.notes.insert(0, format!("input set: {}", case.name));
                     return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
@@ -280,4 +284,23 @@ impl CudaBench {
         })?;
         Ok(Ok(Right { told, case: last }))
     }
+}
+
+/// Says which read got what was there before a store of another thread.
+fn tell_late_read(found: &mut Diagnostic, read: &LateRead, source: &str) {
+    let line = read.line.0 as usize;
+    found.location = (line != 0).then(|| SourceLocation {
+        file: KERNEL_FILE.to_owned(),
+        line: read.line.0,
+        column: None,
+    });
+    let text = source.lines().nth(line.wrapping_sub(1));
+    found.notes.extend(text.map(|it| it.trim().to_owned()));
+    let who = |it: &Thread| format!("thread {:?} of block {:?}", it.thread, it.block);
+    found.notes.push(format!(
+        "{} reads here what {} has stored, and gets what was there before: volatile and relaxed accesses order nothing",
+        who(&read.reader),
+        who(&read.writer),
+    ));
+    found.remedy = Some("put `__syncwarp()`, `__syncthreads()` or a fence (`__threadfence()`) and an atomic operation between the store and the read; what only polls a flag may read it again".into());
 }

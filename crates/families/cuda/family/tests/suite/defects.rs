@@ -249,3 +249,62 @@ fn planted_defects_are_found_where_they_are() {
     }
     assert!(missed.is_empty(), "{missed:#?}");
 }
+
+/// Sums of a warp through volatile memory as before independent threads, and parts of several
+/// blocks that a counter publishes.
+#[test]
+fn volatile_words_need_what_orders_them() {
+    let name = "cuda/reduce-sum-f32-1000003";
+    let warp = |order: &str| {
+        format!(
+            "__global__ void sum(const float* x, float* y) {{
+  __shared__ float sm[64]; int t = threadIdx.x; float v = 0;
+  for (int i = t; i < 1000003; i += 64) v += x[i];
+  sm[t] = v; __syncthreads();
+  if (t < 32) {{
+    volatile float* s = sm; v = s[t] + s[t + 32];
+    for (int o = 16; o; o /= 2) {{
+      s[t] = v; {order}
+      if (t < o) v += s[t + o];
+      {order}
+    }}
+    if (t == 0) y[0] = v;
+  }}
+}}
+void solution(const float* X, float* Y) {{ sum<<<1, 64>>>(X, Y); }}
+"
+        )
+    };
+    let last = |fence: &str| {
+        format!(
+            "__device__ int count;
+__global__ void begin() {{ count = 0; }}
+__global__ void sum(const float* x, float* y, volatile float* part) {{
+  float v = 0;
+  for (int i = blockIdx.x * 32 + threadIdx.x; i < 1000003; i += 64 * 32) v += x[i];
+  for (int o = 16; o; o /= 2) v += __shfl_down_sync(~0u, v, o);
+  if (threadIdx.x) return;
+  part[blockIdx.x] = v; {fence}
+  if (atomicAdd(&count, 1) != 63) return;
+  v = 0; for (int i = 0; i < 64; i++) v += part[i];
+  y[0] = v;
+}}
+void solution(const float* X, float* Y) {{
+  float* part; cudaMalloc(&part, 256); begin<<<1, 1>>>(); sum<<<64, 32>>>(X, Y, part);
+}}
+"
+        )
+    };
+    let bench = open_on(&problem(name), "cuda-sm89");
+    for (wrong, line, right) in [
+        (warp(""), "s[t + o]", warp("__syncwarp();")),
+        (last(""), "part[i]", last("__threadfence();")),
+    ] {
+        let found = verdict_of(&*bench, &wrong);
+        let (outcome, code) = (Outcome::Wrong, "depends-on-block-order");
+        assert_eq!((found.0, found.1.as_str()), (outcome, code), "{found:?}");
+        assert!(found.2.contains(line), "{found:?}");
+        let found = verdict_of(&*bench, &right);
+        assert_eq!(found.0, Outcome::Ok, "{found:?}");
+    }
+}

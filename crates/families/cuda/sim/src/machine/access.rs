@@ -90,7 +90,7 @@ impl<O: Witness> Block<'_, O> {
         (space, bytes, signed): (Space, u32, bool),
         d: &[Reg],
         address: Address,
-        (no_l1, meant): (bool, Meant),
+        (no_l1, meant, line): (bool, Meant, u32),
         lanes: u32,
     ) -> Result<(), Failed> {
         if meant == Meant::Strong {
@@ -118,12 +118,14 @@ impl<O: Witness> Block<'_, O> {
             }
             return Ok(());
         }
+        let is_late = meant == Meant::Strong && self.delays.is_some();
         for (register, idx) in d.iter().zip(0_u64..) {
             let mut places = addresses;
             for place in &mut places {
                 *place = place.wrapping_add(idx * u64::from(bytes));
             }
             if let Reg::Word(register) = register
+                && !is_late
                 && let Some(values) = self.read_row(how, &places, lanes)
             {
                 put(&mut warp.words[*register as usize], values, lanes);
@@ -132,8 +134,12 @@ impl<O: Witness> Block<'_, O> {
             let mut values = [0_u64; 32];
             for lane in 0..32 {
                 if lanes >> lane & 1 != 0 {
-                    values[lane as usize] =
-                        self.read_one(warp, lane, how, places[lane as usize])?;
+                    let value = self.read_one(warp, lane, how, places[lane as usize])?;
+                    let seen = match is_late {
+                        true => self.seen(warp, lane, (how, line), places[lane as usize]),
+                        false => None,
+                    };
+                    values[lane as usize] = seen.unwrap_or(value);
                 }
             }
             self.keep(warp, *register, values, (bytes, signed), lanes);
@@ -226,8 +232,11 @@ impl<O: Witness> Block<'_, O> {
         };
         self.tell(warp, whole, &addresses, lanes, (false, false));
         self.check_vector(whole, &addresses, lanes, a.len())?;
+        let is_late = meant == Meant::Strong && self.delays.is_some();
         for (register, idx) in a.iter().zip(0_u64..) {
-            if let Reg::Word(register) = register {
+            if let Reg::Word(register) = register
+                && !is_late
+            {
                 let mut places = addresses;
                 for place in &mut places {
                     *place = place.wrapping_add(idx * u64::from(bytes));
@@ -245,6 +254,9 @@ impl<O: Witness> Block<'_, O> {
                         Reg::Predicate(_) => 0,
                     };
                     let address = addresses[lane as usize].wrapping_add(idx * u64::from(bytes));
+                    if is_late {
+                        self.hide(warp, lane, how, address)?;
+                    }
                     self.write_one(warp, lane, how, address, value)?;
                 }
             }

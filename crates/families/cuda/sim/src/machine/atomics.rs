@@ -30,9 +30,8 @@ impl<O: Witness> Block<'_, O> {
             kind: Kind::Strong,
         };
         self.tell_of(warp, how, &addresses, lanes, (true, false, true));
-        if let (Some(reach), true) = (releases, self.is_watched) {
-            self.precedence
-                .fence(warp.number, lanes, reach == Reach::Device);
+        if let Some(reach) = releases {
+            self.fence(warp, lanes, reach == Reach::Device);
         }
         self.let_others_come();
         let value = |warp: &Warp, register: u32, lane: usize| match bytes {
@@ -45,6 +44,7 @@ impl<O: Witness> Block<'_, O> {
                 continue;
             }
             let address = addresses[lane as usize];
+            self.show(how, address);
             let read = How {
                 write: false,
                 ..how

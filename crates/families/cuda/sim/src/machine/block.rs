@@ -1,6 +1,7 @@
 //! One block: its warps take turns, and it with others.
 
 use super::access::Failed;
+use super::delays::Delays;
 use super::findings::{Fault, Finding, Thread};
 use super::launch::{Launch, Order};
 use super::memory::DeviceMemory;
@@ -29,6 +30,8 @@ pub(crate) struct Block<'r, O> {
     pub(crate) shared_shadow: Shadow,
     /// What threads know of each other's uses of memory.
     pub(crate) precedence: Precedence,
+    /// Stores that others do not see yet, in the mixed run where nobody looks for races.
+    pub(crate) delays: Option<Delays>,
     /// Its number in the grid.
     pub(crate) number: u32,
     /// Whether races and reads of what nobody wrote are looked for.
@@ -106,6 +109,9 @@ impl<O: Witness> Block<'_, O> {
     /// before what depends on it.
     pub(super) fn let_others_come(&mut self) {
         self.is_over = matches!(self.turns, Order::Mixed(_));
+        if let Some(delays) = &mut self.delays {
+            delays.read();
+        }
     }
 
     /// Takes the place of a resident block, or gives it back.

@@ -262,7 +262,7 @@ impl<O: Witness> Block<'_, O> {
                 no_l1,
                 meant,
             } => {
-                let flags = (*no_l1, *meant);
+                let flags = (*no_l1, *meant, line);
                 self.load(warp, (*space, *bytes, *signed), d, *address, flags, lanes)?;
             }
             Op::Store {
@@ -273,9 +273,8 @@ impl<O: Witness> Block<'_, O> {
                 meant,
                 releases,
             } => {
-                if let (Some(reach), true) = (releases, self.is_watched) {
-                    let is_of_device = *reach == Reach::Device;
-                    self.precedence.fence(warp.number, lanes, is_of_device);
+                if let Some(reach) = releases {
+                    self.fence(warp, lanes, *reach == Reach::Device);
                 }
                 self.store(warp, (*space, *bytes), a, *address, *meant, lanes)?;
             }
@@ -447,6 +446,7 @@ impl<O: Witness> Block<'_, O> {
             }
             Op::BarrierWarp { members } => {
                 meeting!(*members);
+                self.show_all(warp.number, lanes);
                 if self.is_watched {
                     let named = warp.words[*members as usize][first(lanes) as usize];
                     self.precedence.meet(warp.number, lanes, named);
@@ -457,11 +457,7 @@ impl<O: Witness> Block<'_, O> {
             } => {
                 return self.arrive(warp, idx, *number, *is_arrival, lanes);
             }
-            Op::Fence { device } => {
-                if self.is_watched {
-                    self.precedence.fence(warp.number, lanes, *device);
-                }
-            }
+            Op::Fence { device } => self.fence(warp, lanes, *device),
             Op::Trap => return Err((Fault::Trap, first(lanes))),
             Op::Branch { .. } | Op::Exit => {}
         }

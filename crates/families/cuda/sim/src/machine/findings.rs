@@ -97,3 +97,15 @@ pub struct Finding {
     /// Who.
     pub thread: Thread,
 }
+
+/// A thread has read what another has stored, both by volatile or relaxed accesses, and got what
+/// was there before, since nothing ordered them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LateRead {
+    /// Line of the source, 0 if it is not known.
+    pub line: Line,
+    /// Who has read.
+    pub reader: Thread,
+    /// Who has stored.
+    pub writer: Thread,
+}

@@ -1,6 +1,7 @@
 //! Launches: which kernel, how many threads, with what.
 
 use super::block::{Block, Resident};
+use super::delays::Delays;
 use super::findings::{Fault, Finding, Thread};
 use super::memory::DeviceMemory;
 use super::observer::{Nobody, Observer, Somebody, Witness};
@@ -297,6 +298,7 @@ impl Launch {
             shared: Vec::new(),
             shared_shadow: Shadow::default(),
             precedence: Precedence::default(),
+            delays: (!run.is_watched && matches!(run.order, Order::Mixed(_))).then(Delays::default),
             number: 0,
             is_watched: run.is_watched,
             arrived: [0; 16],

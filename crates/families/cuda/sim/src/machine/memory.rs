@@ -1,6 +1,6 @@
 //! Memory of the device and of a block.
 
-use super::findings::{Fault, Finding, Thread};
+use super::findings::{Fault, Finding, LateRead, Thread};
 use super::shadow::{Initialised, Shadow};
 use crate::decode::{BUFFER_WINDOW, RANGE, VARIABLE_WINDOW};
 use crate::ptx::{Line, Module, Space};
@@ -40,6 +40,8 @@ enum Scratch {
 #[derive(Clone, Debug, Default)]
 pub struct DeviceMemory {
     areas: Vec<Area>,
+    /// The first read that got what was there before, in the mixed run.
+    pub late_read: Option<LateRead>,
 }
 
 /// A place in an area.
@@ -64,7 +66,10 @@ impl DeviceMemory {
             area.bytes.resize(variable.bytes as usize, 0);
             area.is_constant = variable.space == Space::Const;
         }
-        Self { areas }
+        Self {
+            areas,
+            late_read: None,
+        }
     }
 
     /// Adds a buffer and returns its number. `is_filled` says that its contents may be read

@@ -8,6 +8,7 @@ mod block;
 mod collectives;
 mod convert;
 mod copies;
+mod delays;
 mod execute;
 mod findings;
 mod fragments;
@@ -26,7 +27,7 @@ mod specials;
 mod warp;
 mod watch;
 
-pub use findings::{Fault, Finding, Thread};
+pub use findings::{Fault, Finding, LateRead, Thread};
 pub use launch::{Launch, Limits, Order, Run};
 pub use memory::{DeviceMemory, HOST};
 pub use observer::{Access, Observer};

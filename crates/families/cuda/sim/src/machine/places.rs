@@ -12,7 +12,7 @@ use crate::ptx::Space;
 impl How {
     /// Names the memory that the access goes to, and the address within that memory.
     #[inline(always)]
-    fn resolved(self, address: u64) -> (Self, u64) {
+    pub(super) fn resolved(self, address: u64) -> (Self, u64) {
         if self.space != Space::Generic {
             return (self, address);
         }

@@ -129,6 +129,14 @@ impl<O: Witness> Block<'_, O> {
         })
     }
 
+    /// Lets others see what threads of a warp have written, and what they know.
+    pub(super) fn fence(&mut self, warp: &Warp, lanes: u32, is_of_device: bool) {
+        self.show_all(warp.number, lanes);
+        if self.is_watched {
+            self.precedence.fence(warp.number, lanes, is_of_device);
+        }
+    }
+
     /// Passes on what threads know by words that they use atomically.
     fn strong(&mut self, by: Who, how: How, word: u64) {
         match how.write {

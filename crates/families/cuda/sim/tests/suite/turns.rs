@@ -104,3 +104,41 @@ fn what_few_blocks_do_in_as_many_steps_costs() {
     );
     assert!(1.1 * none < all, "{all} {none}");
 }
+
+#[test]
+fn volatile_words_are_seen_late_unless_something_orders_them() {
+    let own = "cvt.u32.u64 %r1, %t4; st.volatile.shared.u32 [%r1], %t;";
+    let of_neighbour = "xor.b32 %r2, %r1, 4; ld.volatile.shared.u32 %r3, [%r2];
+         mov.u32 %r4, %ctaid.x; shl.b32 %r4, %r4, 10; add.u32 %r4, %r4, %r1;
+         cvt.u64.u32 %d1, %r4; add.u64 %d1, %y, %d1; st.global.u32 [%d1], %r3;";
+    let exchange = |order: &str| words(&format!("{own} {order} {of_neighbour}"));
+    let right = 255 * 256;
+    let counts = exchange("");
+    assert!(counts[0] == right && counts[2] != right, "{counts:?}");
+    for order in ["bar.warp.sync -1;", "bar.sync 0;", "membar.cta;"] {
+        assert_eq!(exchange(order), [right; 3], "{order}");
+    }
+    // The block that comes last adds up what both have left.
+    let last = |fence: &str| {
+        words(&format!(
+            "setp.ne.u32 %p1, %t, 0; @%p1 bra end; mov.u32 %r1, %ctaid.x;
+             mul.wide.u32 %d1, %r1, 4; add.u64 %d1, %y, %d1; add.u32 %r1, %r1, 1;
+             st.volatile.global.u32 [%d1], %r1; {fence}
+             mov.u32 %r2, 1; atom.global.add.u32 %r3, [%y+8], %r2;
+             setp.ne.u32 %p1, %r3, 1; @%p1 bra end;
+             ld.volatile.global.u32 %r4, [%y]; ld.volatile.global.u32 %r5, [%y+4];
+             add.u32 %r4, %r4, %r5; st.global.u32 [%y+12], %r4; end:"
+        ))
+    };
+    let sums = last("");
+    assert!(sums[0] == 8 && sums[2] != 8, "{sums:?}");
+    assert_eq!(last("membar.gl;"), [8; 3]);
+    // The second warp waits for a word of the first one.
+    let waits = by_warps(
+        "cvt.u32.u64 %r1, %t4; mov.u32 %r3, 0; st.volatile.shared.u32 [%r1], %r3; bar.sync 0;
+         setp.eq.u32 %p2, %r1, 128; @%p2 bra wait; mov.u32 %r3, 7; st.volatile.shared.u32 [%r1], %r3; bra end;
+         wait: ld.volatile.shared.u32 %r3, [%r1+-128]; setp.eq.u32 %p3, %r3, 0; @%p3 bra wait;
+         st.global.u32 [%y], %r3;",
+    );
+    assert_eq!(words(&waits), [7; 3]);
+}

@@ -1,0 +1,157 @@
+//! Volatile and relaxed stores that others do not see yet.
+//!
+//! Such a store is seen by others in any order with other words, until its thread meets them or
+//! passes a fence (PTX ISA, memory consistency model). In the mixed run, reads of the same kind
+//! by other threads therefore get what was there before, for a number of such reads that a seed
+//! decides. A thread that polls a flag reads it again; one that takes the word for data goes
+//! wrong.
+
+use super::access::{Failed, How};
+use super::block::Block;
+use super::findings::{LateRead, Thread};
+use super::observer::Witness;
+use super::precedence::Who;
+use super::warp::Warp;
+use crate::ptx::{Line, Space};
+use std::collections::HashMap;
+
+/// Reads of others that a store is hidden from, at most.
+const LONGEST: u64 = 64;
+
+/// A word: its block where it lies in shared memory, its address, and its bytes.
+pub(super) type Word = (Option<u32>, u64, u32);
+
+/// Returns the word that a thread of `block` means by an address, if others see that memory, too.
+pub(super) fn word(block: u32, how: How, address: u64) -> Option<Word> {
+    let (how, address) = how.resolved(address);
+    match how.space {
+        Space::Shared => Some((Some(block), address, how.bytes)),
+        Space::Global => Some((None, address, how.bytes)),
+        _ => None,
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Hidden {
+    /// Block and thread that wrote it.
+    by: (u32, Who),
+    /// What others see.
+    old: u64,
+    until: u64,
+}
+
+/// Stores of a launch that others do not see yet.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Delays {
+    words: HashMap<Word, Hidden>,
+    /// Strong reads of the launch.
+    time: u64,
+}
+
+impl Delays {
+    /// Notes that a warp reads what others change.
+    pub(super) fn read(&mut self) {
+        self.time += 1;
+    }
+
+    /// Hides that `by` has changed a word, which held `old`, from others for a while.
+    pub(super) fn hide(&mut self, word: Word, by: (u32, Who), old: u64) {
+        let is_hidden = |it: &Hidden| it.by == by && self.time < it.until;
+        if self.words.get(&word).is_some_and(is_hidden) {
+            return;
+        }
+        let drawn = (word.1 ^ self.time).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        let until = self.time + 2 + drawn % LONGEST;
+        self.words.insert(word, Hidden { by, old, until });
+    }
+
+    /// Returns what `by` sees of a word, if that is not what it holds, and who has written it.
+    pub(super) fn seen(&mut self, word: Word, by: (u32, Who)) -> Option<(u64, (u32, Who))> {
+        let hidden = *self.words.get(&word)?;
+        if hidden.until <= self.time {
+            self.words.remove(&word);
+            return None;
+        }
+        (hidden.by != by).then_some((hidden.old, hidden.by))
+    }
+
+    /// Lets all see a word.
+    pub(super) fn show(&mut self, word: Word) {
+        self.words.remove(&word);
+    }
+
+    /// Lets all see what threads of a warp have written.
+    pub(super) fn show_all(&mut self, block: u32, warp: u32, lanes: u32) {
+        self.words.retain(|_, hidden| {
+            let (of, who) = hidden.by;
+            (of, who.warp) != (block, warp) || lanes >> who.lane & 1 == 0
+        });
+    }
+}
+
+impl<O: Witness> Block<'_, O> {
+    /// Returns what a thread sees at an address, if that is not what it holds.
+    pub(super) fn seen(
+        &mut self,
+        warp: &Warp,
+        lane: u32,
+        (how, line): (How, u32),
+        address: u64,
+    ) -> Option<u64> {
+        let by = self.who(warp, lane);
+        let word = word(self.number, how, address)?;
+        let (old, writer) = self.delays.as_mut()?.seen(word, by)?;
+        let launch = self.launch;
+        let thread = |(block, who): (u32, Who)| Thread {
+            block: launch.block_position(block),
+            thread: launch.thread(who.warp * 32 + who.lane),
+        };
+        self.memory.late_read.get_or_insert_with(|| LateRead {
+            line: Line(line),
+            reader: thread(by),
+            writer: thread(writer),
+        });
+        Some(old)
+    }
+
+    fn who(&self, warp: &Warp, lane: u32) -> (u32, Who) {
+        (
+            self.number,
+            Who {
+                warp: warp.number,
+                lane,
+            },
+        )
+    }
+
+    /// Hides from others, for a while, what a thread is about to write.
+    pub(super) fn hide(
+        &mut self,
+        warp: &Warp,
+        lane: u32,
+        how: How,
+        address: u64,
+    ) -> Result<(), Failed> {
+        let old = self.read_one(warp, lane, how, address)?;
+        let by = self.who(warp, lane);
+        if let (Some(delays), Some(word)) = (&mut self.delays, word(self.number, how, address)) {
+            delays.hide(word, by, old);
+        }
+        Ok(())
+    }
+
+    /// Lets all see what an address holds.
+    pub(super) fn show(&mut self, how: How, address: u64) {
+        if let (Some(delays), Some(word)) = (&mut self.delays, word(self.number, how, address)) {
+            delays.show(word);
+        }
+    }
+
+    /// Lets all see what threads of a warp have written.
+    pub(super) fn show_all(&mut self, warp: u32, lanes: u32) {
+        let block = self.number;
+        if let Some(delays) = &mut self.delays {
+            delays.show_all(block, warp, lanes);
+        }
+    }
+}
