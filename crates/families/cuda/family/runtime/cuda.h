@@ -116,6 +116,51 @@ static __host__ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess;
 static __host__ inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 template <class K> static __host__ inline cudaError_t cudaFuncSetAttribute(K* kernel, cudaFuncAttribute attribute, int value) { return autocomp_attribute((const void*)kernel, attribute, value); }
 
+// What the host part may ask: the simulated machine answers.
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxSharedMemoryPerBlock = 8, cudaDevAttrWarpSize = 10,
+  cudaDevAttrMultiProcessorCount = 16, cudaDevAttrMaxThreadsPerMultiProcessor = 39, cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+static __host__ inline cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
+static __host__ inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : 101; }
+static __host__ inline cudaError_t cudaGetDeviceCount(int* count) { *count = 1; return cudaSuccess; }
+static __host__ inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "error"; }
+#ifdef AUTOCOMP_SMS
+static __host__ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device != 0) return 101;
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = 1024; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 49152; return cudaSuccess;
+    case cudaDevAttrWarpSize: *value = 32; return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount: *value = AUTOCOMP_SMS; return cudaSuccess;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = AUTOCOMP_WARPS * 32; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor: *value = AUTOCOMP_CAPABILITY / 10; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor: *value = AUTOCOMP_CAPABILITY % 10; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = AUTOCOMP_SHARED; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = AUTOCOMP_BLOCK_SHARED; return cudaSuccess;
+  }
+  return 1;
+}
+// By threads and dynamic shared memory alone: registers are not known before the vendor's compiler.
+template <class K> static __host__ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K*, int threads, size_t shared) {
+  if (threads < 1 || 1024 < threads) return 1;
+  int most = AUTOCOMP_WARPS / ((threads + 31) / 32);
+  if (AUTOCOMP_BLOCKS < most) most = AUTOCOMP_BLOCKS;
+  // Each block takes a KiB of its own.
+  int fit = (int)(AUTOCOMP_SHARED / (shared + 1024));
+  *blocks = fit < most ? fit : most;
+  return cudaSuccess;
+}
+#endif
+// What checks of errors print goes nowhere; a host part that gives up has crashed.
+struct FILE;
+#define stderr ((FILE*)0)
+template <class... A> static __host__ inline int fprintf(FILE*, const char*, A...) { return 0; }
+static __host__ inline void exit(int) { __builtin_trap(); }
+#define EXIT_FAILURE 1
+#define EXIT_SUCCESS 0
+
 // Where a thread is.
 #define AUTOCOMP_INDEX(NAME, REGISTER, LOW) \
   struct autocomp_##NAME { \
@@ -172,6 +217,15 @@ AUTOCOMP_SHUFFLE(__shfl_up_sync, up, unsigned, ((32 - w) << 8))
 AUTOCOMP_SHUFFLE(__shfl_down_sync, down, unsigned, autocomp_clamp(w))
 AUTOCOMP_SHUFFLE(__shfl_xor_sync, bfly, int, autocomp_clamp(w))
 AUTOCOMP_D unsigned __match_any_sync(unsigned m, unsigned v) { unsigned r; asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(r) : "r"(v), "r"(m)); return r; }
+AUTOCOMP_D unsigned __match_any_sync(unsigned m, int v) { return __match_any_sync(m, (unsigned)v); }
+AUTOCOMP_D unsigned __match_any_sync(unsigned m, float v) { return __match_any_sync(m, __builtin_bit_cast(unsigned, v)); }
+AUTOCOMP_D unsigned __match_any_sync(unsigned m, unsigned long long v) { unsigned r; asm volatile("match.any.sync.b64 %0, %1, %2;" : "=r"(r) : "l"(v), "r"(m)); return r; }
+AUTOCOMP_D unsigned __match_any_sync(unsigned m, long long v) { return __match_any_sync(m, (unsigned long long)v); }
+AUTOCOMP_D unsigned __match_all_sync(unsigned m, unsigned v, int* p) { return __nvvm_match_all_sync_i32p(m, v, p); }
+AUTOCOMP_D unsigned __match_all_sync(unsigned m, int v, int* p) { return __match_all_sync(m, (unsigned)v, p); }
+AUTOCOMP_D unsigned __match_all_sync(unsigned m, float v, int* p) { return __match_all_sync(m, __builtin_bit_cast(unsigned, v), p); }
+AUTOCOMP_D unsigned __match_all_sync(unsigned m, unsigned long long v, int* p) { return __nvvm_match_all_sync_i64p(m, v, p); }
+AUTOCOMP_D unsigned __match_all_sync(unsigned m, long long v, int* p) { return __match_all_sync(m, (unsigned long long)v, p); }
 #define AUTOCOMP_REDUCE(NAME, OP, T, S) \
   AUTOCOMP_D T NAME(unsigned m, T v) { T r; asm volatile("redux.sync." OP "." S " %0, %1, %2;" : "=r"(r) : "r"(v), "r"(m)); return r; }
 AUTOCOMP_REDUCE(__reduce_add_sync, "add", unsigned, "u32")
@@ -624,6 +678,36 @@ template <unsigned N> struct thread_block_tile {
 };
 template <unsigned N> AUTOCOMP_D thread_block_tile<N> tiled_partition(thread_block) { return thread_block_tile<N>(); }
 AUTOCOMP_D void sync(thread_block b) { b.sync(); }
+// The threads of a warp that come here together.
+struct coalesced_group {
+  unsigned mask;
+  static __device__ __forceinline__ unsigned lane() { return this_thread_block().thread_rank() % 32; }
+  // The lane of the thread `rank`.
+  __device__ __forceinline__ int nth(unsigned rank) const {
+    unsigned rest = mask;
+    for (; rank && rest; rank--) rest &= rest - 1;
+    return rest ? __ffs(rest) - 1 : (int)lane();
+  }
+  __device__ __forceinline__ unsigned thread_rank() const { return __popc(mask & ((1u << lane()) - 1)); }
+  __device__ __forceinline__ unsigned size() const { return __popc(mask); }
+  __device__ __forceinline__ unsigned num_threads() const { return size(); }
+  __device__ __forceinline__ void sync() const { __syncwarp(mask); }
+  template <class T> __device__ __forceinline__ T shfl(T v, unsigned from) const { return __shfl_sync(mask, v, nth(from % size())); }
+  template <class T> __device__ __forceinline__ T shfl_down(T v, unsigned by) const {
+    return __shfl_sync(mask, v, thread_rank() + by < size() ? nth(thread_rank() + by) : (int)lane());
+  }
+  template <class T> __device__ __forceinline__ T shfl_up(T v, unsigned by) const {
+    return __shfl_sync(mask, v, by <= thread_rank() ? nth(thread_rank() - by) : (int)lane());
+  }
+  __device__ __forceinline__ int any(int p) const { return __any_sync(mask, p); }
+  __device__ __forceinline__ int all(int p) const { return __all_sync(mask, p); }
+  __device__ __forceinline__ unsigned ballot(int p) const {
+    unsigned lanes = __ballot_sync(mask, p), ranks = 0, rank = 0;
+    for (unsigned rest = mask; rest; rest &= rest - 1, rank++) ranks |= (lanes >> (__ffs(rest) - 1) & 1u) << rank;
+    return ranks;
+  }
+};
+AUTOCOMP_D coalesced_group coalesced_threads() { return coalesced_group{__activemask()}; }
 template <class T> struct plus { __device__ __forceinline__ T operator()(T a, T b) const { return a + b; } };
 template <class T> struct greater { __device__ __forceinline__ T operator()(T a, T b) const { return max(a, b); } };
 template <class T> struct less { __device__ __forceinline__ T operator()(T a, T b) const { return min(a, b); } };

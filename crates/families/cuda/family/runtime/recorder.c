@@ -89,7 +89,12 @@ unsigned cudaConfigureCall(dim3 g, dim3 b, u64 bytes, void* stream) {
 }
 
 unsigned cudaSetupArgument(const void* from, u64 bytes, u64 offset) {
-  if (MOST_ARGUMENTS < offset || MOST_ARGUMENTS - offset < bytes) return 1;
+  if (MOST_ARGUMENTS < offset || MOST_ARGUMENTS - offset < bytes) {
+    request("arguments");
+    number(offset + bytes);
+    put('\n');
+    return 1;
+  }
   for (; argument_bytes < offset; argument_bytes++) arguments[argument_bytes] = 0;
   for (u64 at = 0; at < bytes; at++) arguments[offset + at] = ((const unsigned char*)from)[at];
   if (argument_bytes < offset + bytes) argument_bytes = offset + bytes;

@@ -59,7 +59,7 @@ impl CudaBench {
         let folder = &opening.surroundings.cache_folder;
         let toolchain = autocomp_toolchain::find_toolchain(opening.surroundings, opening.progress)?;
         let reference = Reference::new(problem, toolchain.clone(), folder)?;
-        let compiler = KernelCompiler::new(problem, toolchain, &machine.architecture, folder)?;
+        let compiler = KernelCompiler::new(problem, toolchain, &machine, folder)?;
         let text = target.machine(Some(opening.machine)).unwrap_or_default();
         let hash = |code: &str| {
             let mut hasher = ContentHasher::new("cuda evaluation");

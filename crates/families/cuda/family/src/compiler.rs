@@ -8,6 +8,7 @@ use crate::requests::Recording;
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Severity, Stage};
 use autocomp_cuda_sim::decode::{RANGE, buffer_address};
+use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
@@ -52,14 +53,14 @@ pub(crate) struct KernelCompiler {
 }
 
 impl KernelCompiler {
-    /// Prepares to compile for `architecture` (`sm_89`).
+    /// Prepares to compile for a machine.
     ///
     /// # Errors
     /// [`EvalError::Environment`] if the compiler cannot do that.
     pub(crate) fn new(
         problem: &Problem,
         toolchain: Toolchain,
-        architecture: &str,
+        machine: &Machine,
         cache_folder: &Path,
     ) -> Result<Self, EvalError> {
         let scratch = cache_folder.join("cuda-builds");
@@ -80,10 +81,20 @@ impl KernelCompiler {
             addresses.collect::<Vec<_>>().join(", ")
         );
         let macros = problem.macros.iter();
+        let capability = machine.architecture.trim_start_matches("sm_");
+        // What the host part may ask the machine.
+        let answers = [
+            ("CAPABILITY", capability.to_owned()),
+            ("SMS", machine.sms.to_string()),
+            ("WARPS", machine.warps.to_string()),
+            ("BLOCKS", machine.blocks.to_string()),
+            ("SHARED", machine.shared_bytes.to_string()),
+            ("BLOCK_SHARED", machine.block_shared_bytes.to_string()),
+        ];
         let architecture_here = std::env::consts::ARCH;
         let host = ["-x", "cuda", "--cuda-host-only"].map(str::to_owned);
         Ok(Self {
-            device: device_compiler(&toolchain, architecture)?,
+            device: device_compiler(&toolchain, &machine.architecture)?,
             host: compiler(&toolchain, CompileTarget::linux(architecture_here, &host))?,
             plain: compiler(&toolchain, CompileTarget::linux(architecture_here, &[]))?,
             runtime,
@@ -91,6 +102,7 @@ impl KernelCompiler {
             scratch,
             macros: macros
                 .map(|(name, value)| format!("-D{name}={value}"))
+                .chain(answers.map(|(name, value)| format!("-DAUTOCOMP_{name}={value}")))
                 .collect(),
             call,
         })

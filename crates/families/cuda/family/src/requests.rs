@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 /// Bytes of memory that a kernel may ask for, all together.
 const MOST_MEMORY: u64 = 128 << 20;
+/// Bytes of arguments of a launch, in PTX of before version 8.1.
+const MOST_ARGUMENTS: u64 = 4096;
 /// The attribute that allows more shared memory.
 const MOST_DYNAMIC_SHARED: u64 = 8;
 
@@ -80,6 +82,12 @@ impl Recording {
                 "free" => recording.requests.push(Request::Free { address: number(0)? }),
                 "stream" => {
                     return Err("the host part names a stream, and there is none but the default one: launch and copy on that".into());
+                }
+                "arguments" => {
+                    return Err(format!(
+                        "the host part launches a kernel with {} bytes of arguments, of which it may have {MOST_ARGUMENTS}: put them into memory of the device",
+                        number(0)?
+                    ));
                 }
                 "attribute" => {
                     if number(1)? == MOST_DYNAMIC_SHARED {

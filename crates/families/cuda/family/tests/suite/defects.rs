@@ -295,10 +295,34 @@ void solution(const float* X, float* Y) {{
 "
         )
     };
+    // Pairs of blocks, of which the mixed run takes one long after the other.
+    let pairs = |fence: &str| {
+        format!(
+            "__device__ int count[64];
+__global__ void begin() {{ count[threadIdx.x] = 0; }}
+__global__ void sum(const float* x, volatile float* part, float* all) {{
+  int b = blockIdx.x / 2; float v = 0;
+  for (int i = blockIdx.x * 32 + threadIdx.x; i < 1000003; i += 128 * 32) v += x[i];
+  for (int o = 16; o; o /= 2) v += __shfl_down_sync(~0u, v, o);
+  if (threadIdx.x) return;
+  part[blockIdx.x] = v; {fence}
+  if (atomicAdd(&count[b], 1) == 1) all[b] = part[2 * b] + part[2 * b + 1];
+}}
+__global__ void join(const float* all, float* y) {{
+  float v = 0; for (int i = 0; i < 64; i++) v += all[i]; y[0] = v;
+}}
+void solution(const float* X, float* Y) {{
+  float *part, *all; cudaMalloc(&part, 512); cudaMalloc(&all, 256);
+  begin<<<1, 64>>>(); sum<<<128, 32>>>(X, part, all); join<<<1, 1>>>(all, Y);
+}}
+"
+        )
+    };
     let bench = open_on(&problem(name), "cuda-sm89");
     for (wrong, line, right) in [
         (warp(""), "s[t + o]", warp("__syncwarp();")),
         (last(""), "part[i]", last("__threadfence();")),
+        (pairs(""), "part[2 * b]", pairs("__threadfence();")),
     ] {
         let found = verdict_of(&*bench, &wrong);
         let (outcome, code) = (Outcome::Wrong, "depends-on-block-order");

@@ -53,3 +53,38 @@ fn there_is_one_stream() {
         );
     }
 }
+
+#[test]
+fn what_public_host_functions_ask_is_answered() {
+    let front = "#include <cassert>
+#include <cstdio>
+#define CHECK(call) do { cudaError_t e = (call); if (e != cudaSuccess) { fprintf(stderr, \"%s\", cudaGetErrorString(e)); exit(EXIT_FAILURE); } } while (0)
+__global__ void turns(const float* x, const float* y, float* z) {
+  assert(blockDim.x == 256);
+  for (int i = blockIdx.x * 256 + threadIdx.x; i < N; i += gridDim.x * 256) z[i] = x[i] + y[i];
+}";
+    let asked = "int device, sms, blocks; CHECK(cudaGetDevice(&device));
+CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, turns, 256, 0));";
+    let launch = "turns<<<sms * blocks, 256>>>(X, Y, Z); CHECK(cudaGetLastError());";
+    let (outcome, code) = of(front, &format!("{asked} {launch}"));
+    assert_eq!((outcome, code.as_str()), (Outcome::Ok, ""));
+    // 142 SMs of 48 warps each.
+    let checked = format!("{asked} if (sms * blocks != 852) CHECK(1); {launch}");
+    assert_eq!(of(front, &checked).0, Outcome::Ok);
+    let failed = format!("CHECK(cudaSetDevice(1)); {RIGHT}");
+    let (outcome, code) = of(front, &failed);
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Crashed, "host-part-crashed")
+    );
+}
+
+#[test]
+fn arguments_have_a_limit_that_is_told() {
+    let front = "struct Big { float of[1200]; };
+__global__ void many(Big b, float* z) { z[0] = b.of[blockIdx.x]; }";
+    let host = format!("Big b = {{}}; many<<<1, 1>>>(b, Z); {RIGHT}");
+    let (outcome, code) = of(front, &host);
+    assert_eq!((outcome, code.as_str()), (Outcome::Crashed, "host-part"));
+}

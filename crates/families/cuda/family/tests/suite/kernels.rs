@@ -1,6 +1,6 @@
 //! Kernels that come along.
 
-use crate::benches::{open_on, problem};
+use crate::benches::{open_on, problem, verdict_of};
 use autocomp_catalog::Catalog;
 use autocomp_core::Outcome;
 
@@ -122,6 +122,49 @@ fn what_one_lane_sets_is_handed_to_others_by_a_shuffle() {
         \x20 begin<<<1, 1>>>();\n\
         \x20 add<<<1048576 / T, T>>>(A, B, C);\n\
         }\n";
-    let (outcome, code, message) = crate::benches::verdict_of(&*bench, source);
+    let (outcome, code, message) = verdict_of(&*bench, source);
     assert_eq!(outcome, Outcome::Ok, "{code}: {message}");
+}
+
+/// Groups of the threads that come together, and threads that have the same value.
+#[test]
+fn threads_that_come_together_are_a_group() {
+    let problem = problem("cuda/vector-add-f32-1048576");
+    let bench = open_on(&problem, "cuda-sm89");
+    let source = "#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__global__ void add(const float* a, const float* b, float* c) {
+  int i = blockIdx.x * 256 + threadIdx.x, same, other;
+  unsigned all = __match_all_sync(~0u, i / 32, &same);
+  __match_all_sync(~0u, i / 8, &other);
+  float v = all == ~0u && same && !other ? a[i] + b[i] : 0;
+  if (i % 3 == 1) {
+    cg::coalesced_group g = cg::coalesced_threads();
+    unsigned n = 0; for (int j = i - i % 32; j < i; j++) n += j % 3 == 1;
+    if (g.thread_rank() != n || g.shfl(i, n) != i || g.ballot(1) != (1u << g.size()) - 1) v = 0;
+    int before = g.shfl_up(i, 1);
+    if (n && before != i - 3) v = 0;
+  }
+  c[i] = v;
+}
+void solution(const float* A, const float* B, float* C) { add<<<1048576 / 256, 256>>>(A, B, C); }
+";
+    let (outcome, code, line) = verdict_of(&*bench, source);
+    assert_eq!(outcome, Outcome::Ok, "{code}: {line}");
+}
+
+#[test]
+fn loops_of_many_turns_are_built() {
+    let problem = problem("cuda/vector-add-f32-1048576");
+    let bench = open_on(&problem, "cuda-sm89");
+    let source = "__device__ int next[4096] = {1, 2, 3};
+__global__ void add(const float* a, const float* b, float* c) {
+  int i = blockIdx.x * 256 + threadIdx.x, s = i & 4095;
+  for (int k = 0; k < 512; k++) s = (s * 5 + next[s] + 3) & 4095;
+  c[i] = a[i] + (s < 0 ? 0 : b[i]);
+}
+void solution(const float* A, const float* B, float* C) { add<<<1048576 / 256, 256>>>(A, B, C); }
+";
+    let (outcome, code, line) = verdict_of(&*bench, source);
+    assert_eq!(outcome, Outcome::Ok, "{code}: {line}");
 }

@@ -15,8 +15,10 @@ use super::warp::Warp;
 use crate::ptx::{Line, Space};
 use std::collections::HashMap;
 
-/// Reads of others that a store is hidden from, at most.
-const LONGEST: u64 = 64;
+/// A store is hidden from up to two to the power of this reads of others: from a few of them as
+/// likely as from hundreds, so that blocks far apart may miss it, and those that poll seldom wait
+/// for long.
+const LONGEST: u64 = 10;
 
 /// A word: its block where it lies in shared memory, its address, and its bytes.
 pub(super) type Word = (Option<u32>, u64, u32);
@@ -61,7 +63,7 @@ impl Delays {
             return;
         }
         let drawn = (word.1 ^ self.time).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let until = self.time + 2 + drawn % LONGEST;
+        let until = self.time + 1 + (1 << (drawn % (LONGEST + 1)));
         self.words.insert(word, Hidden { by, old, until });
     }
 

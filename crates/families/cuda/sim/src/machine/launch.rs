@@ -137,7 +137,13 @@ impl Launch {
                 "its grid is {x} x {y} x {z} blocks of {threads} threads"
             ));
         }
-        if u64::from(limits.threads) < threads || 64 < self.block[2] {
+        if 64 < self.block[2] {
+            return Some(format!(
+                "blocks of {} x {} x {} threads, which may be 64 threads deep",
+                self.block[0], self.block[1], self.block[2]
+            ));
+        }
+        if u64::from(limits.threads) < threads {
             return Some(format!(
                 "{threads} threads in a block, of which it may have {}",
                 limits.threads
