@@ -29,7 +29,7 @@ const LEAST_GAIN: f64 = 0.002;
 
 /// Changes that let engines work side by side, which the estimate does not see: proposed behind
 /// the best chain, too.
-const OVERLAPS: &[&str] = &["split-loop"];
+const OVERLAPS: &[&str] = &["split-loop", "interchange"];
 /// The form of kernels whose instructions name their engines, where their functions leave it open:
 /// it may cost something, which the choice of engines makes up for.
 const NAMES_ENGINES: &str = "write-into-tiles";

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ruff_python_ast::{Expr, ExprCall, ExprSubscript, Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
 
-use super::super::operation::View;
+use super::super::operation::{View, Written};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{bound_call, each_expression_in, name_of, names_in};
 use super::pieces_written::ALONG_COLUMNS;
@@ -93,12 +93,15 @@ impl<'v> Iterations<'v> {
             if !ALONG_COLUMNS.contains(&instruction.name.as_str()) {
                 return None;
             }
+            let with_column = self.moving_column(&instruction);
+            if with_column {
+                self.name_both_tiles(instruction.call)?;
+            }
             for keyword in &instruction.call.arguments.keywords {
                 let name = keyword.arg.as_ref()?.as_str();
                 let operand = &keyword.value;
-                let is_tile =
-                    view.shapes.tensor(operand).is_some() || matches!(operand, Expr::Subscript(_));
-                let for_all = FOR_ALL.contains(&name);
+                let is_tile = self.is_tile(operand);
+                let for_all = FOR_ALL.contains(&name) && !with_column;
                 if is_tile && for_all && !self.is_left_alone(operand) {
                     return None;
                 }
@@ -145,7 +148,7 @@ impl<'v> Iterations<'v> {
         let Stmt::Assign(it) = statement else {
             return None;
         };
-        let made = view.shapes.tensor(it.targets.first()?);
+        let made = view.shapes.tensor(&it.value);
         let in_sbuf = made.is_some_and(|made| made.memory == Memory::Sbuf);
         let sizes = super::argument(call, 0, "shape")?;
         let uses_number = call.arguments.keywords.iter().map(|it| &it.value);
@@ -153,6 +156,48 @@ impl<'v> Iterations<'v> {
         let mut names = uses_number.flat_map(names_in);
         let fits = is_tile && in_sbuf && !names.any(|it| it == self.variable);
         (fits && matches!(sizes, Expr::Tuple(_))).then(|| self.made.insert(name, sizes))?;
+        Some(())
+    }
+
+    fn is_tile(&self, operand: &Expr) -> bool {
+        self.view.shapes.tensor(operand).is_some() || matches!(operand, Expr::Subscript(_))
+    }
+
+    /// Whether an instruction combines a column with another one that each iteration has of its
+    /// own, so that all iterations combine two tiles.
+    fn moving_column(&self, instruction: &Written<'_>) -> bool {
+        let operand = |name| super::argument(instruction.call, usize::MAX, name);
+        let (Some(data), Some(other)) = (operand("data"), operand("operand0")) else {
+            return false;
+        };
+        let is_column = |it| self.view.shapes.tile(it).is_some_and(|it| it.is_column());
+        instruction.name == "tensor_scalar"
+            && ["op1", "reverse0", "mask"]
+                .iter()
+                .all(|it| operand(it).is_none())
+            && self.is_tile(other)
+            && !self.is_left_alone(other)
+            && is_column(data)
+            && is_column(other)
+    }
+
+    /// Writes `tensor_scalar` as the instruction on two tiles.
+    fn name_both_tiles(&mut self, call: &ExprCall) -> Option<()> {
+        let Expr::Attribute(function) = call.func.as_ref() else {
+            return None;
+        };
+        let renamed = call.arguments.keywords.iter().filter_map(|keyword| {
+            let name = keyword.arg.as_ref()?;
+            let new = match name.as_str() {
+                "data" => "data1",
+                "operand0" => "data2",
+                "op0" => "op",
+                _ => return None,
+            };
+            Some((name.range(), new.to_owned()))
+        });
+        let function = (function.attr.range(), "tensor_tensor".to_owned());
+        self.edits.extend(renamed.chain([function]));
         Some(())
     }
 

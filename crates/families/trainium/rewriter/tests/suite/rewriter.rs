@@ -1,5 +1,6 @@
 //! The rewriter on kernels of its own kind: what it changes, the kernels still compute.
 
+mod columns;
 mod first;
 mod functions;
 mod second;
