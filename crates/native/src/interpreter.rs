@@ -4,7 +4,7 @@ use crate::library;
 use autocomp_eval::EvalError;
 use autocomp_toolchain::on_path;
 use serde::Deserialize;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -14,7 +14,8 @@ const NAMES: [&str; 2] = ["python3", "python"];
 /// What it is asked, in a folder with nothing in it that could be imported.
 const QUESTION: &str = "import json, sys; print(json.dumps({
     'program': sys.executable, 'version': sys.version.split()[0],
-    'folders': [sys.prefix, sys.base_prefix, sys.exec_prefix] + sys.path}))";
+    'folders': [sys.prefix, sys.base_prefix, sys.exec_prefix],
+    'path': [it for it in sys.path if it]}))";
 
 /// An interpreter, as it describes itself.
 #[derive(Clone, Debug, Deserialize)]
@@ -22,8 +23,10 @@ pub(crate) struct Interpreter {
     /// The program itself, behind any starter of it.
     pub(crate) program: PathBuf,
     pub(crate) version: String,
-    /// Where it and its packages lie.
+    /// Where it lies.
     folders: Vec<PathBuf>,
+    /// Where it looks for packages, which the user's environment decides.
+    path: Vec<PathBuf>,
 }
 
 impl Interpreter {
@@ -62,12 +65,19 @@ impl Interpreter {
     /// Returns what it reads and executes.
     pub(crate) fn readable(&self) -> Vec<PathBuf> {
         let of_the_system = ["/", "/usr", "/usr/local", "/home", "/root"].map(Path::new);
-        let own = self.folders.iter().chain(std::iter::once(&self.program));
+        let own = self.folders.iter().chain(&self.path);
+        let own = own.chain(std::iter::once(&self.program));
         own.filter(|it| it.is_absolute() && !of_the_system.contains(&it.as_path()))
             .cloned()
             .chain(library::folders())
             .chain(self.program.canonicalize())
             .collect()
+    }
+
+    /// Returns where it looks for packages, as it wants to be told in its environment.
+    pub(crate) fn search_path(&self) -> OsString {
+        let absolute = self.path.iter().filter(|it| it.is_absolute());
+        std::env::join_paths(absolute).unwrap_or_default()
     }
 
     /// Returns how a package is installed for it.

@@ -11,7 +11,7 @@ use autocomp_sandbox::{Exit, Limits, ProcessRule, SandboxPolicy, SandboxReport};
 pub use exchange::parts;
 use exchange::{outputs, push_sent, received, sent_bytes, told};
 use serde::Deserialize;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -200,8 +200,13 @@ impl Script {
             "NUMEXPR_NUM_THREADS",
         ];
         let environment = one_thread.map(|name| (name.into(), "1".into()));
-        let fixed = [("PYTHONHASHSEED", "0"), ("PATH", ""), ("LC_ALL", "C.UTF-8")];
-        let fixed = fixed.map(|(name, value)| (name.into(), value.into()));
+        let fixed = [
+            ("PYTHONHASHSEED", "0".into()),
+            ("PYTHONPATH", self.interpreter.search_path()),
+            ("PATH", OsString::new()),
+            ("LC_ALL", "C.UTF-8".into()),
+        ];
+        let fixed = fixed.map(|(name, value)| (name.into(), value));
         let answers: usize = outputs(problem).map(sent_bytes).sum();
         SandboxPolicy {
             working_folder: folder,
@@ -308,7 +313,7 @@ impl Script {
             }
             _ => "correct reference.py of the problem",
         };
-        let verb = if kind == "exception" {
+        let verb = if matches!(kind.as_str(), "exception" | "confined" | "memory") {
             "stops on"
         } else {
             "does not fit on"

@@ -269,3 +269,30 @@ fn what_a_reference_says_is_told_in_one_short_line() {
         assert!(!said.contains(char::is_control), "{said:?}");
     }
 }
+
+/// Packages lie where the user's Python looks for them, which its environment decides.
+#[test]
+fn packages_are_those_that_python_finds_outside() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("own_package.py"), "HALF = 0.5\n").expect("a file");
+    let starter = folder.path().join("python3");
+    let text = format!(
+        "#!/bin/sh\nPYTHONPATH='{}' PATH='{}' exec python3 \"$@\"\n",
+        folder.path().display(),
+        std::env::var("PATH").expect("a search path"),
+    );
+    std::fs::write(&starter, text).expect("a file");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&starter, mode).expect("a program");
+    let cache = tempfile::tempdir().expect("a folder");
+    let problem = problem(&format!(
+        "import own_package\n{}",
+        HONEST.replace("scale *", "own_package.HALF *")
+    ));
+    let mut case = case(&problem);
+    Script::new(&problem, Some(folder.path().as_os_str()), cache.path())
+        .expect("the starter")
+        .answer(&problem, &mut [&mut case])
+        .expect("an answer");
+    assert_eq!(numbers(&problem, &case.after), right());
+}
