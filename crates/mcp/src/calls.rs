@@ -89,7 +89,7 @@ pub struct Call {
     pub note: Option<String>,
 }
 
-/// Reads the arguments of a tool; what the tool does not have is refused.
+/// Reads the arguments of a tool.
 pub fn arguments<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T, Refusal> {
     serde_json::from_value(Value::Object(given))
         .map_err(|error| Refusal::new(format!("the arguments are not those of the tool: {error}")))
@@ -268,8 +268,6 @@ fn of_kernel(shared: &Shared, tool: &str, call: KernelCall) -> Result<Call, Refu
         words.option("count", count.to_string());
         let folder = shared.place.fresh_folder("proposals")?;
         words.option("out", shared.place.shown(&folder));
-    } else if call.count.is_some() {
-        return Err(Refusal::new(format!("the tool {tool} has no `count`")));
     }
     let evaluations = u32::from(tool != "propose");
     Ok(Call {

@@ -8,6 +8,7 @@
 mod answer;
 mod budget;
 mod calls;
+mod handler;
 mod http;
 mod place;
 mod process;

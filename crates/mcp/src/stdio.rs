@@ -11,6 +11,8 @@ use tokio::task::JoinHandle;
 
 /// Bytes of a message at most.
 const LONGEST: usize = 8 << 20;
+/// Where a request that needs no conversation before it says its version of the protocol.
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 /// Bytes that wait between the streams.
 const WAITING: usize = 64 << 10;
 
@@ -49,6 +51,7 @@ async fn read(
     answers: mpsc::Sender<Vec<u8>>,
 ) {
     let mut line = Vec::new();
+    let mut is_begun = false;
     loop {
         line.clear();
         let mut piece = (&mut from).take(LONGEST as u64 + 1);
@@ -56,7 +59,7 @@ async fn read(
             Ok(0) | Err(_) => break,
             Ok(_) => {}
         }
-        let mut flaw = flaw(&line);
+        let mut flaw = flaw(&line, &mut is_begun);
         if LONGEST < line.len() {
             flaw = Some((
                 -32600,
@@ -92,7 +95,8 @@ async fn read(
 }
 
 /// Returns what is wrong with a line: code, the number of the request if it can be read, words.
-fn flaw(line: &[u8]) -> Option<(i32, Value, String)> {
+/// The first request that opens a conversation, or needs none, is noted in `is_begun`.
+fn flaw(line: &[u8], is_begun: &mut bool) -> Option<(i32, Value, String)> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return None;
     }
@@ -105,10 +109,23 @@ fn flaw(line: &[u8]) -> Option<(i32, Value, String)> {
     let id = value
         .get("id")
         .filter(|it| it.is_string() || it.is_number());
-    (!is_message).then(|| {
-        let words = "it is no message: it has neither a method nor a result";
-        (-32600, id.cloned().unwrap_or(Value::Null), words.to_owned())
-    })
+    let method = value["method"].as_str();
+    *is_begun |= method == Some("initialize") || !value["params"]["_meta"][VERSION].is_null();
+    let words = if value.is_array() {
+        "it is a batch, which is not taken: send each message on a line of its own"
+    } else if !is_message {
+        "it is no message: it has neither a method nor a result"
+    } else if value["jsonrpc"] != "2.0" {
+        "it is no message: `jsonrpc` is not \"2.0\""
+    } else if has("id") && id.is_none() {
+        "it is no request: `id` is neither a string nor a number"
+    } else if id.is_some() && method.is_some_and(|it| it != "ping") && !*is_begun {
+        "the conversation has not begun: send `initialize` first"
+    } else {
+        return None;
+    };
+    let id = id.cloned().unwrap_or(Value::Null);
+    Some((-32600, id, words.to_owned()))
 }
 
 /// Reads the rest of a line; returns whether there is another one.

@@ -1,5 +1,6 @@
 //! The tools as a client sees them: `tools.json`.
 
+use crate::calls::Refusal;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -61,4 +62,19 @@ fn tool(entry: &Entry, shared: &Map<String, Value>) -> Tool {
     )
     .with_title(entry.title.clone())
     .with_annotations(annotations)
+}
+
+/// # Errors
+/// A [`Refusal`] that names what the tool has, if something is given that it has not.
+pub fn only_its_arguments(tool: &Tool, given: &JsonObject) -> Result<(), Refusal> {
+    let properties = tool.input_schema["properties"].as_object();
+    let known: Vec<&String> = properties.into_iter().flatten().map(|it| it.0).collect();
+    match given.keys().find(|it| !known.contains(it)) {
+        None => Ok(()),
+        Some(unknown) => {
+            let known: Vec<String> = known.iter().map(|it| format!("`{it}`")).collect();
+            let refusal = Refusal::new(format!("the tool `{}` has no `{unknown}`", tool.name));
+            Err(refusal.hint(format!("it has {}", known.join(", "))))
+        }
+    }
 }

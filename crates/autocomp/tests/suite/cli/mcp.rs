@@ -1,122 +1,13 @@
 //! A client that speaks the protocol with the real program.
 
-use super::program::{Place, problem};
+mod client;
+
+use super::program::Place;
+use client::{Answer, Client};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
-
-/// A client over standard input and output.
-struct Client {
-    server: Child,
-    to: Option<ChildStdin>,
-    from: BufReader<ChildStdout>,
-    number: u64,
-    /// Notifications that came while an answer was awaited.
-    told: Vec<Value>,
-}
-
-/// What a tool answered.
-#[derive(Debug)]
-struct Answer {
-    text: String,
-    object: Value,
-    is_error: bool,
-}
-
-impl Client {
-    fn start(place: &Place, arguments: &[&str]) -> Self {
-        Self::start_with(place, arguments, json!({}))
-    }
-
-    /// Starts the server and says what the client is capable of.
-    fn start_with(place: &Place, arguments: &[&str], capabilities: Value) -> Self {
-        let mut server = place
-            .std_command()
-            .args(["mcp", "--folder", "shared", "--data", &problem()])
-            .args(arguments)
-            .env("OPENAI_API_KEY", "sk-of-nobody")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut client = Self {
-            to: server.stdin.take(),
-            from: BufReader::new(server.stdout.take().unwrap()),
-            server,
-            number: 0,
-            told: Vec::new(),
-        };
-        let answer = client.request(
-            "initialize",
-            json!({
-                "protocolVersion": "2025-06-18",
-                "capabilities": capabilities,
-                "clientInfo": { "name": "test", "version": "1" },
-            }),
-        );
-        assert_eq!(answer["result"]["serverInfo"]["name"], "autocomp");
-        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
-        client
-    }
-
-    fn send(&mut self, message: &Value) {
-        writeln!(self.to.as_mut().unwrap(), "{message}").unwrap();
-    }
-
-    fn request(&mut self, method: &str, params: Value) -> Value {
-        self.number += 1;
-        let id = self.number;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
-        loop {
-            let mut line = String::new();
-            assert_ne!(
-                self.from.read_line(&mut line).unwrap(),
-                0,
-                "the server is gone"
-            );
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if message["id"] == id {
-                return message;
-            }
-            self.told.push(message);
-        }
-    }
-
-    fn call(&mut self, tool: &str, arguments: Value) -> Answer {
-        let answer = self.request(
-            "tools/call",
-            json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": "p" } }),
-        );
-        let result = &answer["result"];
-        assert!(result.is_object(), "{answer}");
-        let texts = result["content"].as_array().unwrap().iter();
-        let answer = Answer {
-            text: texts.map(|it| it["text"].as_str().unwrap()).collect(),
-            object: result["structuredContent"].clone(),
-            is_error: result["isError"] == true,
-        };
-        // One form or the other.
-        assert!(
-            answer.text.is_empty() || answer.object.is_null(),
-            "{answer:?}"
-        );
-        answer
-    }
-
-    /// Ends the conversation; the server ends by itself.
-    fn end(mut self) {
-        self.to = None;
-        assert!(self.server.wait().unwrap().success());
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
-}
+use std::process::Stdio;
 
 /// Whatever the tools propose for the best kernel so far is evaluated, until nothing is better.
 #[test]
@@ -322,6 +213,7 @@ fn what_a_client_may_not_is_refused() {
         ),
         ("evaluate", with(json!({ "machine": "--no-cache" }))),
         ("evaluate", with(json!({ "compiler": "/bin/sh" }))),
+        ("evaluate", with(json!({ "count": 2 }))),
         ("evaluate", json!({ "problem": "--data=/" })),
         ("evaluate", json!({ "problem": "up" })),
         ("evaluate", json!({ "problem": 7 })),
@@ -352,7 +244,8 @@ fn what_a_client_may_not_is_refused() {
     assert!(spent.is_error);
     said += &spent.text;
     assert!(client.request("tools/call", json!({ "name": "no" }))["error"].is_object());
-    assert!(client.request("no/such", json!({}))["error"].is_object());
+    let unknown = client.request("no/such", json!({}));
+    assert_eq!(unknown["error"]["message"], "there is no method `no/such`");
     client.end();
     insta::assert_snapshot!(said);
 }
@@ -367,6 +260,17 @@ fn lines_that_are_no_messages_are_answered() {
         (b"\xff\xfe", -32700, Value::Null),
         (b"{\"id\": 7}", -32600, json!(7)),
         (b"[1]", -32600, Value::Null),
+        (b"[]", -32600, Value::Null),
+        (
+            br#"{"jsonrpc": "1.0", "id": 9, "method": "ping"}"#,
+            -32600,
+            json!(9),
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": null, "method": "ping"}"#,
+            -32600,
+            Value::Null,
+        ),
         (long.as_bytes(), -32600, Value::Null),
     ] {
         let to = client.to.as_mut().unwrap();
@@ -380,6 +284,20 @@ fn lines_that_are_no_messages_are_answered() {
     }
     let targets = client.call("targets", json!({}));
     assert!(!targets.is_error, "{targets:?}");
+    client.end();
+}
+
+/// What lacks is said, not what a request without a conversation would have to bring.
+#[test]
+fn a_conversation_begins_with_initialize() {
+    let place = Place::new();
+    let mut client = Client::silent(&place, &[]);
+    let early = client.request("tools/list", json!({}));
+    let said = early["error"]["message"].as_str().unwrap();
+    assert!(said.contains("send `initialize` first"), "{early}");
+    assert!(client.request("ping", json!({}))["result"].is_object());
+    client.initialize(&json!({}));
+    assert!(client.request("tools/list", json!({}))["result"].is_object());
     client.end();
 }
 
