@@ -38,6 +38,9 @@ pub struct Arguments {
     /// Kernel to start from: a file, or the name of one of the problem's kernels
     #[arg(long, default_value = "baseline", value_name = "FILE")]
     kernel: String,
+    /// Target to write for, if the problem has several [default: the one that fits this machine]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// Second kernel, for `combine`
     #[arg(long, value_name = "FILE", required_if_eq("phase", "combine"))]
     other: Option<String>,
@@ -89,13 +92,14 @@ enum Answer {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut workplace = Workplace::open(&arguments.workplace)?;
+    workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
     let kernel = kernel_source(&problem, &arguments.kernel)?;
     let other = arguments.other.as_deref();
     let other = other
         .map(|name| kernel_source(&problem, name))
         .transpose()?;
-    let settings = settings_of(arguments)?;
+    let settings = asking_settings(&arguments.models, arguments.max_usd, &arguments.asking)?;
     settings.check()?;
     let bench = Bench::open(
         &mut workplace,
@@ -126,14 +130,19 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     answer(arguments, &bench, reply, output)
 }
 
-fn settings_of(arguments: &Arguments) -> Result<Settings, CliError> {
+/// Returns the settings with which models are asked outside of a run.
+pub(super) fn asking_settings(
+    models: &[String],
+    max_usd: Option<f64>,
+    asking: &AskingOptions,
+) -> Result<Settings, CliError> {
     Ok(Settings {
-        models: arguments.models.clone(),
+        models: models.to_vec(),
         budget: BudgetSettings {
-            max_usd: arguments.max_usd,
+            max_usd,
             ..BudgetSettings::default()
         },
-        asking: arguments.asking.settings()?,
+        asking: asking.settings()?,
         ..Settings::default()
     })
 }
@@ -239,7 +248,8 @@ fn map<T, U>(reply: Reply<T>, change: impl FnOnce(T) -> U) -> Reply<U> {
     }
 }
 
-fn evaluate(bench: &Bench, kernel: &str) -> Result<Evaluation, CliError> {
+/// Evaluates a kernel.
+pub(super) fn evaluate(bench: &Bench, kernel: &str) -> Result<Evaluation, CliError> {
     bench
         .evaluator
         .evaluate(kernel)

@@ -28,6 +28,7 @@ mod sim;
 pub(crate) mod study;
 mod target;
 mod targets;
+mod translate;
 #[cfg(feature = "watch")]
 pub(crate) mod watch;
 #[cfg(feature = "queue")]
@@ -76,6 +77,7 @@ pub enum Command {
     Memory(memory::Arguments),
     Prompt(prompt::Arguments),
     Ask(ask::Arguments),
+    Translate(Box<translate::Arguments>),
     #[command(subcommand)]
     Models(models::Command),
     #[command(subcommand)]
@@ -120,6 +122,7 @@ pub fn run(command: Command, output: Output) -> Result<u8, CliError> {
         Command::Doctor(arguments) => doctor::run(&arguments, output),
         Command::Prompt(arguments) => prompt::run(&arguments, output),
         Command::Ask(arguments) => ask::run(&arguments, output),
+        Command::Translate(arguments) => translate::run(&arguments, output),
         Command::Models(command) => models::run(command, output),
         Command::Sim(command) => sim::run(command, output),
         Command::Evaluator(arguments) => match evaluate_for_parent(&arguments) {

@@ -1,6 +1,7 @@
 //! `autocomp optimize`: searches for a faster kernel.
 
 mod comparing;
+mod composed;
 mod confirming;
 mod forking;
 mod held;
@@ -24,7 +25,7 @@ use autocomp_runner::{RunEnd, RunOptions, RunSession};
 use clap::Args;
 use preparing::prepare;
 use reporting::finish;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -184,37 +185,6 @@ fn exhaustive(name: &str) -> Result<Exhaustive, String> {
     let known = Exhaustive::ALL;
     let found = known.into_iter().find(|it| it.name() == name);
     found.ok_or_else(|| format!("the choices are {}", known.map(Exhaustive::name).join(", ")))
-}
-
-impl Arguments {
-    /// Returns the arguments of a run with a settings file, to be started or continued.
-    pub fn of_study(
-        settings: &Path,
-        folder: &Path,
-        is_started: bool,
-        max_usd: Option<f64>,
-        workplace: &WorkplaceOptions,
-        queue: &QueueOptions,
-    ) -> Self {
-        let (workplace, queue) = (workplace.clone(), queue.clone());
-        if is_started {
-            return Self {
-                resume: Some(folder.to_owned()),
-                max_usd,
-                workplace,
-                queue,
-                ..Self::default()
-            };
-        }
-        Self {
-            config: Some(settings.to_owned()),
-            run_dir: Some(folder.to_owned()),
-            max_usd,
-            workplace,
-            queue,
-            ..Self::default()
-        }
-    }
 }
 
 fn workplace(arguments: &Arguments, output: Output) -> Result<Workplace, CliError> {

@@ -38,6 +38,9 @@ pub struct Arguments {
     /// [default: baseline; the problem's reference for `translate`]
     #[arg(long, value_name = "FILE")]
     kernel: Option<String>,
+    /// Target to write for, if the problem has several [default: the one that fits this machine]
+    #[arg(long, value_name = "NAME")]
+    target: Option<String>,
     /// Second kernel, for `combine` [default: the first one]
     #[arg(long, value_name = "FILE")]
     other: Option<String>,
@@ -95,6 +98,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         None => Settings::default(),
     };
     let mut workplace = Workplace::open(&arguments.workplace)?;
+    workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
     let target = workplace.target_of(&problem)?;
     let kernel = match &arguments.kernel {

@@ -40,6 +40,7 @@ const COMMANDS: &[&[&str]] = &[
     &["completions"],
     &["prompt"],
     &["ask"],
+    &["translate"],
     &["models"],
     &["models", "list"],
     &["models", "check"],

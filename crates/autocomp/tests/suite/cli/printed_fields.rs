@@ -117,6 +117,7 @@ fn the_documented_fields_are_those_printed() {
          \"outcome\":\"ok\",\"factor\":1.5,\"finding\":\"bound by moves\",\"attempts\":2}\n",
     );
     place.file("mine.c", baseline.replacen("  config_st", odd, 1));
+    place.file("kernel.md", format!("```c\n{baseline}```\n"));
     let wrong = data("kernels/modifies-a.c");
     place.file(
         "s.toml",
@@ -296,6 +297,19 @@ fn the_documented_fields_are_those_printed() {
         (
             "ask",
             &["ask", &problem, "--model", "command::echo The loads wait."],
+        ),
+        (
+            "translate",
+            &[
+                "translate",
+                &problem,
+                "--output",
+                "translated.c",
+                "--model",
+                "command::cat kernel.md",
+                "--iterations",
+                "0",
+            ],
         ),
         ("worker init", &["worker", "init", "queue"]),
         ("models list", &["models", "list"]),

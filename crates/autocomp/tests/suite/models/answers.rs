@@ -22,6 +22,7 @@ pub async fn good() -> MockServer {
 pub fn asks_for_a_plan(prompt: &str) -> bool {
     [
         "# Possible optimizations",
+        "# Possible steps",
         "the description of the schedule",
     ]
     .iter()

@@ -1,6 +1,6 @@
 //! Single questions, models by themselves, prompts.
 
-use super::answers::{faster, good, reply, requests_at};
+use super::answers::{answer, faster, good, reply, requests_at};
 use super::bench::{Bench, OUTPUT_PRICE, PROBLEM, model_at};
 use super::chat::{question, server};
 use serde_json::json;
@@ -53,6 +53,68 @@ async fn one_question_is_put_to_a_model() {
     // A kernel that does nothing is not right.
     assert!(ask("translate", &[]).json(1)["kernel"].is_string());
     assert_eq!(requests_at(&model).await, 5);
+}
+
+/// A first kernel that is wrong is repaired; one that is right and does without the target is
+/// translated further by a search, until nothing of the original is left.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_becomes_a_kernel() {
+    let reference = fs::read_to_string(format!("{PROBLEM}/reference.c")).unwrap();
+    let model = server(move |request| {
+        let (_, prompt) = question(request);
+        let translates =
+            prompt.contains("computes the right result, without anything of the target");
+        reply(&match translates {
+            true if prompt.contains("np.clip") => {
+                "```c\nvoid solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {}\n```"
+                    .to_owned()
+            }
+            true => format!("```c\n{reference}```"),
+            false => answer(&prompt),
+        })
+    })
+    .await;
+    let bench = Bench::new();
+    bench.settings(&[&model]);
+    let name = model_at(&model);
+    let translate = |output: &str, more: &[&str]| {
+        let words = ["translate", PROBLEM, "--output", output, "--model", &name];
+        bench.run(&[&words[..], &["--prices", "prices.toml", "--json"], more].concat())
+    };
+    bench.write(
+        "model.py",
+        "import numpy as np\ndef f(A, B): return np.clip(A @ B, -128, 127)\n",
+    );
+    let repaired = translate("first.c", &["--from", "model.py"]).json(0);
+    assert_eq!(repaired["outcome"], "ok");
+    assert_eq!(
+        (&repaired["drafts"], &repaired["translated_percent"]),
+        (&json!(2), &json!(100.0))
+    );
+    assert_eq!(repaired["usage"]["requests"], 2);
+    let written = fs::read_to_string(bench.path("first.c")).unwrap();
+    assert!(written.contains("mvin3"));
+    let vain = translate(
+        "vain.c",
+        &["--from", "model.py", "--repairs", "0", "--tries", "2"],
+    );
+    let vain = vain.json(1);
+    assert_eq!(
+        (&vain["drafts"], &vain["outcome"]),
+        (&json!(2), &json!("wrong"))
+    );
+
+    let begun = translate("begun.c", &["--iterations", "0"]).json(0);
+    assert_eq!(
+        (&begun["outcome"], &begun["translated_percent"]),
+        (&json!("ok"), &json!(0.0))
+    );
+    let more = ["--iterations", "1", "--run-dir", "run"];
+    let searched = translate("begun.c", &more).json(0);
+    assert_eq!(searched["baseline_cycles"], begun["cost"]["value"]);
+    // The polish at the end may have made another kernel of what was translated.
+    let (baseline, best) = (&searched["baseline_cycles"], &searched["best_cycles"]);
+    assert!(best.as_u64().unwrap() * 100 < baseline.as_u64().unwrap());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -138,4 +200,26 @@ fn every_phase_has_a_prompt() {
         );
     }
     assert_eq!(bench.run(&["prompt", PROBLEM, "--phase", "plans"]).code, 2);
+}
+
+#[test]
+fn a_prompt_is_about_the_target_that_is_named() {
+    let bench = Bench::new();
+    let ask = |target: &str| {
+        let words = [
+            "prompt",
+            "rvv/sum-f32-5x333",
+            "--no-eval",
+            "--json",
+            "--target",
+            target,
+        ];
+        bench.run(&words)
+    };
+    let prompt = |target: &str| {
+        let report = ask(target).json(0);
+        format!("{}{}", report["system"], report["user"])
+    };
+    assert_ne!(prompt("rvv-k230"), prompt("rvv-saturn"));
+    assert_eq!(ask("gemmini-int8-16").code, 2);
 }
