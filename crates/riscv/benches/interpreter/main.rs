@@ -1,4 +1,4 @@
-//! Instructions per second of the interpreter, functional and timed.
+//! Instructions per second of the interpreter: functional, and timed as on either core.
 
 mod compiled;
 mod programs;
@@ -6,7 +6,8 @@ mod programs;
 mod rocket;
 
 use autocomp_riscv::{
-    BelowL1, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc, RoccCommand, RoccReply,
+    Agnostic, BelowL1, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc, RoccCommand,
+    RoccReply, ScoreboardConfig, VectorUnit,
 };
 use compiled::{COMPILED, DATA};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -89,7 +90,7 @@ fn bench(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(INSTRUCTIONS));
     group.sample_size(20);
     for (name, start, code) in programs {
-        for mode in [Mode::Functional, Mode::Timed] {
+        for (core, mut hart) in harts(name.starts_with("vectors/")) {
             let mut memory = Memory::new(BASE, 1 << 20);
             let data = memory.host_mut(DATA, 4096).expect("the data fit");
             for number in data.chunks_exact_mut(4) {
@@ -97,11 +98,10 @@ fn bench(criterion: &mut Criterion) {
             }
             let place = memory.host_mut(BASE, code.len());
             place.expect("the program fits").copy_from_slice(&code);
-            let mut hart = Hart::new(&core_config(64, 8), mode);
             hart.set_pc(start);
             hart.set_register(2, BASE + 0x8_0000);
             hart.set_register(11, DATA);
-            group.bench_function(format!("{name}/{mode:?}"), |bencher| {
+            group.bench_function(format!("{name}/{core}"), |bencher| {
                 bencher.iter(|| {
                     let limits = Limits {
                         instructions: hart.instructions() + INSTRUCTIONS,
@@ -114,6 +114,25 @@ fn bench(criterion: &mut Criterion) {
         }
     }
     group.finish();
+}
+
+/// Returns cores by name, with a vector unit if that is wanted.
+fn harts(has_vectors: bool) -> Vec<(&'static str, Hart)> {
+    let new = |mode| Hart::new(&core_config(64, 8), mode);
+    let board: ScoreboardConfig = toml::from_str(include_str!("core.toml")).expect("a core");
+    assert_eq!(board.check(), Ok(()));
+    let timed = new(Mode::Timed).with_scoreboard(&board);
+    let unit = |agnostic| VectorUnit::new(128, true, agnostic).with_alignment();
+    if has_vectors {
+        let functional = new(Mode::Functional).with_vectors(unit(Agnostic::Ones));
+        let timed = timed.with_vectors(unit(Agnostic::Undisturbed));
+        return vec![("Functional", functional), ("Scoreboard", timed)];
+    }
+    vec![
+        ("Functional", new(Mode::Functional)),
+        ("Timed", new(Mode::Timed)),
+        ("Scoreboard", timed),
+    ]
 }
 
 /// Takes every command at once.

@@ -10,6 +10,7 @@ mod branches;
 mod config;
 mod hierarchy;
 mod profile;
+mod sources;
 mod vectors;
 
 pub use config::{
@@ -24,6 +25,7 @@ use crate::vector::VectorUnit;
 use branches::Branches;
 use hierarchy::Hierarchy;
 use profile::Profile;
+pub(crate) use sources::Sources;
 pub(crate) use vectors::VectorIssue;
 use vectors::Vectors;
 
@@ -55,10 +57,8 @@ pub(crate) struct Scoreboard {
     slot: u64,
     /// When units have time again; that of no unit stays 0.
     free: [u64; UNITS],
-    /// When registers are ready: integer, then floating-point ones.
+    /// When registers are ready: integer, then floating-point ones. That of `x0` stays 0.
     ready: [u64; 64],
-    /// Registers that may not be ready, by their bits.
-    pending: u64,
     hierarchy: Hierarchy,
     branches: Branches,
     vectors: Option<Box<Vectors>>,
@@ -91,7 +91,6 @@ impl Scoreboard {
             slot: PARTS / config.issue_width.clamp(1, PARTS),
             free: [0; UNITS],
             ready: [0; 64],
-            pending: 0,
             hierarchy: Hierarchy::new(config),
             branches: Branches::new(&config.branches),
             vectors: vectors.map(|timing| Box::new(Vectors::new(timing, &mut units))),
@@ -128,52 +127,67 @@ impl Scoreboard {
         self.vectors.as_ref().map_or(now, |it| it.over.max(now))
     }
 
-    /// Lets an instruction issue that may at `now`; returns when it does. `uses` are the
-    /// registers that it reads or writes, `result` is the one that it writes, 0 for none.
+    /// Lets an instruction issue that may at `now`; returns when it does. `result` is the register
+    /// that it writes, 0 for none.
     #[inline(always)]
-    pub fn issue(&mut self, uses: u64, class: u16, result: u8, now: u64, pc: u64) -> u64 {
-        let cost = self.costs[usize::from(class) % 32];
-        let mut start = now;
-        if uses & self.pending != 0 {
-            start = self.wait(uses, now);
-        }
+    pub fn issue(&mut self, sources: Sources, class: u16, result: u8, now: u64, pc: u64) -> u64 {
+        let cost = &self.costs[usize::from(class) % 32];
+        let start = self.wait(sources, now);
         let free = &mut self.free[usize::from(cost.unit) % UNITS];
         let begun = start.max(*free);
-        if cost.unit != 0 {
-            *free = begun + cost.busy;
-        }
+        *free = match cost.unit {
+            0 => 0,
+            _ => begun + cost.busy,
+        };
         if result != 0 {
             // A second instruction of a cycle gives its result as early as the first.
-            self.produce(result, begun / PARTS * PARTS + cost.latency);
+            self.ready[usize::from(result) & 63] = begun / PARTS * PARTS + cost.latency;
         }
-        if let Some(profile) = &mut self.profile {
-            profile.issued(pc, self.slot);
-            let cause = profile.cause(uses);
-            profile.add(pc, cause, start - now);
-            profile.add(pc, Cause::Unit, begun - start);
-            if result != 0 {
-                profile.produced(result, false, class == ScalarClass::Configure as u16);
-            }
+        if self.profile.is_some() {
+            self.note_issue([now, start, begun], sources, class, result, pc);
         }
         begun
     }
 
-    #[inline(always)]
-    fn wait(&mut self, uses: u64, now: u64) -> u64 {
-        let mut start = now;
-        let mut waited = uses & self.pending;
-        self.pending &= !waited;
-        while waited != 0 {
-            start = start.max(self.ready[waited.trailing_zeros() as usize & 63]);
-            waited &= waited - 1;
+    /// Notes when an instruction could have issued, when its registers were ready, and when its
+    /// unit had time.
+    #[cold]
+    #[inline(never)]
+    fn note_issue(
+        &mut self,
+        [now, start, begun]: [u64; 3],
+        sources: Sources,
+        class: u16,
+        result: u8,
+        pc: u64,
+    ) {
+        let Some(profile) = &mut self.profile else {
+            return;
+        };
+        profile.issued(pc, self.slot);
+        let cause = profile.cause(sources.bits());
+        profile.add(pc, cause, start - now);
+        profile.add(pc, Cause::Unit, begun - start);
+        if result != 0 {
+            profile.produced(result, false, class == ScalarClass::Configure as u16);
         }
-        start
+    }
+
+    /// Notes that cycles were spent at an address.
+    #[cold]
+    #[inline(never)]
+    fn note(&mut self, pc: u64, cause: Cause, spent: u64) {
+        if let Some(profile) = &mut self.profile {
+            profile.add(pc, cause, spent);
+        }
     }
 
     #[inline(always)]
-    fn produce(&mut self, result: u8, ready: u64) {
-        self.ready[usize::from(result) & 63] = ready;
-        self.pending |= 1 << (result & 63);
+    fn wait(&self, sources: Sources, now: u64) -> u64 {
+        let ready = sources
+            .0
+            .map(|register| self.ready[usize::from(register) & 63]);
+        ready.into_iter().fold(0, u64::max).max(now)
     }
 
     /// Returns when one behind that issued at `begun` may issue.
@@ -191,8 +205,7 @@ impl Scoreboard {
         }
         if there > begun && result != 0 {
             let late = there - begun;
-            let ready = self.ready[usize::from(result) & 63] + late;
-            self.produce(result, ready);
+            self.ready[usize::from(result) & 63] += late;
             if let Some(profile) = &mut self.profile {
                 profile.produced(result, true, false);
             }
@@ -203,10 +216,8 @@ impl Scoreboard {
     #[inline(always)]
     pub fn store(&mut self, address: u64, bytes: u64, begun: u64, pc: u64) -> u64 {
         let goes_on = self.hierarchy.store(address, bytes, begun);
-        if goes_on > begun
-            && let Some(profile) = &mut self.profile
-        {
-            profile.add(pc, Cause::Cache, goes_on - begun);
+        if goes_on > begun && self.profile.is_some() {
+            self.note(pc, Cause::Cache, goes_on - begun);
         }
         goes_on + self.slot
     }
@@ -215,16 +226,16 @@ impl Scoreboard {
     /// may at `now`; returns when one behind it may.
     pub fn vector(
         &mut self,
-        uses: u64,
+        sources: Sources,
         issue: VectorIssue,
         result: u8,
         state: &VectorUnit,
         now: u64,
     ) -> u64 {
-        let start = self.wait(uses, now);
+        let start = self.wait(sources, now);
         if let Some(profile) = &mut self.profile {
             profile.issued(issue.pc, self.slot);
-            let cause = profile.cause(uses);
+            let cause = profile.cause(sources.bits());
             profile.add(issue.pc, cause, start - now);
         }
         let Some(vectors) = &mut self.vectors else {
@@ -234,7 +245,7 @@ impl Scoreboard {
         let (free, hierarchy) = (&mut self.free, &mut self.hierarchy);
         let ready = vectors.send(issue, state, begun, free, hierarchy);
         if result != 0 {
-            self.produce(result, ready);
+            self.ready[usize::from(result) & 63] = ready;
             if let Some(profile) = &mut self.profile {
                 profile.produced(result, false, false);
             }
@@ -246,10 +257,8 @@ impl Scoreboard {
     #[inline(always)]
     pub fn fetch(&mut self, pc: u64, now: u64) -> u64 {
         let there = self.hierarchy.fetch(pc, now);
-        if there > now
-            && let Some(profile) = &mut self.profile
-        {
-            profile.add(pc, Cause::Fetch, there - now);
+        if there > now && self.profile.is_some() {
+            self.note(pc, Cause::Fetch, there - now);
         }
         there
     }
@@ -269,13 +278,12 @@ impl Scoreboard {
 
     #[inline(always)]
     fn transferred(&mut self, lost: u64, missed: bool, begun: u64, pc: u64) -> u64 {
-        if let Some(profile) = &mut self.profile {
-            let cause = if missed {
-                Cause::Mispredict
-            } else {
-                Cause::Branch
+        if self.profile.is_some() {
+            let cause = match missed {
+                true => Cause::Mispredict,
+                false => Cause::Branch,
             };
-            profile.add(pc, cause, lost);
+            self.note(pc, cause, lost);
         }
         // What follows a taken branch or a mistake issues in another cycle.
         match lost {

@@ -122,9 +122,10 @@ struct Plan {
     busy: u64,
     /// Of what is needed last, how much later it may come.
     passed: [u64; 4],
-    /// From the start until the first and the last part of the result is ready.
-    ready_first: u64,
+    /// From the start until the last part of the result is ready.
     ready_last: u64,
+    /// By how much a register of the result is later than the one before.
+    ready_step: u64,
     /// Elements, and bytes of one in all fields.
     vl: u32,
     element_bytes: u16,
@@ -220,11 +221,8 @@ impl Vectors {
         hierarchy: &mut Hierarchy,
     ) -> u64 {
         let place = self.plan(issue.bits, state);
-        // Lent out, so that what changes and what does not can be reached at once.
-        let plans = std::mem::take(&mut self.plans);
-        let ready = self.follow(&plans[place], issue, state, issued, free, hierarchy);
-        self.plans = plans;
-        ready
+        let plan = self.plans[place];
+        self.follow(&plan, issue, state, issued, free, hierarchy)
     }
 
     #[inline(always)]
@@ -311,6 +309,10 @@ impl Vectors {
             true => 0,
             false => count.min(32 - work.vd()) as u8,
         };
+        let first = match cost.chains {
+            true => cost.latency[lmul(group.min(0))].min(last),
+            false => last,
+        };
         let mut plan = Plan {
             key,
             unit: cost.unit,
@@ -321,11 +323,11 @@ impl Vectors {
             is_store: class.is_store(),
             chains: cost.chains,
             busy: work.busy,
-            ready_first: match cost.chains {
-                true => cost.latency[lmul(group.min(0))].min(last),
-                false => last,
-            },
             ready_last: last,
+            ready_step: match written {
+                0 | 1 => 0,
+                _ => (last - first) / u64::from(written - 1),
+            },
             vl: work.vl as u32,
             element_bytes: (work.width * work.fields) as u16,
             ..Plan::default()
@@ -534,22 +536,18 @@ impl Vectors {
     /// Makes the destination of what began at `start` ready; returns when it is.
     #[inline(always)]
     fn finish(&mut self, plan: &Plan, start: u64, is_late: bool) -> u64 {
-        let (first, last) = (start + plan.ready_first, start + plan.ready_last);
+        let last = start + plan.ready_last;
         let count = u64::from(plan.written);
-        let step = match count {
-            0 | 1 => 0,
-            _ => (last - first) / (count - 1),
-        };
+        let mut bits = 0;
         for idx in 0..count {
             let register = (usize::from(plan.first) + idx as usize) & 31;
-            self.ready[register] = last - step * (count - 1 - idx);
-            let bit = 1 << register;
-            self.late = if is_late {
-                self.late | bit
-            } else {
-                self.late & !bit
-            };
+            self.ready[register] = last - plan.ready_step * (count - 1 - idx);
+            bits |= 1 << register;
         }
+        self.late = match is_late {
+            true => self.late | bits,
+            false => self.late & !bits,
+        };
         last
     }
 }

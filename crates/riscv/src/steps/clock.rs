@@ -5,7 +5,7 @@ use crate::float::FloatForm;
 use crate::instruction::{Instruction, Operation};
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, How, Record, Step};
-use crate::scoreboard::{VectorIssue, class_of, result_of};
+use crate::scoreboard::{Sources, VectorIssue, class_of, result_of};
 
 /// Returns the record that keeps time for `record`, which executes `instruction`.
 pub(crate) fn clock_of(instruction: &Instruction, record: &Record) -> Record {
@@ -33,7 +33,7 @@ pub(crate) fn clock_of(instruction: &Instruction, record: &Record) -> Record {
             O::Vector | O::Jal | O::Jalr => instruction.immediate as u64,
             _ => record.immediate,
         },
-        uses: sources_of(instruction),
+        uses: sources_of(instruction).pack(),
         rd: result_of(instruction),
         rs2: match instruction.operation {
             _ if bytes > 0 => bytes,
@@ -44,8 +44,21 @@ pub(crate) fn clock_of(instruction: &Instruction, record: &Record) -> Record {
     }
 }
 
-/// Returns the registers that an instruction reads, as in `Instruction::uses`.
-fn sources_of(instruction: &Instruction) -> u64 {
+/// Returns the registers that an instruction reads, numbered as in `Instruction::uses`: one in each
+/// byte, of which the last ones are 0.
+fn sources_of(instruction: &Instruction) -> Sources {
+    let mut bits = bits_of_sources(instruction);
+    let mut sources = Sources::default();
+    for source in &mut sources.0 {
+        // None are 64 zeros.
+        *source = bits.trailing_zeros() as u8 & 63;
+        bits &= bits.wrapping_sub(1);
+    }
+    sources
+}
+
+/// Returns the registers that an instruction reads, as in `Instruction::uses`: three at most.
+fn bits_of_sources(instruction: &Instruction) -> u64 {
     use Operation as O;
     let Instruction {
         operation,
@@ -97,7 +110,13 @@ fn plain(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -
         records,
         now,
         |record, board, pc| {
-            let begun = board.issue(record.uses, record.extra, record.rd, now, pc);
+            let begun = board.issue(
+                Sources::unpack(record.uses),
+                record.extra,
+                record.rd,
+                now,
+                pc,
+            );
             board.behind(begun)
         },
         below
@@ -111,7 +130,13 @@ fn load(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) ->
         now,
         |record, board, pc| {
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let begun = board.issue(record.uses, record.extra, record.rd, now, pc);
+            let begun = board.issue(
+                Sources::unpack(record.uses),
+                record.extra,
+                record.rd,
+                now,
+                pc,
+            );
             board.load(address, record.rs2.into(), record.rd, begun);
             board.behind(begun)
         },
@@ -126,7 +151,7 @@ fn store(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -
         now,
         |record, board, pc| {
             let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let begun = board.issue(record.uses, record.extra, 0, now, pc);
+            let begun = board.issue(Sources::unpack(record.uses), record.extra, 0, now, pc);
             board.store(address, record.rs2.into(), begun, pc)
         },
         below
@@ -140,7 +165,13 @@ fn atomic(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) 
         now,
         |record, board, pc| {
             let address = core.x[usize::from(record.rs1)];
-            let begun = board.issue(record.uses, record.extra, record.rd, now, pc);
+            let begun = board.issue(
+                Sources::unpack(record.uses),
+                record.extra,
+                record.rd,
+                now,
+                pc,
+            );
             board.load(address, record.rs2.into(), record.rd, begun);
             board.store(address, record.rs2.into(), begun, pc)
         },
@@ -165,7 +196,7 @@ fn branch(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) 
                 O::Bltu => a < b,
                 _ => a >= b,
             };
-            let begun = board.issue(record.uses, record.extra, 0, now, pc);
+            let begun = board.issue(Sources::unpack(record.uses), record.extra, 0, now, pc);
             board.branch(taken, begun, pc)
         },
         below
@@ -186,7 +217,13 @@ fn jump(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) ->
                 }
                 _ => record.immediate,
             };
-            let begun = board.issue(record.uses, record.extra, record.rd, now, pc);
+            let begun = board.issue(
+                Sources::unpack(record.uses),
+                record.extra,
+                record.rd,
+                now,
+                pc,
+            );
             board.jump(kind.unwrap_or(Transfer::Jump), target, begun, pc)
         },
         below
@@ -208,7 +245,9 @@ fn vector(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) 
             };
             // Without a unit the instruction is illegal.
             match core.vector.as_deref() {
-                Some(unit) => board.vector(record.uses, issue, record.rd, unit, now),
+                Some(unit) => {
+                    board.vector(Sources::unpack(record.uses), issue, record.rd, unit, now)
+                }
                 None => now,
             }
         },

@@ -5,22 +5,39 @@ use super::integer::{UNKNOWN, same};
 use super::unit::{Executed, Fields, Operand, VectorUnit};
 use super::width::{by_widened, by_width, signed, unsigned};
 use std::cell::Cell;
+use std::ops::{Add, BitAnd, Shl, Shr, Sub};
 
 /// Shifts right and rounds as `vxrm` says: half up, half to even, down, or to odd.
+#[inline(always)]
 fn rounded(value: i128, shift: usize, vxrm: u8) -> i128 {
+    // Most numbers leave room for what is computed here.
+    match i64::try_from(value) {
+        Ok(value) if shift < 62 => i128::from(rounded_number(value, shift, vxrm)),
+        _ => rounded_number(value, shift, vxrm),
+    }
+}
+
+#[inline(always)]
+fn rounded_number<T>(value: T, shift: usize, vxrm: u8) -> T
+where
+    T: Copy + PartialOrd + From<bool>,
+    T: Shl<usize, Output = T> + Shr<usize, Output = T>,
+    T: BitAnd<Output = T> + Add<Output = T> + Sub<Output = T>,
+{
     if shift == 0 {
         return value;
     }
-    let dropped = value & ((1 << shift) - 1);
-    let half = 1 << (shift - 1);
-    let is_odd = value >> shift & 1 == 1;
+    let [zero, one] = [false, true].map(T::from);
+    let dropped = value & ((one << shift) - one);
+    let half = one << (shift - 1);
+    let is_odd = value >> shift & one == one;
     let up = match vxrm {
         0 => dropped >= half,
         1 => dropped > half || dropped == half && is_odd,
         2 => false,
-        _ => dropped != 0 && !is_odd,
+        _ => dropped != zero && !is_odd,
     };
-    (value >> shift) + i128::from(up)
+    (value >> shift) + T::from(up)
 }
 
 /// Limits a value to those of `N` bytes with a sign, or without, and notes whether it had to.

@@ -9,6 +9,7 @@
 
 mod access;
 mod class;
+mod elements;
 mod estimate;
 mod fixed_point;
 mod float;

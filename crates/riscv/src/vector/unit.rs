@@ -1,4 +1,4 @@
-//! State of the vector unit, and the loops over elements that all its instructions are made of.
+//! State of the vector unit.
 
 use super::vtype::VectorType;
 use crate::trap::Trap;
@@ -318,113 +318,12 @@ impl VectorUnit {
     /// Fills the elements of a mask register behind the body, which are always agnostic.
     pub(super) fn finish_mask(&mut self, vd: usize) {
         if self.agnostic == Agnostic::Ones {
-            for idx in self.vl..8 * self.register_bytes {
-                self.set_mask(vd, idx, true);
+            let begin = vd * self.register_bytes;
+            let mask = &mut self.registers[begin..begin + self.register_bytes];
+            if let Some((first, others)) = mask[self.vl / 8..].split_first_mut() {
+                *first |= u8::MAX << (self.vl % 8);
+                others.fill(u8::MAX);
             }
         }
-    }
-
-    /// Computes elements of `D` bytes from those of `A` bytes at `vs2`, the operand's of `B` and
-    /// their old values.
-    #[inline(always)]
-    pub(super) fn each<const D: usize, const A: usize, const B: usize>(
-        &mut self,
-        fields: Fields,
-        operand: Operand,
-        compute: impl Fn(u64, u64, u64) -> u64,
-    ) {
-        if !self.has_body() {
-            return;
-        }
-        let (d, a) = (
-            fields.vd() * self.register_bytes,
-            fields.vs2() * self.register_bytes,
-        );
-        let fills = self.agnostic == Agnostic::Ones && self.vtype.mask_agnostic();
-        let (start, vl) = (self.vstart, self.vl);
-        if let (Operand::Vector(vs1), true) = (operand, fields.is_unmasked()) {
-            let b = vs1 * self.register_bytes;
-            for idx in start..vl {
-                let (x, y) = (self.read::<A>(a + idx * A), self.read::<B>(b + idx * B));
-                let value = compute(x, y, self.read::<D>(d + idx * D));
-                self.write::<D>(d + idx * D, value);
-            }
-        } else {
-            for idx in start..vl {
-                if !self.is_active(fields, idx) {
-                    if fills {
-                        self.write::<D>(d + idx * D, u64::MAX);
-                    }
-                    continue;
-                }
-                let y = match operand {
-                    Operand::Vector(vs1) => self.read::<B>(vs1 * self.register_bytes + idx * B),
-                    Operand::Scalar(value) => value,
-                };
-                let x = self.read::<A>(a + idx * A);
-                let value = compute(x, y, self.read::<D>(d + idx * D));
-                self.write::<D>(d + idx * D, value);
-            }
-        }
-        let wider = (D.ilog2() as i32) - (self.element_bytes().ilog2() as i32);
-        self.finish_tail::<D>(fields.vd(), self.group() + wider);
-    }
-
-    /// Computes all elements of `N` bytes from those at `vs2`, the operand's, and the mask, which
-    /// chooses or carries instead of leaving elements out. The destination is not the mask.
-    #[inline(always)]
-    pub(super) fn each_by_mask<const N: usize>(
-        &mut self,
-        fields: Fields,
-        operand: Operand,
-        compute: impl Fn(u64, u64, bool) -> u64,
-    ) {
-        if !self.has_body() {
-            return;
-        }
-        for idx in self.vstart..self.vl {
-            let of = |register: usize| self.read::<N>(register * self.register_bytes + idx * N);
-            let y = match operand {
-                Operand::Vector(vs1) => of(vs1),
-                Operand::Scalar(value) => value,
-            };
-            let value = compute(of(fields.vs2()), y, self.mask(0, idx));
-            self.write::<N>(fields.vd() * self.register_bytes + idx * N, value);
-        }
-        self.finish_tail::<N>(fields.vd(), self.group());
-    }
-
-    /// Computes elements of a mask register from those of `N` bytes at `vs2`, the operand's, and
-    /// the mask itself (`vmadc`) or whether they are active.
-    #[inline(always)]
-    pub(super) fn each_mask<const N: usize>(
-        &mut self,
-        fields: Fields,
-        operand: Operand,
-        takes_carry: bool,
-        compute: impl Fn(u64, u64, bool) -> bool,
-    ) {
-        if !self.has_body() {
-            return;
-        }
-        let a = fields.vs2() * self.register_bytes;
-        let fills = self.agnostic == Agnostic::Ones && self.vtype.mask_agnostic();
-        for idx in self.vstart..self.vl {
-            let is_active = self.is_active(fields, idx);
-            if !takes_carry && !is_active {
-                if fills {
-                    self.set_mask(fields.vd(), idx, true);
-                }
-                continue;
-            }
-            let y = match operand {
-                Operand::Vector(vs1) => self.read::<N>(vs1 * self.register_bytes + idx * N),
-                Operand::Scalar(value) => value,
-            };
-            let carry = takes_carry && !fields.is_unmasked() && is_active;
-            let value = compute(self.read::<N>(a + idx * N), y, carry);
-            self.set_mask(fields.vd(), idx, value);
-        }
-        self.finish_mask(fields.vd());
     }
 }

@@ -16,3 +16,12 @@ for source in *.c; do
 done
 # As it is debugged.
 build records records-unoptimized -O0
+# With vectors of 128 bits and more.
+for source in vectors/*.c; do
+    $CC -target riscv64-freestanding-none -mcpu=baseline_rv64+m+a+f+d+c+v -mcmodel=medany -O2 \
+        -ffreestanding -fno-vectorize -fno-slp-vectorize -fno-sanitize=all -fno-stack-protector \
+        -fno-unwind-tables -fno-asynchronous-unwind-tables -nostdlib -Wl,-T,link.ld \
+        -o "${source%.c}.elf" "$source"
+    $OBJCOPY -O binary "${source%.c}.elf" "${source%.c}.bin"
+    rm "${source%.c}.elf"
+done
