@@ -90,9 +90,20 @@ impl LocalServer {
                 remedy: format!("see {}", self.folder.join(LOG).display()),
             });
         }
+        self.restart()?;
+        Ok(true)
+    }
+
+    /// Starts the server again, whether it has ended or does not answer.
+    ///
+    /// # Errors
+    /// [`QueueError::Machine`] if it does not start.
+    pub fn restart(&mut self) -> Result<(), QueueError> {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
         self.child = spawn(&self.program, &self.folder, &self.configuration)?;
         self.started = Instant::now();
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -64,6 +64,13 @@ impl fmt::Debug for Streams {
 }
 
 impl Server {
+    /// Returns whether the server says anything about streams. One may be connected to and do
+    /// nothing any more, such as after its disk was full.
+    pub async fn is_answering(&self) -> bool {
+        let asked = format!("$JS.API.STREAM.INFO.{}", names::JOBS);
+        self.client.request(asked, "".into()).await.is_ok()
+    }
+
     /// Makes the streams, as far as they are not there.
     ///
     /// # Errors

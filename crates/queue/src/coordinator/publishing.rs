@@ -64,7 +64,10 @@ impl Shared {
                     });
                 }
                 Unanswered::Server(error) => {
-                    self.tell_once(format!("{error}; jobs wait until it does"));
+                    self.tell_once(format!(
+                        "{error}; jobs wait until it does (start it again if that takes minutes: \
+                         nothing is lost)"
+                    ));
                     *self.streams.lock().await = None;
                     tokio::time::sleep(PAUSE).await;
                 }

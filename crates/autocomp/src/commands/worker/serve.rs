@@ -6,16 +6,22 @@ use crate::environment::{data_home, search_path};
 use crate::error::CliError;
 use crate::output::Output;
 use crate::queueing::{access, queue_error};
-use autocomp_queue::{Laboratory, LocalServer};
+use autocomp_queue::{Access, Laboratory, LocalServer, Server};
 use clap::Args;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// How often it is looked whether the server is up.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How often it is asked something.
+const ASK: Duration = Duration::from_secs(5);
+
+/// A server that gives no answer so often in a row, each in ten seconds, does nothing any more.
+const MOST_UNANSWERED: u32 = 3;
 
 /// How long the server may take until it listens.
 const STARTING: Duration = Duration::from_secs(20);
@@ -64,22 +70,53 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output.message(users);
     }
     let stop = CancellationToken::new();
-    let watching = stop.clone();
-    let watch = std::thread::spawn(move || {
-        while !watching.is_cancelled() {
-            match server.keep_up() {
-                Ok(true) => output.message("the nats-server had ended and was started again"),
-                Ok(false) => {}
-                Err(error) => output.message(format!("{error}; {}", error.remedy())),
-            }
-            std::thread::sleep(LOOK);
-        }
-    });
     let access = access(&ready.address, ready.access.as_deref())?;
+    let watched = (access.clone(), stop.clone());
+    let watching = std::thread::spawn(move || watch(&mut server, &watched.0, &watched.1, output));
     let result = worked(&access, &arguments.working, output);
     stop.cancel();
-    let _ = watch.join();
+    let _ = watching.join();
     result
+}
+
+/// Keeps the server up until `stop` is cancelled.
+fn watch(server: &mut LocalServer, access: &Access, stop: &CancellationToken, output: Output) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let mut asked = Instant::now();
+    let mut unanswered = 0;
+    while !stop.is_cancelled() {
+        let mut kept = server.keep_up();
+        if let Ok(true) = kept {
+            output.message("the nats-server had ended and was started again");
+        }
+        if let Ok(runtime) = &runtime
+            && ASK < asked.elapsed()
+        {
+            unanswered = match runtime.block_on(stop.run_until_cancelled(is_answering(access))) {
+                Some(false) => unanswered + 1,
+                _ => 0,
+            };
+            asked = Instant::now();
+        }
+        if unanswered == MOST_UNANSWERED {
+            output.message("the nats-server does not answer and is started again");
+            kept = server.restart().map(|()| true);
+            unanswered = 0;
+        }
+        if let Err(error) = kept {
+            output.message(format!("{error}; {}", error.remedy()));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+async fn is_answering(access: &Access) -> bool {
+    match Server::connect(access, "autocomp worker serve").await {
+        Ok(server) => server.is_answering().await,
+        Err(_) => false,
+    }
 }
 
 fn ready(arguments: &Arguments) -> Result<Ready, CliError> {
@@ -214,7 +251,7 @@ fn local(address: &SocketAddr) -> SocketAddr {
 
 fn wait(address: &str, server: &mut LocalServer) -> Result<(), CliError> {
     let host = address.rsplit('/').next().unwrap_or_default();
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     while std::net::TcpStream::connect(host).is_err() {
         server.keep_up().map_err(|error| queue_error(&error))?;
         if STARTING < started.elapsed() {

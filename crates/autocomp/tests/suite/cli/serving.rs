@@ -3,7 +3,7 @@
 
 use super::program::{Place, problem};
 use super::workers::{Worker, nats::Nats};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
@@ -67,6 +67,23 @@ fn the_server_of_a_killed_one_is_ended_by_the_next_and_a_second_one_is_refused()
     assert!(!told.contains("started again"), "{told}");
     let ended = place.call(&["workers", "--queue", &queue]);
     assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_started_again() {
+    let place = Place::new();
+    let port = free_port().to_string();
+    let arguments = ["--folder", "queue", "--port", port.as_str()];
+    let mut worker = serve(&place, "log", &arguments);
+    wait(&place, &mut worker, "log", "takes 1 jobs");
+    let number = fs::read_to_string(place.path().join("queue/nats-server.pid")).unwrap();
+    let server = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
+    kill_process(server, Signal::STOP).unwrap();
+    wait(&place, &mut worker, "log", "does not answer and is started");
+    let queue = format!("nats://127.0.0.1:{port}");
+    let ended = place.call(&["eval", &problem(), "--queue", &queue]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    end(&place, worker, "log");
 }
 
 #[test]
