@@ -71,10 +71,7 @@ fn open(
     cache_folder: &Path,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Arc<dyn Bench>, EvalError> {
-    let setup: Setup = serde_json::from_str(setup).map_err(|error| EvalError::Environment {
-        message: format!("what is to be evaluated is not understood: {error}"),
-        remedies: vec!["use the same version of autocomp on both sides".to_owned()],
-    })?;
+    let setup = Setup::parse(setup)?;
     let family = registry::family(&setup.target).map_err(as_input)?;
     family.open(Opening {
         problem: &setup.problem,

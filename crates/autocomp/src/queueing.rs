@@ -17,13 +17,13 @@ pub struct QueueOptions {
     #[arg(long, value_name = "FILE", env = "AUTOCOMP_QUEUE_ACCESS")]
     queue_access: Option<PathBuf>,
     /// Share of the workers beside others that use them
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "queue", value_parser = clap::value_parser!(u32).range(1..=1000))]
     queue_weight: u32,
     /// Seconds after which a job goes to another worker if its worker is not heard of
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, requires = "queue", value_parser = clap::value_parser!(u64).range(1..=3600))]
     queue_lease: u64,
     /// Mix what several devices of a kind measure; otherwise one run is measured on one device
-    #[arg(long)]
+    #[arg(long, requires = "queue")]
     pub any_machine: bool,
 }
 
@@ -109,6 +109,13 @@ pub fn access(
     address: &str,
     file: Option<&std::path::Path>,
 ) -> Result<autocomp_queue::Access, CliError> {
+    if let Some(file) = file.filter(|it| !it.exists()) {
+        return Err(
+            CliError::usage(format!("there is no access file {}", file.display())).hint(
+                "`autocomp worker init` writes access files; docs/workers.md says what they hold",
+            ),
+        );
+    }
     autocomp_queue::Access::new(address, file).map_err(|error| queue_error(&error))
 }
 

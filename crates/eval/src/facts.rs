@@ -1,12 +1,13 @@
 //! What is known of a bench: given by whoever evaluates, so that whoever asks needs neither
 //! the device nor the tools.
 
+use crate::EvalError;
 use crate::family::Surroundings;
 use crate::settings::EvaluatorSettings;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{ContentHash, ContentHasher, Cost, Unit};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 /// What is known of a bench.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +68,45 @@ pub struct Setup {
     pub settings: EvaluatorSettings,
     /// Which tools to take.
     pub tools: WantedTools,
+}
+
+impl Setup {
+    /// Reads what somebody else wrote, who is not trusted: names in it are those of files in one
+    /// folder.
+    ///
+    /// # Errors
+    /// [`EvalError::Environment`] if it is not understood, [`EvalError::Input`] if it has a name
+    /// that leads elsewhere.
+    pub fn parse(text: &str) -> Result<Self, EvalError> {
+        let setup: Self = serde_json::from_str(text).map_err(|error| EvalError::Environment {
+            message: format!("what is to be evaluated is not understood: {error}"),
+            remedies: vec!["use the same version of autocomp on both sides".to_owned()],
+        })?;
+        let leads_elsewhere = |name: &&String| {
+            let mut components = Path::new(name.as_str()).components();
+            let only = components.next();
+            components.next().is_some()
+                || !matches!(only, Some(Component::Normal(it)) if it == name.as_str())
+        };
+        match setup.target.runtime.keys().find(leads_elsewhere) {
+            None => Ok(setup),
+            Some(name) => Err(EvalError::Input {
+                message: format!("{name:?} cannot be the name of a file of the target's runtime"),
+                remedies: vec!["name files without folders".to_owned()],
+            }),
+        }
+    }
+
+    /// Returns the hash of all that decides what is evaluated, and nothing that differs from one
+    /// computer to the next. What problem and target claim as their own hashes is a part of it.
+    #[must_use]
+    pub fn content(&self) -> ContentHash {
+        let mut content = self.clone();
+        content.problem.work_place = String::new();
+        content.settings.threads = 1;
+        content.tools = WantedTools::default();
+        ContentHash::of(&serde_json::to_vec(&content).unwrap_or_default())
+    }
 }
 
 /// Which tools whoever asks wants.

@@ -13,6 +13,10 @@ use std::path::{Path, PathBuf};
 const REMEDY: &str = "write the names of files with the secrets into an access file, which \
                       `autocomp worker init` makes and docs/workers.md explains";
 
+/// The longest word of an access file that messages repeat, characters: the longest name that it
+/// may have, and shorter than any key.
+const LONGEST_NAME: usize = 16;
+
 /// The name of those who say none.
 const NOBODY: &str = "anybody";
 
@@ -106,7 +110,8 @@ impl Access {
         };
         let text = read(path)?;
         refuse_mode(path, 0o022, "write it", "it says whom to believe", "go-w")?;
-        let mut file: File = toml::from_str(&text).map_err(|error| unusable(path, &error))?;
+        let mut file: File =
+            toml::from_str(&text).map_err(|error| unusable(path, &without_text(&text, &error)))?;
         let folder = path.parent().unwrap_or(Path::new("."));
         for named in [
             &mut file.password,
@@ -204,6 +209,28 @@ impl Access {
     }
 }
 
+/// Returns what is wrong with a text, and where, without anything of it that may be a secret:
+/// the file with the key may have been named in place of this one.
+fn without_text(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|it| text.get(..it.start));
+    let line = before.unwrap_or_default().matches('\n').count() + 1;
+    let words = error
+        .message()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .split('`');
+    let shown: Vec<&str> = words
+        .map(
+            |it| match it.chars().any(char::is_whitespace) || it.len() <= LONGEST_NAME {
+                true => it,
+                false => "…",
+            },
+        )
+        .collect();
+    format!("line {line}: {}", shown.join("`"))
+}
+
 /// Returns whether an address is a host with or without a port, and nothing else: no path and no
 /// query, which nobody would read, and which may hold a secret.
 fn is_address(address: &str) -> bool {
@@ -253,6 +280,9 @@ fn refuse_mode(
     change: &str,
 ) -> Result<(), QueueError> {
     let metadata = fs::metadata(path).map_err(|error| unusable(path, &error))?;
+    if !metadata.is_file() {
+        return Err(unusable(path, &"it is no file"));
+    }
     let mode = metadata.permissions().mode();
     if mode & rights == 0 {
         return Ok(());

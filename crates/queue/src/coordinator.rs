@@ -312,8 +312,8 @@ impl Shared {
         if locked(&self.demands).contains_key(&hash) {
             return Ok(hash);
         }
-        let parsed: Setup = serde_json::from_str(setup)
-            .map_err(|error| EvalError::Fault(format!("a setup that is none: {error}")))?;
+        let parsed = Setup::parse(setup)?;
+        let content = parsed.content();
         if let Some(named) = parsed.tools.compiler.or(parsed.tools.carried) {
             return Err(EvalError::Usage {
                 message: format!(
@@ -337,6 +337,7 @@ impl Shared {
             title: format!("{} on {}", parsed.problem.name, parsed.target.name),
             target: parsed.target.name,
             setup: hash,
+            content,
             weight: self.options.weight.max(1),
             lease_ms: u64::try_from(self.options.lease.as_millis()).unwrap_or(u64::MAX),
             chosen: None,

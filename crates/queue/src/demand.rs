@@ -23,6 +23,8 @@ pub struct Demand {
     pub target: String,
     /// Hash of the text of the setup, which is in the store of texts.
     pub setup: ContentHash,
+    /// Hash of what decides results in the setup, [`Setup::content`](autocomp_eval::Setup::content).
+    pub content: ContentHash,
     /// How large a share of workers it gets beside others.
     pub weight: u32,
     /// After how long a job whose worker is not heard of goes to another one, milliseconds.
@@ -38,6 +40,11 @@ pub struct Demand {
 }
 
 impl Demand {
+    /// Returns by what a worker knows it: queues of one name of two users are two.
+    pub(crate) fn key(&self) -> String {
+        format!("{}.{}", self.user, self.queue)
+    }
+
     /// Makes what others wrote into it safe to be shown. Returns whether its names are names.
     pub(crate) fn is_named(&mut self) -> bool {
         for text in [&mut self.title, &mut self.target, &mut self.program] {

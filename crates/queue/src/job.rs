@@ -18,6 +18,9 @@ pub(crate) const MOST_TRIES: usize = 3;
 pub struct Job {
     /// Hash of all else that decides the result: equal jobs are done once, whoever asks.
     pub id: ContentHash,
+    /// See [`Setup::content`](autocomp_eval::Setup::content): the facts of a bench repeat what
+    /// problem and target claim of themselves, and a setup may lie.
+    pub content: ContentHash,
     /// See [`BenchFacts::key_base`](autocomp_eval::BenchFacts::key_base).
     pub key_base: ContentHash,
     /// See [`BenchFacts::identity`](autocomp_eval::BenchFacts::identity).
@@ -26,23 +29,33 @@ pub struct Job {
     pub only_for: Option<ContentHash>,
     /// The device that it is to be measured on, if it must be a certain one.
     pub held: Option<Place>,
+    /// Workers that have failed at it, which leave it to others; decides no result.
+    pub avoid: Vec<String>,
     /// What is asked.
     pub request: Request,
 }
 
 impl Job {
-    /// Makes the job of a request to a bench that was chosen. Results of measured ones are for
-    /// `session` only: tomorrow the device may be busy in another way.
+    /// Makes the job of a request to a bench that was chosen for a setup of this `content`. Results
+    /// of measured ones are for `session` only: tomorrow the device may be busy in another way.
     #[must_use]
-    pub fn new(chosen: &Chosen, held: Option<&Place>, session: &str, request: Request) -> Self {
+    pub fn new(
+        content: ContentHash,
+        chosen: &Chosen,
+        held: Option<&Place>,
+        session: &str,
+        request: Request,
+    ) -> Self {
         let facts = &chosen.facts;
         let measured = facts.device.is_some();
         let mut job = Self {
             id: ContentHash::of(b""),
+            content,
             key_base: facts.key_base,
             identity: facts.identity,
             only_for: measured.then(|| ContentHash::of(session.as_bytes())),
             held: held.filter(|_| measured).cloned(),
+            avoid: Vec::new(),
             request,
         };
         job.id = job.hash();
@@ -54,6 +67,7 @@ impl Job {
     pub(crate) fn hash(&self) -> ContentHash {
         let mut hasher = ContentHasher::new("autocomp job");
         hasher.update(&PROTOCOL.to_le_bytes());
+        hasher.update(&self.content.0);
         hasher.update(&self.key_base.0);
         hasher.update(&self.identity.0);
         hasher.update(&self.only_for.map_or([0; 32], |it| it.0));
@@ -159,12 +173,19 @@ impl Answer {
         }
     }
 
+    /// Returns whether it says that something failed, if not the kernel: it may be the worker, and
+    /// others are asked before it is believed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self.reply, Reply::Failed(_) | Reply::Panicked { .. })
+    }
+
     /// Returns whether it may be taken by others who ask the same: faults are the program's or
     /// the worker's, which may be mended.
     #[must_use]
     pub fn holds(&self) -> bool {
         match &self.reply {
-            Reply::Failed(Failure::Fault(_)) | Reply::Panicked { .. } => false,
+            Reply::Failed(_) | Reply::Panicked { .. } => false,
             Reply::Evaluated(evaluation) => evaluation.outcome != Outcome::Fault,
             _ => true,
         }
@@ -183,6 +204,10 @@ impl Answer {
             Reply::Failed(Failure::Fault(message)) => {
                 Reply::Failed(Failure::Fault(format!("{message} (worker {worker})")))
             }
+            Reply::Failed(Failure::Input { message, remedies }) => Reply::Failed(Failure::Input {
+                message: format!("{message} (worker {worker})"),
+                remedies,
+            }),
             Reply::Panicked { message } => Reply::Panicked {
                 message: format!("{message} (worker {worker})"),
             },

@@ -37,82 +37,123 @@ impl Laboratory {
     /// The name of the server's configuration.
     pub const CONFIGURATION: &str = "nats-server.conf";
 
+    /// Sees whether users and workers can be called so.
+    ///
+    /// # Errors
+    /// Which name cannot be one.
+    pub fn check_names(&self) -> Result<(), String> {
+        let all: Vec<&String> = self.workers.iter().chain(&self.users).collect();
+        for (at, name) in all.iter().enumerate() {
+            if token(name) != **name || all[..at].contains(name) || *name == WORKER {
+                return Err((*name).clone());
+            }
+        }
+        Ok(())
+    }
+
     /// Writes the configuration and the access files into `folder`, which is made, and returns
     /// the paths of the access files, those of workers first. Of keys, the configuration holds the
     /// public halves only.
     ///
     /// # Errors
-    /// [`QueueError::Machine`] if a file is there already, or cannot be written.
+    /// [`QueueError::Machine`] if a name cannot be one, a file is there already, or cannot be
+    /// written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, QueueError> {
-        let failed = |error: std::io::Error| QueueError::Machine {
-            what: format!("{} cannot be written: {error}", folder.display()),
-            remedy: "name a folder that is empty or not there".to_owned(),
-        };
         let shared = [WORKER.to_owned()];
         let workers = match self.workers.is_empty() {
             true => &shared[..],
             false => &self.workers,
         };
-        let workers = workers.iter().map(|it| (it, true));
-        let all: Vec<(&String, bool)> = workers
-            .chain(self.users.iter().map(|it| (it, false)))
-            .collect();
-        for (at, (name, works)) in all.iter().enumerate() {
-            let is_taken = all[..at].iter().any(|(it, _)| it == name);
-            if token(name) != **name || is_taken || (*name == WORKER && !works) {
-                return Err(QueueError::Machine {
-                    what: format!("`{name}` cannot be the name of a user or a worker"),
-                    remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`"
-                        .to_owned(),
-                });
+        let authorities = match &self.tls {
+            Some([.., authorities]) => {
+                let text = fs::read_to_string(authorities);
+                Some(text.map_err(|error| QueueError::Machine {
+                    what: format!("{} cannot be read: {error}", authorities.display()),
+                    remedy: "name a file with certificates (PEM)".to_owned(),
+                })?)
+            }
+            None => None,
+        };
+        self.refuse_names()?;
+        fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
+        if let Some(authorities) = &authorities {
+            create(folder, Self::AUTHORITIES, authorities, 0o644)?;
+        }
+        let (written, users) = self.let_in(folder, workers, authorities.is_some())?;
+        create(
+            folder,
+            Self::CONFIGURATION,
+            &self.configuration(&users),
+            0o644,
+        )?;
+        Ok(written)
+    }
+
+    /// Adds the users and workers to the queue that was written into `folder`, and returns the
+    /// paths of their access files, those of workers first. What else the value says is not looked
+    /// at.
+    ///
+    /// # Errors
+    /// [`QueueError::Machine`] if a name cannot be one or is there, or the configuration is none
+    /// that was written here.
+    pub fn add_to(&self, folder: &Path) -> Result<Vec<PathBuf>, QueueError> {
+        let path = folder.join(Self::CONFIGURATION);
+        self.refuse_names()?;
+        let unusable = |what: &str| QueueError::Machine {
+            what: format!("{} {what}", path.display()),
+            remedy: "add them by hand, or write another folder".to_owned(),
+        };
+        let text = fs::read_to_string(&path)
+            .map_err(|error| unusable(&format!("cannot be read: {error}")))?;
+        let end = text
+            .rfind("  ]\n}")
+            .ok_or_else(|| unusable("does not end as `autocomp worker init` writes it"))?;
+        for name in self.workers.iter().chain(&self.users) {
+            if text.contains(&format!("    # {name}\n")) {
+                return Err(unusable(&format!("has `{name}` already")));
             }
         }
-        let authorities =
-            match &self.tls {
-                Some([.., authorities]) => Some(fs::read_to_string(authorities).map_err(
-                    |error| QueueError::Machine {
-                        what: format!("{} cannot be read: {error}", authorities.display()),
-                        remedy: "name a file with certificates (PEM)".to_owned(),
-                    },
-                )?),
-                None => None,
-            };
-        fs::create_dir_all(folder).map_err(failed)?;
-        let create = |name: &str, text: &str, mode: u32| {
-            let mut options = fs::OpenOptions::new();
-            let file = options.write(true).create_new(true).mode(mode);
-            let mut file = file.open(folder.join(name)).map_err(failed)?;
-            file.write_all(text.as_bytes()).map_err(failed)
-        };
-        let mut users = String::new();
+        let is_encrypted = folder.join(Self::AUTHORITIES).exists();
+        let (written, users) = self.let_in(folder, &self.workers, is_encrypted)?;
+        let changed = format!("{}{users}{}", &text[..end], &text[end..]);
+        let beside = path.with_extension("conf.new");
+        fs::write(&beside, changed)
+            .and_then(|()| fs::rename(&beside, &path))
+            .map_err(|error| unwritable(folder, error))?;
+        Ok(written)
+    }
+
+    fn refuse_names(&self) -> Result<(), QueueError> {
+        self.check_names().map_err(|name| QueueError::Machine {
+            what: format!("`{name}` cannot be the name of a user or a worker"),
+            remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`".to_owned(),
+        })
+    }
+
+    /// Writes keys and access files for `workers` and the users; returns the paths of the access
+    /// files and the entries of the configuration.
+    fn let_in(
+        &self,
+        folder: &Path,
+        workers: &[String],
+        is_encrypted: bool,
+    ) -> Result<(Vec<PathBuf>, String), QueueError> {
+        let mut entries = String::new();
         let mut written = Vec::new();
-        if let Some(authorities) = authorities {
-            create(Self::AUTHORITIES, &authorities, 0o644)?;
-        }
-        for (name, works) in all {
+        let workers = workers.iter().map(|it| (it, true));
+        for (name, works) in workers.chain(self.users.iter().map(|it| (it, false))) {
             let key = KeyPair::new_user();
             let seed = key.seed().map_err(|error| QueueError::Machine {
                 what: format!("a key cannot be made: {error}"),
                 remedy: "try again".to_owned(),
             })?;
-            create(&format!("{name}.nk"), &seed, 0o600)?;
-            create(&format!("{name}.toml"), &self.access(name), 0o600)?;
-            written.push(folder.join(format!("{name}.toml")));
-            users.push_str(&user(name, works, &key.public_key()));
+            let file = format!("{name}.toml");
+            create(folder, &format!("{name}.nk"), &seed, 0o600)?;
+            create(folder, &file, &access(name, is_encrypted), 0o600)?;
+            written.push(folder.join(file));
+            entries.push_str(&user(name, works, &key.public_key()));
         }
-        create(Self::CONFIGURATION, &self.configuration(&users), 0o644)?;
-        Ok(written)
-    }
-
-    fn access(&self, name: &str) -> String {
-        let mut text = format!(
-            "# For `--queue-access`; the file with the key lies beside this one.\n\
-             user = \"{name}\"\nnkey = \"{name}.nk\"\n"
-        );
-        if self.tls.is_some() {
-            let _ = writeln!(text, "authorities = {:?}\ntls = true", Self::AUTHORITIES);
-        }
-        text
+        Ok((written, entries))
     }
 
     fn configuration(&self, users: &str) -> String {
@@ -144,6 +185,35 @@ impl Laboratory {
             self.store_bytes
         )
     }
+}
+
+fn unwritable(folder: &Path, error: std::io::Error) -> QueueError {
+    QueueError::Machine {
+        what: format!("{} cannot be written: {error}", folder.display()),
+        remedy: "name a folder that is empty or not there".to_owned(),
+    }
+}
+
+fn create(folder: &Path, name: &str, text: &str, mode: u32) -> Result<(), QueueError> {
+    let mut options = fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(mode);
+    let written = file
+        .open(folder.join(name))
+        .and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| unwritable(folder, error))
+}
+
+/// Returns the access file of a user.
+fn access(name: &str, is_encrypted: bool) -> String {
+    let mut text = format!(
+        "# For `--queue-access`; the file with the key lies beside this one.\n\
+         user = \"{name}\"\nnkey = \"{name}.nk\"\n"
+    );
+    if is_encrypted {
+        let authorities = Laboratory::AUTHORITIES;
+        let _ = writeln!(text, "authorities = {authorities:?}\ntls = true");
+    }
+    text
 }
 
 /// Returns the entry of a user in the configuration.

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Remedies that a worker tells of what it cannot do.
+const MOST_REMEDIES: usize = 4;
+
 /// What a worker tells every few seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Presence {
@@ -96,6 +99,30 @@ pub enum State {
         /// Whether the files of problem or target are to blame, which are the same everywhere.
         is_input: bool,
     },
+}
+
+impl State {
+    /// Returns it with texts of one line each: what a worker tells of all its demands has to fit
+    /// into one message.
+    pub(crate) fn shortened(&self) -> Self {
+        match self {
+            Self::Differs(text) => Self::Differs(one_line(text)),
+            Self::Unable {
+                message,
+                remedies,
+                is_input,
+            } => Self::Unable {
+                message: one_line(message),
+                remedies: remedies
+                    .iter()
+                    .take(MOST_REMEDIES)
+                    .map(|it| one_line(it))
+                    .collect(),
+                is_input: *is_input,
+            },
+            other => other.clone(),
+        }
+    }
 }
 
 /// What a worker has done.

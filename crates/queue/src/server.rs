@@ -1,6 +1,7 @@
 //! The server between coordinators and workers: messages of streams, and what is told beside them.
 
 use crate::access::Access;
+use crate::demand::Demand;
 use crate::error::QueueError;
 use crate::names;
 use crate::streams::{JOBS_LIVE, Streams};
@@ -295,13 +296,15 @@ impl Server {
     pub(crate) async fn taker(
         &self,
         streams: &Streams,
-        user: &str,
-        queue: &str,
+        demand: &Demand,
         lease: Duration,
         most_in_flight: Option<usize>,
     ) -> Result<PullConsumer, QueueError> {
+        // Of two users with queues of one name, neither can have the other's.
+        let (user, queue) = (&demand.user, &demand.queue);
+        let name = format!("{}-{user}-{queue}", user.len());
         let config = pull::Config {
-            durable_name: Some(queue.to_owned()),
+            durable_name: Some(name.clone()),
             filter_subject: names::jobs_of(user, queue),
             ack_policy: AckPolicy::Explicit,
             ack_wait: lease,
@@ -311,7 +314,7 @@ impl Server {
             inactive_threshold: JOBS_LIVE,
             ..pull::Config::default()
         };
-        let made = streams.jobs.get_or_create_consumer(queue, config).await;
+        let made = streams.jobs.get_or_create_consumer(&name, config).await;
         made.map_err(|error| self.refuses(format!("gives no jobs: {error}")))
     }
 }

@@ -9,8 +9,8 @@ use crate::demand::Demand;
 use crate::error::QueueError;
 use crate::fairness::Shares;
 use crate::job::PROTOCOL;
-use crate::names::{self, ALL_DEMANDS, HELLO};
-use crate::presence::{Counts, Presence, Stand, State, clock_ms};
+use crate::names::{self, ALL_DEMANDS, HELLO, one_line};
+use crate::presence::{Counts, Presence, Stand, State, clock_ms, heard};
 use crate::quota::Used;
 use crate::server::Server;
 use crate::streams::Streams;
@@ -18,6 +18,7 @@ use autocomp_eval::{Bench, EvalError, Setup};
 use futures::StreamExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore};
@@ -25,6 +26,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a demand may be silent until it is dropped, in beats.
 const SILENCE: u32 = 12;
+
+/// How long others may take to say that they are there.
+const GREETING: Duration = Duration::from_millis(500);
 
 /// Opens the bench of a setup, with a folder for whatever is kept of it; lines before what takes
 /// long go to the last argument.
@@ -68,6 +72,8 @@ pub struct Worker {
     shares: Mutex<Shares>,
     counts: Mutex<Counts>,
     used: Mutex<Used>,
+    /// How many folders were named.
+    folders: AtomicU64,
     /// How many benches were opened for each user.
     benches: Mutex<BTreeMap<String, u64>>,
     /// Told when what the worker tells has changed.
@@ -124,6 +130,7 @@ impl Worker {
             shares: Mutex::default(),
             counts: Mutex::default(),
             used: Mutex::default(),
+            folders: AtomicU64::new(0),
             benches: Mutex::default(),
             changed: Notify::new(),
             opened: Notify::new(),
@@ -137,13 +144,26 @@ impl Worker {
     /// that it has after `grace`.
     ///
     /// # Errors
-    /// [`QueueError`] if the server lets it hear nothing.
+    /// [`QueueError`] if the server lets it hear nothing, or another worker has its name.
     pub async fn work(
         self,
         stop: &CancellationToken,
         grace: Duration,
     ) -> Result<Counts, QueueError> {
         let worker = Arc::new(self);
+        let there = heard(&worker.server, GREETING).await?;
+        if let Some((other, _)) = there
+            .iter()
+            .find(|(it, _)| it.worker == worker.options.name)
+        {
+            return Err(QueueError::Machine {
+                what: format!(
+                    "there is a worker {} already, on {}",
+                    other.worker, other.machine
+                ),
+                remedy: "give this one another name with `--name`".to_owned(),
+            });
+        }
         let demands = worker.server.subscribe(ALL_DEMANDS.to_owned()).await?;
         let hello = worker.server.subscribe(HELLO.to_owned()).await?;
         let mut tasks = vec![
@@ -222,11 +242,11 @@ impl Worker {
         let stands = locked(&self.stands);
         let stands = stands.iter().map(|(queue, standing)| {
             let stand = Stand {
-                title: standing.demand.title.clone(),
+                title: one_line(&standing.demand.title),
                 user: standing.demand.user.clone(),
                 state: match (&standing.state, self.spent(&standing.demand.user)) {
                     (State::Opened(_), Some(spent)) => State::Spent(spent),
-                    (state, _) => state.clone(),
+                    (state, _) => state.shortened(),
                 },
                 running: standing.running,
             };

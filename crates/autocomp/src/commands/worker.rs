@@ -11,11 +11,12 @@ use crate::output::Output;
 use crate::queueing::{BEAT, access, queue_error};
 use crate::registry;
 use crate::workplace::{Workplace, WorkplaceOptions};
+use autocomp_catalog::Target;
 use autocomp_eval::isolation::IsolatedBench;
-use autocomp_eval::{Bench, EvalError, Setup, WantedTools};
+use autocomp_eval::{Bench, EvalError, Setup};
 use autocomp_queue::{Access, Counts, Open, Worker, WorkerOptions, token};
 use clap::{Args, Subcommand};
-use place::{Place, machine_name};
+use place::{Place, machine_identity, machine_name};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -109,11 +110,17 @@ fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result
     workplace.check_cache()?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let devices = arguments.devices.map_or(processors, usize::from);
-    let machine = machine_name();
+    let machine = machine_identity();
     let name = match (&arguments.name, access.worker()) {
+        (Some(name), _) if token(name) != *name => {
+            return Err(
+                CliError::usage(format!("`{name}` cannot be the name of a worker"))
+                    .hint("use letters, digits, `-` and `_`, 60 at most"),
+            );
+        }
         (Some(name), _) => name.clone(),
         (None, Some(name)) => name.to_owned(),
-        (None, None) => format!("{machine}-{}", std::process::id()),
+        (None, None) => format!("{}-{}", machine_name(), std::process::id()),
     };
     let name = token(&name);
     let place = Place::make(&workplace.cache_folder, &name)?;
@@ -129,11 +136,7 @@ fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result
             .most_minutes
             .map(|it| Duration::from_secs(60 * u64::from(it))),
         folder: place.path().to_owned(),
-        open: opener(
-            workplace.wanted_tools(),
-            place.clone(),
-            (processors / devices).max(1),
-        ),
+        open: opener(workplace, place.clone(), (processors / devices).max(1)),
         tell: Box::new(move |line| output.message(line)),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -168,18 +171,49 @@ fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result
 }
 
 /// Returns what opens benches: in a place of their own, with the worker's tools.
-fn opener(tools: WantedTools, place: Arc<Place>, threads: usize) -> Box<Open> {
-    Box::new(move |setup, folder, tell| open(setup, &tools, &place, folder, threads, tell))
+fn opener(workplace: Workplace, place: Arc<Place>, threads: usize) -> Box<Open> {
+    Box::new(move |setup, folder, tell| open(setup, &workplace, &place, folder, threads, tell))
+}
+
+/// Refuses machines that are devices unless the worker has the same: their files name programs,
+/// libraries and hosts.
+fn check_machines(target: &Target, workplace: &Workplace) -> Result<(), EvalError> {
+    let own = workplace.target(&target.name).ok();
+    let is_own = |name: &str, text: &str| {
+        own.as_ref()
+            .is_some_and(|it| it.machines.get(name).is_some_and(|it| it == text))
+    };
+    let is_simulated = |text: &str| {
+        let table = text.parse::<toml::Table>();
+        table.is_ok_and(|it| !it.contains_key("backend"))
+    };
+    let mut machines = target.machines.iter();
+    let other = machines.find(|(name, text)| !is_simulated(text) && !is_own(name, text));
+    other.map_or(Ok(()), |(name, _)| {
+        Err(EvalError::Environment {
+            message: format!(
+                "the file of machine {name} of {} is another one here, and what a worker \
+                 measures with is its own",
+                target.name
+            ),
+            remedies: vec![
+                "give the worker the same target with `--data FOLDER`, or correct the file"
+                    .to_owned(),
+            ],
+        })
+    })
 }
 
 fn open(
     mut setup: Setup,
-    tools: &WantedTools,
+    workplace: &Workplace,
     place: &Place,
     folder: &Path,
     threads: usize,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Arc<dyn Bench>, EvalError> {
+    check_machines(&setup.target, workplace)?;
+    let tools = workplace.wanted_tools();
     setup.settings.threads = threads;
     setup.tools.compiler.clone_from(&tools.compiler);
     setup.tools.carried.clone_from(&tools.carried);

@@ -52,6 +52,11 @@ struct Row<'a> {
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let access = access(&arguments.queue, arguments.queue_access.as_deref())?;
+    if arguments.metrics && output.is_json() {
+        return Err(
+            CliError::usage("`--metrics` and `--json` are two formats").hint("pass one of them")
+        );
+    }
     if !(0.1..=600.0).contains(&arguments.listen) {
         return Err(CliError::usage(
             "`--listen` is not between 0.1 and 600 seconds",

@@ -58,10 +58,24 @@ impl Shared {
         let present = workers.values().filter(|(_, at)| at.elapsed() < silent);
         present
             .map(|(presence, _)| {
-                let stand = presence.stands.get(&demand.queue);
+                let stand = presence.stands.get(&demand.key());
                 (presence.clone(), stand.map(|it| it.state.clone()))
             })
             .collect()
+    }
+
+    /// Returns whether a worker has the bench of a demand open that is not one of `failed`.
+    pub(super) fn has_others(&self, setup: ContentHash, failed: &[String]) -> bool {
+        let demand = locked(&self.demands)
+            .get(&setup)
+            .map(|it| it.demand.clone());
+        demand.is_some_and(|demand| {
+            self.stands(&demand).into_iter().any(|(it, state)| {
+                matches!(state, Some(State::Opened(_)))
+                    && !demand.refused.contains(&it.worker)
+                    && !failed.contains(&it.worker)
+            })
+        })
     }
 
     fn choose(&self, setup: ContentHash) -> Result<Option<Chosen>, EvalError> {

@@ -44,12 +44,33 @@ impl Shared {
             return Reply::Failed(Failure::Fault("no bench is open".to_owned()));
         };
         let held = demand.held.as_ref();
-        let job = Job::new(&chosen, held, &self.options.session, request);
+        let session = &self.options.session;
+        let mut job = Job::new(demand.content, &chosen, held, session, request);
+        let mut failed: Vec<String> = Vec::new();
         let mut round = 0_u32;
         let mut misfits = Vec::new();
         loop {
+            job.avoid = match self.has_others(hash, &failed) {
+                true => failed.clone(),
+                false => Vec::new(),
+            };
             let error = match self.answered(&demand, &chosen, &job, round).await {
-                Ok(answer) => return answer.into_reply(),
+                Ok(answer) => {
+                    let worker = answer.worker.clone();
+                    if !answer.is_failure() {
+                        for sick in failed.iter().filter(|it| **it != worker) {
+                            let why = format!("it failed where worker {worker} did not");
+                            self.refuse(hash, sick, &why).await;
+                        }
+                        return answer.into_reply();
+                    }
+                    failed.push(worker);
+                    if MOST_TRIES <= failed.len() || !self.has_others(hash, &failed) {
+                        return answer.into_reply();
+                    }
+                    round += 1;
+                    continue;
+                }
                 Err(error) => error,
             };
             match error {
@@ -118,11 +139,20 @@ impl Shared {
             .server
             .publish(&streams, subject, Some(&mark), job)
             .await?;
-        let mut is_missed = !is_new && !self.is_waiting(&streams, demand, job).await?;
+        if !is_new && !self.is_waiting(&streams, demand, job).await? {
+            // What was published before is done, or nobody takes it.
+            return match self.server.last(&streams.results, &results).await? {
+                Some((subject, payload)) if !self.is_ignored(demand, job, &subject, &payload) => {
+                    self.taken(&streams, &subject, &payload, job, chosen).await
+                }
+                _ => Err(Unanswered::Lost),
+            };
+        }
+        let mut is_missed = false;
         loop {
             let next = tokio::time::timeout(self.options.lease, answers.next()).await;
             if let Ok(Some(message)) = next {
-                if self.is_ignored(demand, &message.subject, &message.payload) {
+                if self.is_ignored(demand, job, &message.subject, &message.payload) {
                     continue;
                 }
                 return self
@@ -132,7 +162,7 @@ impl Shared {
             // A job leaves its stream behind its answer: in this order, none is missed.
             let is_waiting = self.is_waiting(&streams, demand, job).await?;
             if let Some((subject, payload)) = self.server.last(&streams.results, &results).await? {
-                if self.is_ignored(demand, &subject, &payload) {
+                if self.is_ignored(demand, job, &subject, &payload) {
                     self.forget(&streams, &subject).await?;
                     continue;
                 }
@@ -140,6 +170,9 @@ impl Shared {
             }
             self.check_workers(demand.setup)
                 .map_err(Unanswered::Nobody)?;
+            if !job.avoid.is_empty() && !self.has_others(demand.setup, &job.avoid) {
+                return Err(Unanswered::Lost);
+            }
             if !is_waiting && is_missed {
                 return Err(Unanswered::Lost);
             }
@@ -198,10 +231,10 @@ impl Shared {
     }
 
     /// Returns whether an answer is not looked at: that of a worker from which none is taken any
-    /// more, and what is none of a worker's.
-    fn is_ignored(&self, demand: &Demand, subject: &str, payload: &[u8]) -> bool {
+    /// more or which has failed at this job, and what is none of a worker's.
+    fn is_ignored(&self, demand: &Demand, job: &Job, subject: &str, payload: &[u8]) -> bool {
         let worker = names::answering(subject);
-        if is_of_server(payload) {
+        if is_of_server(payload) || job.avoid.iter().any(|it| it == worker) {
             return true;
         }
         let demands = locked(&self.demands);

@@ -34,9 +34,13 @@ impl Worker {
             }
         };
         let is_again = message.info().is_ok_and(|info| 1 < info.delivered);
-        if is_again && self.is_answered(&job).await {
+        if (is_again || !job.avoid.is_empty()) && self.is_answered(&job).await {
             // Whoever took it before was slow to say so.
             let _ = message.double_ack().await;
+            return;
+        }
+        if job.avoid.contains(&self.options.name) {
+            let _ = message.ack_with(AckKind::Nak(Some(HAND_BACK))).await;
             return;
         }
         let tries = match self.note_try(&job, is_again).await {
@@ -87,7 +91,8 @@ impl Worker {
         let streams = self.streams().await?;
         let job: Job = self.server.read(&streams, &message.payload).await?;
         let facts = served.bench.facts();
-        if (job.key_base, job.identity) != (facts.key_base, facts.identity) {
+        let own = (served.demand.content, facts.key_base, facts.identity);
+        if (job.content, job.key_base, job.identity) != own {
             return Err(self.server.refuses("has a job for another bench"));
         }
         let place = served.place(&self.options.machine);
@@ -165,7 +170,7 @@ impl Worker {
             Ok(Ok(reply)) => Some(reply),
             // It says nothing about the kernel: another worker may do better.
             Ok(Err(error @ (EvalError::Environment { .. } | EvalError::Usage { .. }))) => {
-                self.withdraw(&served.demand.queue, error);
+                self.withdraw(&served.demand, error);
                 None
             }
             Ok(Err(error)) => Some(Reply::Failed(Failure::from(error))),

@@ -8,6 +8,7 @@ use autocomp_eval::{Bench, BenchFacts, EvalError, Setup};
 use futures::StreamExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Benches that a worker has for one user at most; a search needs one or two.
@@ -40,13 +41,13 @@ impl Worker {
         }
         let mut stands = locked(&self.stands);
         if demand.ended {
-            if let Some(standing) = stands.remove(&demand.queue) {
+            if let Some(standing) = stands.remove(&demand.key()) {
                 drop(stands);
                 self.forget(standing);
             }
             return;
         }
-        if let Some(standing) = stands.get_mut(&demand.queue) {
+        if let Some(standing) = stands.get_mut(&demand.key()) {
             standing.heard = Instant::now();
             if standing.demand != demand {
                 standing.demand = demand;
@@ -67,7 +68,7 @@ impl Worker {
             return;
         }
         let is_understood = demand.protocol == PROTOCOL;
-        let queue = demand.queue.clone();
+        let key = demand.key();
         let device = self.held_here(&demand).unwrap_or_else(|| {
             let held_by = |it: &u32| stands.values().filter(|of| of.device == *it).count();
             let devices = 0..self.options.measuring.max(1);
@@ -90,18 +91,25 @@ impl Worker {
                 },
             },
             bench: None,
-            folder: self.options.folder.join(crate::names::token(&queue)),
+            folder: self.new_folder(),
             device,
             running: 0,
             is_begun: !is_understood,
             demand,
         };
-        stands.insert(queue.clone(), standing);
+        stands.insert(key, standing);
         drop(stands);
         self.changed.notify_one();
         if is_understood {
             tokio::spawn(self.clone().open_next());
         }
+    }
+
+    /// Returns a folder for one bench: the folder of one that is closed may be removed while another
+    /// one is opened for the same demand.
+    fn new_folder(&self) -> PathBuf {
+        let number = self.folders.fetch_add(1, Ordering::Relaxed);
+        self.options.folder.join(number.to_string())
     }
 
     /// Returns the device of this machine that the run of a demand holds.
@@ -149,7 +157,7 @@ impl Worker {
         let Some((demand, folder, device)) = self.next_to_open() else {
             return;
         };
-        let queue = demand.queue.clone();
+        let key = demand.key();
         (self.options.tell)(&format!("{} asks for {}", demand.user, demand.title));
         let opened = match self.setup(&demand).await {
             Ok(mut setup) => {
@@ -159,7 +167,7 @@ impl Worker {
             Err(error) => Err(error),
         };
         let mut stands = locked(&self.stands);
-        let Some(standing) = stands.get_mut(&queue) else {
+        let Some(standing) = stands.get_mut(&key) else {
             return;
         };
         match opened {
@@ -187,10 +195,13 @@ impl Worker {
             message: error.to_string(),
             remedies: vec![error.remedy().to_owned()],
         })?;
-        let setup: Setup = serde_json::from_str(&text).map_err(|error| EvalError::Environment {
-            message: format!("what is to be evaluated is not understood: {error}"),
-            remedies: vec!["use the same version of autocomp on both sides".to_owned()],
-        })?;
+        let setup = Setup::parse(&text)?;
+        // Answers are for all whose setup has this content.
+        if setup.content() != demand.content {
+            return Err(EvalError::Fault(
+                "the setup has another content than the demand says".to_owned(),
+            ));
+        }
         if setup.target.name != demand.target {
             return Err(EvalError::Fault(
                 "the setup is for another target".to_owned(),
@@ -266,9 +277,9 @@ impl Worker {
     }
 
     /// Stops working for a demand that this worker turns out not to be able to fulfil.
-    pub(super) fn withdraw(&self, queue: &str, error: EvalError) {
+    pub(super) fn withdraw(&self, demand: &Demand, error: EvalError) {
         let mut stands = locked(&self.stands);
-        if let Some(standing) = stands.get_mut(queue) {
+        if let Some(standing) = stands.get_mut(&demand.key()) {
             standing.state = unable(error);
             if let State::Unable { message, .. } = &standing.state {
                 let title = &standing.demand.title;

@@ -166,9 +166,7 @@ impl Worker {
                 let demand = &served[*queue].demand;
                 let lease = Duration::from_millis(demand.lease_ms);
                 let most = self.options.most_in_flight;
-                let taker = self
-                    .server
-                    .taker(&streams, &demand.user, queue, lease, most);
+                let taker = self.server.taker(&streams, demand, lease, most);
                 takers.insert((*queue).to_owned(), taker.await?);
             }
             if 1 < order.len()

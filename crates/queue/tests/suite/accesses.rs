@@ -45,6 +45,18 @@ fn files_and_addresses_that_will_not_do_are_refused_with_a_remedy() {
             "`password` names a file that is not there",
         ),
         ("host", Some("password = \"empty\""), "it is empty"),
+        ("host", Some("password = SECRET"), "line 1: "),
+        (
+            "host",
+            Some("user = \"anna\"\nSUSECRETSECRETSECRET"),
+            "line 2: ",
+        ),
+        (
+            "host",
+            Some("SUSECRETSECRETSECRET = \"anna\""),
+            "unknown field `…`",
+        ),
+        ("host", Some("nkey = \".\""), "it is no file"),
         ("host", Some("pass = \"shut\""), "unknown field `pass`"),
         (
             "host",

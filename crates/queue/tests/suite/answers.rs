@@ -3,7 +3,7 @@
 use crate::nats::Nats;
 use crate::searching::Search;
 use crate::toy::{Toy, WorkerPlan, Working, until};
-use autocomp_core::{Cost, Measurement, Outcome};
+use autocomp_core::{ContentHash, Cost, Measurement, Outcome};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use autocomp_eval::{Bench, Evaluator};
 use autocomp_queue::{Answer, Chosen, Job};
@@ -113,6 +113,44 @@ fn faults_of_the_program_are_the_kernels_and_those_of_a_worker_are_not() {
     }
 }
 
+/// What fails on one worker is asked of another one before it ends a search.
+#[test]
+fn a_worker_whatever_fails_on_is_left_by_a_search_that_has_another_one() {
+    let nats = Nats::start();
+    let sick = Toy {
+        is_sick: true,
+        ..Toy::new()
+    };
+    let _sick = Working::start(&nats, "desk", &sick);
+    let search = Search::start(&nats, "one", 0);
+    search.open();
+    let toy = Toy::new();
+    let sound = Working::start(&nats, "attic", &toy);
+    until("both have opened it", || {
+        sound
+            .told
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|it| it.contains("asks for"))
+    });
+    std::thread::scope(|scope| {
+        for at in 0..6 {
+            let search = &search;
+            scope.spawn(move || {
+                let kernel = format!("sleep 200 {at}");
+                assert_eq!(search.evaluate(&kernel).worker.as_deref(), Some("attic"));
+            });
+        }
+    });
+    assert!(search.has_told(&["worker desk", "it failed where worker attic did not"]));
+    // What fails everywhere is said by somebody.
+    let Reply::Failed(Failure::Fault(message)) = search.ask("fault") else {
+        panic!("no fault");
+    };
+    assert!(message.contains("(worker attic)"), "{message}");
+}
+
 #[test]
 fn a_worker_that_cannot_evaluate_leaves_and_another_one_answers() {
     let nats = Nats::start();
@@ -157,7 +195,7 @@ fn answers_are_held_against_the_facts() {
         source: "kernel".to_owned(),
         bound: None,
     };
-    let job = Job::new(&chosen, None, "one", request);
+    let job = Job::new(ContentHash::of(b"setup"), &chosen, None, "one", request);
     let misfit = |change: &dyn Fn(&mut Measurement)| {
         let mut evaluation = toy.evaluate("kernel").unwrap();
         change(evaluation.measurement.as_mut().unwrap());

@@ -2,10 +2,10 @@
 
 use crate::nats::Nats;
 use crate::searching::Search;
-use crate::toy::{BEAT, Toy, Working, until};
-use autocomp_core::Outcome;
-use autocomp_eval::Bench;
+use crate::toy::{BEAT, Toy, Working, setup, until};
+use autocomp_core::{ContentHash, Outcome};
 use autocomp_eval::isolation::{Failure, Reply, Request};
+use autocomp_eval::{Bench, Setup};
 use autocomp_queue::{Demand, Job, PROTOCOL, Server, State, heard};
 use futures::StreamExt;
 use std::sync::atomic::Ordering;
@@ -168,7 +168,8 @@ fn a_worker_of_another_version_says_so() {
         queue: "q".to_owned(),
         title: "a problem\nforged: a line".to_owned(),
         target: "a target".to_owned(),
-        setup: autocomp_core::ContentHash::of(b""),
+        setup: ContentHash::of(b""),
+        content: ContentHash::of(b""),
         weight: 1,
         lease_ms: 1000,
         chosen: None,
@@ -194,13 +195,45 @@ fn a_worker_of_another_version_says_so() {
         }
         panic!("no worker stands to it");
     });
-    assert_eq!(presence.stands["q"].title, "a problem forged: a line");
-    let State::Unable { message, .. } = &presence.stands["q"].state else {
+    assert_eq!(
+        presence.stands["anybody.q"].title,
+        "a problem forged: a line"
+    );
+    let State::Unable { message, .. } = &presence.stands["anybody.q"].state else {
         panic!("{presence:?}");
     };
     assert!(
         message.contains("do not understand each other"),
         "{message}"
+    );
+}
+
+/// Users hear what others demand: nobody can end it, whatever name the queue has.
+#[test]
+fn a_demand_of_one_user_is_not_ended_by_another_one() {
+    let nats = Nats::start();
+    let toy = Toy::new();
+    let worker = Working::start(&nats, "desk", &toy);
+    let search = Search::start(&nats, "one", 0);
+    search.evaluate("kernel");
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let other = async_nats::connect(nats.address()).await.unwrap();
+        let demands = other.subscribe("autocomp.demands.*.*").await;
+        let demand = demands.unwrap().next().await.unwrap();
+        let mut demand: Demand = serde_json::from_slice(&demand.payload).unwrap();
+        demand.user = "anna".to_owned();
+        demand.ended = true;
+        let subject = format!("autocomp.demands.anna.{}", demand.queue);
+        let text = serde_json::to_vec(&demand).unwrap();
+        other.publish(subject, text.into()).await.unwrap();
+        other.flush().await.unwrap();
+    });
+    assert_eq!(search.evaluate("another").outcome, Outcome::Ok);
+    let told = worker.told.lock().unwrap();
+    assert!(
+        !told.iter().any(|it| it.contains("asks no more")),
+        "{told:?}"
     );
 }
 
@@ -216,21 +249,21 @@ fn a_job_that_is_not_what_its_id_says_is_thrown_away() {
         facts: toy.facts(),
         worker: "desk".to_owned(),
     };
-    let ask = |source: &str| {
-        let request = Request::Evaluate {
-            source: source.to_owned(),
-            bound: None,
-        };
-        Job::new(&chosen, None, "one", request)
-    };
-    let mut poisoned = ask("another");
-    poisoned.id = ask("wanted").id;
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let other = async_nats::connect(nats.address()).await.unwrap();
         let demands = other.subscribe("autocomp.demands.*.*").await;
         let demand = demands.unwrap().next().await.unwrap();
         let demand: Demand = serde_json::from_slice(&demand.payload).unwrap();
+        let ask = |source: &str| {
+            let request = Request::Evaluate {
+                source: source.to_owned(),
+                bound: None,
+            };
+            Job::new(demand.content, &chosen, None, "one", request)
+        };
+        let mut poisoned = ask("another");
+        poisoned.id = ask("wanted").id;
         let subject = format!(
             "autocomp.jobs.{}.{}.{}",
             demand.user, demand.queue, poisoned.id
@@ -248,6 +281,68 @@ fn a_job_that_is_not_what_its_id_says_is_thrown_away() {
     });
     assert_eq!(search.evaluate("wanted").outcome, Outcome::Ok);
     assert_eq!(toy.done.lock().unwrap().as_slice(), ["kernel", "wanted"]);
+}
+
+/// A setup may claim the hashes of another one, whose answers would then be those of the lie, and
+/// name files of its runtime anywhere.
+#[test]
+fn a_setup_that_lies_is_not_opened_and_answers_nobody_else() {
+    let honest = Setup::parse(&setup(0)).unwrap();
+    let mut lying = honest.clone();
+    lying.problem.reference.push_str("// another one");
+    assert_eq!(lying.problem.content_hash, honest.problem.content_hash);
+    assert_ne!(lying.content(), honest.content());
+    let mut elsewhere = honest.clone();
+    elsewhere.settings.threads = 64;
+    elsewhere.problem.work_place = "elsewhere/problem.toml:1".to_owned();
+    assert_eq!(elsewhere.content(), honest.content());
+    for name in ["../x.h", "/tmp/x.h", "a/x.h", "..", ".", "x.h/", ""] {
+        let mut leading = honest.clone();
+        leading.target.runtime.insert(name.to_owned(), Vec::new());
+        let text = serde_json::to_string(&leading).unwrap();
+        let error = Setup::parse(&text).unwrap_err();
+        assert!(error.to_string().contains("runtime"), "{name}: {error}");
+    }
+    let nats = Nats::start();
+    let worker = Working::start(&nats, "desk", &Toy::new());
+    let text = serde_json::to_string(&lying).unwrap();
+    let is_refused = || {
+        let told = worker.told.lock().unwrap();
+        told.iter().any(|it| it.contains("another content"))
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let other = async_nats::connect(nats.address()).await.unwrap();
+        let hash = ContentHash::of(text.as_bytes());
+        let demand = Demand {
+            protocol: PROTOCOL,
+            program: "0".to_owned(),
+            user: "anybody".to_owned(),
+            queue: "q".to_owned(),
+            title: "a lie".to_owned(),
+            target: lying.target.name.clone(),
+            setup: hash,
+            content: honest.content(),
+            weight: 1,
+            lease_ms: 1000,
+            chosen: None,
+            held: None,
+            refused: Vec::new(),
+            ended: false,
+        };
+        let demand = serde_json::to_vec(&demand).unwrap();
+        // The worker may not listen yet.
+        while !is_refused() {
+            for (at, piece) in text.as_bytes().chunks(256 << 10).enumerate() {
+                let subject = format!("autocomp.texts.anybody.{hash}.{at}");
+                other.publish(subject, piece.to_vec().into()).await.unwrap();
+            }
+            let subject = "autocomp.demands.anybody.q";
+            other.publish(subject, demand.clone().into()).await.unwrap();
+            other.flush().await.unwrap();
+            tokio::time::sleep(BEAT).await;
+        }
+    });
 }
 
 /// Workers and the server are killed over and over while kernels are evaluated; each kernel

@@ -33,6 +33,8 @@ pub struct Toy {
     pub running: Arc<AtomicUsize>,
     /// Whether answers are about another kernel.
     pub lies: bool,
+    /// Whether whatever it does fails.
+    pub is_sick: bool,
     /// Whether the worker's disk is full.
     pub is_full: bool,
     /// How much of a worker a user may have.
@@ -50,6 +52,7 @@ impl Toy {
             done: Arc::default(),
             running: Arc::default(),
             lies: false,
+            is_sick: false,
             is_full: false,
             most_time: None,
         }
@@ -83,6 +86,7 @@ impl Evaluator for Toy {
             "hang" => std::thread::sleep(Duration::from_secs(100_000)),
             "panic" => panic!("as the kernel wants"),
             "fault" => return Err(EvalError::Fault("as the kernel wants".to_owned())),
+            _ if self.is_sick => return Err(EvalError::Fault("sick".to_owned())),
             _ if self.is_full => {
                 return Err(EvalError::Environment {
                     message: "the disk is full".to_owned(),

@@ -1,6 +1,7 @@
 //! Where a worker keeps what jobs need: a folder that goes with it.
 
 use crate::error::CliError;
+use autocomp_core::ContentHash;
 use autocomp_eval::cache;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{self, File};
@@ -108,4 +109,29 @@ pub fn machine_name() -> String {
         .to_string_lossy()
         .into_owned();
     autocomp_queue::token(&name)
+}
+
+/// Returns what this machine is called as the place of devices: its name, which others may have, and
+/// the beginning of a hash of what no other one has.
+pub fn machine_identity() -> String {
+    let read = |path: &Path| fs::read(path).unwrap_or_default();
+    let mut own = read(Path::new("/etc/machine-id"));
+    own.extend(read(Path::new(
+        "/sys/firmware/devicetree/base/serial-number",
+    )));
+    let cards = fs::read_dir("/sys/class/net").into_iter().flatten();
+    let cards = cards.flatten().map(|it| it.path());
+    // Those of containers and tunnels change.
+    let cards = cards.filter(|it| it.join("device").exists());
+    let mut addresses: Vec<Vec<u8>> = cards.map(|it| read(&it.join("address"))).collect();
+    addresses.sort();
+    own.extend(addresses.concat());
+    match own.is_empty() {
+        true => machine_name(),
+        false => format!(
+            "{}-{}",
+            machine_name(),
+            &ContentHash::of(&own).to_string()[..6]
+        ),
+    }
 }

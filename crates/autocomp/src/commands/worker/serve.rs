@@ -36,7 +36,7 @@ pub struct Arguments {
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
     /// Port to listen at
-    #[arg(long, default_value_t = 4222)]
+    #[arg(long, default_value_t = 4222, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
     /// Configuration of the server, as `autocomp worker init` writes it, in place of one made here
     #[arg(long, value_name = "FILE", conflicts_with_all = ["address", "port"])]

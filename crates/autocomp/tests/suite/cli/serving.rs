@@ -117,7 +117,57 @@ fn a_worker_with_a_key_of_its_own_serves_and_an_address_of_others_is_refused() {
         .lines()
         .find(|line| line.starts_with("autocomp_worker_running{"));
     assert!(running.unwrap().ends_with("} 0"), "{}", metrics.stdout);
+    assert_eq!(
+        place.call(&[&asked[..], &["--json"]].concat()).code,
+        Some(2)
+    );
+    // A second worker of the name, with a cache of its own.
+    let mut second = place.std_command();
+    second.args([
+        "worker",
+        "--queue",
+        &queue,
+        "--queue-access",
+        "lab/desk.toml",
+    ]);
+    second.env("AUTOCOMP_CACHE_DIR", place.path().join("other"));
+    let second = second.output().unwrap();
+    let told = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert_eq!(second.status.code(), Some(4), "{told}");
+    assert!(told.contains("a worker desk already"), "{told}");
+    // Somebody more.
+    let asked = [
+        "workers",
+        "--queue",
+        &queue,
+        "--queue-access",
+        "lab/carl.toml",
+    ];
+    assert_eq!(place.call(&asked).code, Some(2));
+    let added = place.call(&["worker", "init", "lab", "--user", "carl"]);
+    assert_eq!(added.code, Some(0), "{}", added.stderr);
+    for again in [&["--user", "carl"][..], &[], &["--user", "a b"]] {
+        let again = place.call(&[&["worker", "init", "lab"], again].concat());
+        assert_ne!(again.code, Some(0), "{}", again.stdout);
+    }
+    let number = fs::read_to_string(place.path().join("lab/nats-server.pid")).unwrap();
+    let server = Pid::from_raw(number.trim().parse().unwrap()).unwrap();
+    kill_process(server, Signal::HUP).unwrap();
+    while place.call(&asked).code != Some(0) {
+        std::thread::sleep(Duration::from_millis(100));
+    }
     end(&place, worker, "desk");
+    for (arguments, expected) in [
+        (&["serve", "--port", "0"][..], "1..=65535"),
+        (
+            &["--queue", &queue, "--name", "a.b"],
+            "the name of a worker",
+        ),
+    ] {
+        let ended = place.call(&[&["worker"], arguments].concat());
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
+    }
     let elsewhere = ["worker", "serve", "--folder", "q", "--address", "192.0.2.1"];
     let ended = place.call(&elsewhere);
     assert_eq!(ended.code, Some(4), "{}", ended.stderr);

@@ -137,7 +137,7 @@ fn what_cannot_be_is_told_with_a_remedy() {
         (&["--queue-access", "none.toml"], 2, "name the queue"),
         (
             &["--queue", "host", "--queue-access", "none.toml"],
-            3,
+            2,
             "none.toml",
         ),
     ];
