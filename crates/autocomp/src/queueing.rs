@@ -123,7 +123,9 @@ pub fn access(
 #[cfg(feature = "queue")]
 pub fn queue_error(error: &autocomp_queue::QueueError) -> CliError {
     let kind = match error {
-        autocomp_queue::QueueError::Address { .. } => CliError::usage(error.to_string()),
+        autocomp_queue::QueueError::Address { .. } | autocomp_queue::QueueError::Usage { .. } => {
+            CliError::usage(error.to_string())
+        }
         autocomp_queue::QueueError::Access { .. } => CliError::input(error),
         _ => CliError::environment(error),
     };

@@ -34,6 +34,14 @@ pub enum QueueError {
         /// What the user can do.
         remedy: String,
     },
+    /// What the caller wants.
+    #[error("{what}")]
+    Usage {
+        /// What cannot be.
+        what: String,
+        /// What the user can do.
+        remedy: String,
+    },
     /// The machine of the caller.
     #[error("{what}")]
     Machine {
@@ -52,6 +60,7 @@ impl QueueError {
             Self::Access { remedy, .. }
             | Self::Address { remedy, .. }
             | Self::Server { remedy, .. }
+            | Self::Usage { remedy, .. }
             | Self::Machine { remedy, .. } => remedy,
         }
     }

@@ -37,28 +37,15 @@ impl Laboratory {
     /// The name of the server's configuration.
     pub const CONFIGURATION: &str = "nats-server.conf";
 
-    /// Sees whether users and workers can be called so.
-    ///
-    /// # Errors
-    /// Which name cannot be one.
-    pub fn check_names(&self) -> Result<(), String> {
-        let all: Vec<&String> = self.workers.iter().chain(&self.users).collect();
-        for (at, name) in all.iter().enumerate() {
-            if token(name) != **name || all[..at].contains(name) || *name == WORKER {
-                return Err((*name).clone());
-            }
-        }
-        Ok(())
-    }
-
     /// Writes the configuration and the access files into `folder`, which is made, and returns
     /// the paths of the access files, those of workers first. Of keys, the configuration holds the
     /// public halves only.
     ///
     /// # Errors
-    /// [`QueueError::Machine`] if a name cannot be one, a file is there already, or cannot be
-    /// written.
+    /// [`QueueError::Usage`] if a name cannot be one, [`QueueError::Machine`] if a file is there
+    /// already, or cannot be written.
     pub fn write(&self, folder: &Path) -> Result<Vec<PathBuf>, QueueError> {
+        self.check_names()?;
         let shared = [WORKER.to_owned()];
         let workers = match self.workers.is_empty() {
             true => &shared[..],
@@ -74,7 +61,6 @@ impl Laboratory {
             }
             None => None,
         };
-        self.refuse_names()?;
         fs::create_dir_all(folder).map_err(|error| unwritable(folder, error))?;
         if let Some(authorities) = &authorities {
             create(folder, Self::AUTHORITIES, authorities, 0o644)?;
@@ -94,11 +80,11 @@ impl Laboratory {
     /// at.
     ///
     /// # Errors
-    /// [`QueueError::Machine`] if a name cannot be one or is there, or the configuration is none
-    /// that was written here.
+    /// [`QueueError::Usage`] if a name cannot be one, [`QueueError::Machine`] if it is there, or the
+    /// configuration is none that was written here.
     pub fn add_to(&self, folder: &Path) -> Result<Vec<PathBuf>, QueueError> {
         let path = folder.join(Self::CONFIGURATION);
-        self.refuse_names()?;
+        self.check_names()?;
         let unusable = |what: &str| QueueError::Machine {
             what: format!("{} {what}", path.display()),
             remedy: "add them by hand, or write another folder".to_owned(),
@@ -123,11 +109,19 @@ impl Laboratory {
         Ok(written)
     }
 
-    fn refuse_names(&self) -> Result<(), QueueError> {
-        self.check_names().map_err(|name| QueueError::Machine {
-            what: format!("`{name}` cannot be the name of a user or a worker"),
-            remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`".to_owned(),
-        })
+    /// Sees whether users and workers can be called so.
+    fn check_names(&self) -> Result<(), QueueError> {
+        let all: Vec<&String> = self.workers.iter().chain(&self.users).collect();
+        for (at, name) in all.iter().enumerate() {
+            if token(name) != **name || all[..at].contains(name) || *name == WORKER {
+                return Err(QueueError::Usage {
+                    what: format!("`{name}` cannot be the name of a user or a worker"),
+                    remedy: "use letters, digits, `-` and `_`; each name once, and not `worker`"
+                        .to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Writes keys and access files for `workers` and the users; returns the paths of the access

@@ -20,6 +20,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tokio::runtime::Runtime;
 
 /// Ask a model one question about a problem: for an analysis, menu items or a kernel
 ///
@@ -99,39 +100,70 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let other = other
         .map(|name| kernel_source(&problem, name))
         .transpose()?;
-    let settings = asking_settings(&arguments.models, arguments.max_usd, &arguments.asking)?;
-    settings.check()?;
-    let bench = Bench::open(
+    let asked = Asked::open(
         &mut workplace,
         &arguments.problem,
-        None,
-        evaluator_settings(true),
+        (&arguments.models, arguments.max_usd, &arguments.asking),
+        "the rewriter answers no questions",
         output,
     )?;
-    let models = proposing(&settings, &bench, &Usage::default())?.models;
-    let models = models.ok_or_else(|| {
-        CliError::usage("the rewriter answers no questions").hint("name a language model")
-    })?;
-    let proposer = models.proposer;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::environment(format!("failed to start a thread: {error}")))?;
     let question = Asking {
         phase: arguments.phase,
         kernel,
         other,
     };
-    let reply = runtime.block_on(question.ask(&proposer, &bench))?;
-    let reply = reply.map_err(|error| {
-        CliError::environment(format!("no answer: {}", error.message))
-            .hint("`autocomp models check MODEL` tries a model")
-    })?;
-    answer(arguments, &bench, reply, output)
+    let reply = asked
+        .runtime
+        .block_on(question.ask(&asked.proposer, &asked.bench))?;
+    let reply = reply.map_err(unanswered)?;
+    answer(arguments, &asked.bench, reply, output)
+}
+
+/// Models that are asked about a problem outside of a run.
+pub(super) struct Asked {
+    pub settings: Settings,
+    pub bench: Bench,
+    pub proposer: Arc<LlmProposer>,
+    pub runtime: Runtime,
+}
+
+impl Asked {
+    /// Opens the problem's bench and gets the models ready; `refusal` says what cannot be done
+    /// without any.
+    pub(super) fn open(
+        workplace: &mut Workplace,
+        problem: &str,
+        (models, max_usd, asking): (&[String], Option<f64>, &AskingOptions),
+        refusal: &str,
+        output: Output,
+    ) -> Result<Self, CliError> {
+        let settings = asking_settings(models, max_usd, asking)?;
+        settings.check()?;
+        let bench = Bench::open(workplace, problem, None, evaluator_settings(true), output)?;
+        let models = proposing(&settings, &bench, &Usage::default())?.models;
+        let models =
+            models.ok_or_else(|| CliError::usage(refusal).hint("name a language model"))?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CliError::environment(format!("failed to start a thread: {error}")))?;
+        Ok(Self {
+            settings,
+            bench,
+            proposer: models.proposer,
+            runtime,
+        })
+    }
+}
+
+/// Says that no model has answered.
+pub(super) fn unanswered(error: ProposeError) -> CliError {
+    CliError::environment(format!("no answer: {}", error.message))
+        .hint("`autocomp models check MODEL` tries a model")
 }
 
 /// Returns the settings with which models are asked outside of a run.
-pub(super) fn asking_settings(
+fn asking_settings(
     models: &[String],
     max_usd: Option<f64>,
     asking: &AskingOptions,

@@ -1,13 +1,12 @@
 //! `autocomp translate`: a kernel of the problem's target from a program that does without it.
 
-use super::ask::{asking_settings, evaluate};
+use super::ask::{Asked, evaluate, unanswered};
 use super::{eval, optimize};
 use crate::error::CliError;
 use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
-use crate::measuring::{Bench, evaluator_settings};
+use crate::measuring::Bench;
 use crate::output::{Output, PROSE};
-use crate::proposing::proposing;
 use crate::settings::AskingOptions;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use crate::written_file::write_bytes;
@@ -86,31 +85,23 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         Some(file) => eval::kernel_source(&problem, file)?,
         None => problem.reference.clone(),
     };
-    let settings = asking_settings(&arguments.models, arguments.max_usd, &arguments.asking)?;
-    settings.check()?;
-    let bench = Bench::open(
+    let asked = Asked::open(
         &mut workplace,
         &arguments.problem,
-        None,
-        evaluator_settings(true),
+        (&arguments.models, arguments.max_usd, &arguments.asking),
+        "the rewriter translates nothing",
         output,
     )?;
-    let models = proposing(&settings, &bench, &Usage::default())?.models;
-    let models = models.ok_or_else(|| {
-        CliError::usage("the rewriter translates nothing").hint("name a language model")
-    })?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::environment(format!("failed to start a thread: {error}")))?;
     let mut translating = Translating {
-        proposer: &models.proposer,
-        bench: &bench,
+        proposer: &asked.proposer,
+        bench: &asked.bench,
         original,
         exchanges: Vec::new(),
         drafts: 0,
     };
-    let best = runtime.block_on(translating.kernel(arguments, output))?;
+    let best = asked
+        .runtime
+        .block_on(translating.kernel(arguments, output))?;
     let (kernel, evaluation) = best.ok_or_else(|| {
         CliError::usage("no kernel was asked for").hint("give `--tries` 1 or more")
     })?;
@@ -136,14 +127,15 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         output.result(&report, words)?;
         return Ok(exit_code::NEGATIVE);
     };
-    let can_go_on = (bench.target.menu.iter()).any(|item| item.scope == Scope::Translation);
+    let can_go_on = (asked.bench.target.menu.iter()).any(|item| item.scope == Scope::Translation);
     if COMPLETE <= percent || arguments.iterations == 0 || !can_go_on {
         output.result(&report, words)?;
         return Ok(exit_code::SUCCESS);
     }
     output.message(words().trim_end());
     // The search opens its own.
-    drop((bench, models, runtime));
+    let settings = asked.settings.clone();
+    drop(asked);
     let search = optimize::Arguments::of_translation(
         (&arguments.problem, arguments.target.as_deref()),
         &arguments.output,
@@ -222,10 +214,7 @@ impl Translating<'_> {
 
     /// Notes what a reply has cost and returns what it says.
     fn taken<T>(&mut self, reply: Result<Reply<T>, ProposeError>) -> Result<T, CliError> {
-        let reply = reply.map_err(|error| {
-            CliError::environment(format!("no answer: {}", error.message))
-                .hint("`autocomp models check MODEL` tries a model")
-        })?;
+        let reply = reply.map_err(unanswered)?;
         self.drafts += 1;
         self.exchanges.extend(reply.exchanges);
         Ok(reply.value)

@@ -70,11 +70,8 @@ impl Shared {
             .get(&setup)
             .map(|it| it.demand.clone());
         demand.is_some_and(|demand| {
-            self.stands(&demand).into_iter().any(|(it, state)| {
-                matches!(state, Some(State::Opened(_)))
-                    && !demand.refused.contains(&it.worker)
-                    && !failed.contains(&it.worker)
-            })
+            let mut stands = self.stands(&demand).into_iter();
+            stands.any(|it| works(&demand, &it) && !failed.contains(&it.0.worker))
         })
     }
 
@@ -170,10 +167,7 @@ impl Shared {
             return Ok(());
         };
         let stands = self.stands(&demand);
-        let works = |(presence, state): &(Presence, Option<State>)| {
-            matches!(state, Some(State::Opened(_))) && !demand.refused.contains(&presence.worker)
-        };
-        if stands.iter().any(works) {
+        if stands.iter().any(|it| works(&demand, it)) {
             return Ok(());
         }
         let is_refused = |(it, _): &(Presence, Option<State>)| demand.refused.contains(&it.worker);
@@ -247,4 +241,9 @@ impl Shared {
             }
         }
     }
+}
+
+/// Returns whether a worker has the bench of a demand open, and answers of it are taken.
+fn works(demand: &Demand, (presence, state): &(Presence, Option<State>)) -> bool {
+    matches!(state, Some(State::Opened(_))) && !demand.refused.contains(&presence.worker)
 }
