@@ -10,6 +10,7 @@ use crate::exit_code;
 use crate::output::Output;
 use crate::queueing::{BEAT, access, queue_error};
 use crate::registry;
+use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_catalog::Target;
 use autocomp_eval::isolation::IsolatedBench;
@@ -108,6 +109,10 @@ fn worked(access: &Access, arguments: &WorkingOptions, output: Output) -> Result
         workplace.target(target)?;
     }
     workplace.check_cache()?;
+    if workplace.named_compiler().is_some() {
+        autocomp_toolchain::find_toolchain(&workplace.surroundings(), &mut |_| ())
+            .map_err(|error| eval_error(&error))?;
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let devices = arguments.devices.map_or(processors, usize::from);
     let machine = machine_identity();

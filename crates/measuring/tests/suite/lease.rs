@@ -3,6 +3,8 @@
 use autocomp_measuring::Lease;
 use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 
 #[test]
 fn one_device_is_taken_and_another_is_free() {
@@ -16,6 +18,21 @@ fn one_device_is_taken_and_another_is_free() {
     };
     assert!(!is_free());
     drop(lease);
+    assert!(is_free());
+}
+
+#[test]
+fn a_device_is_one_for_all_cache_folders_of_the_machine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let device = format!("toy{}", std::process::id());
+    let name = SocketAddr::from_abstract_name(format!("autocomp-{device}-timing")).expect("a name");
+    let is_free = || UnixListener::bind_addr(&name).is_ok();
+    let lease = Lease::take(&folder.path().join("one"), &device).expect("a lease");
+    assert!(!is_free());
+    let other = folder.path().join("other");
+    let waiting = std::thread::spawn(move || Lease::take(&other, &device).map(drop));
+    drop(lease);
+    waiting.join().expect("no panic").expect("a lease");
     assert!(is_free());
 }
 

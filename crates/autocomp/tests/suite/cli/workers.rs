@@ -156,4 +156,17 @@ fn what_cannot_be_is_told_with_a_remedy() {
         "{}",
         ended.stderr
     );
+    let ended = place.call(
+        &[
+            &["worker"],
+            &["--queue", &nats.address(), "--compiler", "nope"][..],
+        ]
+        .concat(),
+    );
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("compiler nope does not work"),
+        "{}",
+        ended.stderr
+    );
 }
