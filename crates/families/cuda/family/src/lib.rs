@@ -96,7 +96,17 @@ impl Family for Cuda {
         let figure = |name: &str, value: String| (name.to_owned(), value);
         let tflops = 2.0 * machine.fp32_lanes * f64::from(machine.sms) * machine.clock_mhz * 1e-6;
         let tensor = 2.0 * machine.tensor_macs * f64::from(machine.sms) * machine.clock_mhz * 1e-6;
+        let rates: Vec<String> = autocomp_cuda_sim::timing::rates(&machine)
+            .iter()
+            .map(|[what, much]| format!("| {what} | {much} |"))
+            .collect();
         Ok(BTreeMap::from([
+            figure("rates", rates.join("\n")),
+            figure(
+                "dram_rate_gb_per_s",
+                format!("{:.0}", machine.dram_bytes_per_ns),
+            ),
+            figure("launch_ns", format!("{:.0}", machine.launch_ns)),
             figure("sms", machine.sms.to_string()),
             figure("clock_mhz", format!("{:.0}", machine.clock_mhz)),
             figure("fp32_tflops", format!("{tflops:.0}")),

@@ -10,7 +10,7 @@
 
 use autocomp_cuda_sim::decode::buffer_address;
 use autocomp_cuda_sim::machine::{DeviceMemory, Launch};
-use autocomp_cuda_sim::timing::{Machine, Sampling, Surroundings, estimate};
+use autocomp_cuda_sim::timing::{L2, Machine, Sampling, estimate};
 
 fn main() {
     let given: Vec<String> = std::env::args().collect();
@@ -63,9 +63,9 @@ fn main() {
         allowed_shared: 0,
         arguments,
     };
-    let surroundings = Surroundings {
-        footprint,
-        is_warm: given[6] == "warm",
+    let mut l2 = match given[6] == "warm" {
+        true => L2::warm(footprint),
+        false => L2::cold(),
     };
     let found = estimate(
         &launch,
@@ -78,7 +78,7 @@ fn main() {
             most_steps: u64::MAX,
             alone: false,
         },
-        surroundings,
+        &mut l2,
     );
     match found {
         Ok(found) => {

@@ -9,7 +9,7 @@ use autocomp_catalog::Ranking;
 use autocomp_core::{Diagnostic, Severity};
 use autocomp_cuda_sim::Kernel;
 use autocomp_cuda_sim::machine::{Finding, Launch};
-use autocomp_cuda_sim::timing::{self, Estimate};
+use autocomp_cuda_sim::timing::{self, Estimate, L2};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
 
@@ -26,17 +26,16 @@ impl CudaBench {
     ) -> Result<Result<Timed, Verdict>, EvalError> {
         let seed = self.seed.derive("poison of a device");
         let mut memory = self.memory(ready, case, seed);
-        let buffers: u64 = self
-            .problem
-            .buffers
-            .iter()
-            .map(|it| it.bytes() as u64)
-            .sum();
-        let surroundings = timing::Surroundings {
-            footprint: buffers + ready.recording.memory.iter().sum::<u64>(),
-            is_warm: self.problem.ranking == Ranking::Warm,
+        let is_warm = self.problem.ranking == Ranking::Warm;
+        let mut l2 = match is_warm {
+            true => {
+                let buffers = self.problem.buffers.iter().map(|it| it.bytes() as u64);
+                let scratch = ready.recording.memory.iter().copied();
+                L2::warm(buffers.chain(scratch).sum())
+            }
+            false => L2::cold(),
         };
-        let mut timed = Timed::default();
+        let mut timed = Timed::new(&self.machine, is_warm);
         let broken = |finding: Box<Finding>| {
             let (outcome, found) = diagnose(&self.problem, source, &finding);
             Ok(Err(Verdict::failed(outcome, vec![found])))
@@ -57,7 +56,7 @@ impl CudaBench {
                         &mut memory,
                         &self.machine,
                         sampling,
-                        surroundings,
+                        &mut l2,
                     );
                     match estimate {
                         Ok(estimate) => {
@@ -73,18 +72,13 @@ impl CudaBench {
                     }
                 }
                 Request::Set { to, value, bytes } => {
-                    timed.add_transfer(
-                        *bytes as f64 / self.machine.dram_bytes_per_ns + self.machine.launch_ns,
-                    );
+                    timed.add_transfer(l2.transfer(&self.machine, None, *to, *bytes));
                     if let Err(finding) = memory.set(*to, *value, *bytes) {
                         return broken(finding);
                     }
                 }
                 Request::Copy { to, from, bytes } => {
-                    timed.add_transfer(
-                        2.0 * *bytes as f64 / self.machine.dram_bytes_per_ns
-                            + self.machine.launch_ns,
-                    );
+                    timed.add_transfer(l2.transfer(&self.machine, Some(*from), *to, *bytes));
                     if let Err(finding) = memory.copy(*to, *from, *bytes) {
                         return broken(finding);
                     }

@@ -4,6 +4,7 @@ mod benches;
 mod cheats;
 mod defects;
 mod device;
+mod feedback;
 mod host_calls;
 mod kernels;
 mod plans;

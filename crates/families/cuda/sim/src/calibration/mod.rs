@@ -10,7 +10,7 @@ pub use suite::{Argument, Case, Planned, Suite};
 use crate::decode::{Kernel, buffer_address};
 use crate::machine::{DeviceMemory, Launch};
 use crate::ptx::Module;
-use crate::timing::{Estimate, Machine, Sampling, Surroundings, watch};
+use crate::timing::{Estimate, L2, Machine, Sampling, watch};
 use std::collections::BTreeMap;
 
 /// A file of kernels.
@@ -101,10 +101,10 @@ pub fn estimate(case: &Case, compiled: &Compiled, machine: &Machine) -> Result<E
         let found = watch(&launch, kernel, &mut memory, machine, sampling);
         watched.push(found.map_err(|it| format!("{}: {:?}", it.kernel, it.fault))?);
     }
+    let (mut cold, mut warm) = (L2::cold(), L2::warm(footprint));
     for watched in &watched {
-        let with = |is_warm| Surroundings { footprint, is_warm };
-        estimates.cold.push(watched.estimate(machine, with(false)));
-        estimates.warm.push(watched.estimate(machine, with(true)));
+        estimates.cold.push(watched.estimate(machine, &mut cold));
+        estimates.warm.push(watched.estimate(machine, &mut warm));
     }
     Ok(estimates)
 }

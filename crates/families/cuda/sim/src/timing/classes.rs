@@ -6,7 +6,7 @@ use crate::decode::{AtomicOp, Bin, Kernel, Num, Op, Reg, Tri, Un};
 use crate::ptx::Space;
 
 /// What a step costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cost {
     /// Instructions that are issued.
     pub(crate) issue: f64,
@@ -24,12 +24,41 @@ pub(crate) struct Cost {
     pub(crate) latency: f64,
 }
 
+/// A step that costs nothing.
+pub(super) const NOTHING: Cost = Cost {
+    issue: 0.0,
+    fma: 0.0,
+    int: 0.0,
+    special: 0.0,
+    double: 0.0,
+    tensor: 0.0,
+    latency: 0.0,
+};
+pub(super) const SHUFFLE: Cost = Cost {
+    issue: 1.0,
+    latency: 24.0,
+    ..NOTHING
+};
+pub(super) const VOTE: Cost = Cost {
+    issue: 1.0,
+    latency: 12.0,
+    ..NOTHING
+};
+/// 16 lanes of an SM in a cycle (CUDA C++ programming guide, throughput of arithmetic
+/// instructions, warp reductions).
+pub(super) const REDUCE: Cost = Cost {
+    issue: 1.0,
+    int: 4.0,
+    latency: 12.0,
+    ..NOTHING
+};
+
 fn plain(issue: f64) -> Cost {
     Cost {
         issue,
         // H100, `op ffma`, `fadd` and `imad` of micro.tsv.
         latency: 4.4 * issue.max(1.0),
-        ..Cost::default()
+        ..NOTHING
     }
 }
 
@@ -53,7 +82,7 @@ fn special(count: f64, beside: f64) -> Cost {
         special: count,
         fma: beside,
         latency: 20.0 + 4.0 * beside,
-        ..Cost::default()
+        ..NOTHING
     }
 }
 
@@ -80,7 +109,7 @@ pub(crate) fn cost(op: &Op) -> Cost {
             ..
         } => Cost {
             latency: 0.0,
-            ..Cost::default()
+            ..NOTHING
         },
         Op::Bin { op, num, .. } => binary(*op, *num),
         Op::Un { op, num, .. } => unary(*op, *num),
@@ -103,7 +132,7 @@ pub(crate) fn cost(op: &Op) -> Cost {
                     0.5
                 },
                 latency: 8.0,
-                ..Cost::default()
+                ..NOTHING
             },
             // Widening an index is folded into what uses it.
             false => plain(0.5),
@@ -121,21 +150,9 @@ pub(crate) fn cost(op: &Op) -> Cost {
                 ..plain(1.0)
             }
         }
-        Op::Shuffle { .. } | Op::Match { .. } => Cost {
-            latency: 24.0,
-            ..plain(1.0)
-        },
-        Op::Vote { .. } => Cost {
-            latency: 12.0,
-            ..plain(1.0)
-        },
-        // 16 lanes of an SM in a cycle (CUDA C++ programming guide, throughput of arithmetic
-        // instructions, warp reductions).
-        Op::Reduce { .. } => Cost {
-            int: 4.0,
-            latency: 12.0,
-            ..plain(1.0)
-        },
+        Op::Shuffle { .. } | Op::Match { .. } => SHUFFLE,
+        Op::Vote { .. } => VOTE,
+        Op::Reduce { .. } => REDUCE,
         Op::Load { d, .. } if 1 < d.len() => plain(1.0),
         Op::Barrier { .. } => Cost {
             latency: 20.0,
@@ -145,7 +162,7 @@ pub(crate) fn cost(op: &Op) -> Cost {
     }
 }
 
-fn binary(op: Bin, num: Num) -> Cost {
+pub(super) fn binary(op: Bin, num: Num) -> Cost {
     match (op, num) {
         // 4.3 cycles of an SM, 58 until it is there (H100, `op fdiv` of micro.tsv).
         (Bin::Div, Num::F32) => Cost {
@@ -173,10 +190,10 @@ fn binary(op: Bin, num: Num) -> Cost {
     }
 }
 
-fn unary(op: Un, num: Num) -> Cost {
+pub(super) fn unary(op: Un, num: Num) -> Cost {
     match (op, num) {
         (_, Num::F64) => double(8.0),
-        (Un::Neg | Un::Abs, num) if num.is_float() => Cost::default(),
+        (Un::Neg | Un::Abs, num) if num.is_float() => NOTHING,
         // 3 cycles of an SM, 56 until it is there (H100, `op sqrtf` of micro.tsv).
         (Un::Sqrt, _) => Cost {
             latency: 56.0,

@@ -1,18 +1,51 @@
 //! What blocks of a launch have done, in numbers.
 
+use super::classes::Cost;
 use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// What warps asked of the pipes of an SM.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pipes {
+    /// Instructions of warps that were issued.
+    pub issue: f64,
+    pub(crate) fma: f64,
+    pub(crate) int: f64,
+    pub(crate) special: f64,
+    pub(crate) double: f64,
+    pub(crate) tensor: f64,
+}
+
+impl Pipes {
+    /// Adds `more`, `factor` times.
+    fn add(&mut self, more: &Self, factor: f64) {
+        self.issue += more.issue * factor;
+        self.fma += more.fma * factor;
+        self.int += more.int * factor;
+        self.special += more.special * factor;
+        self.double += more.double * factor;
+        self.tensor += more.tensor * factor;
+    }
+
+    /// Adds what a step costs.
+    pub(super) fn step(&mut self, cost: &Cost) {
+        let of_step = Self {
+            issue: cost.issue,
+            fma: cost.fma,
+            int: cost.int,
+            special: cost.special,
+            double: cost.double,
+            tensor: cost.tensor,
+        };
+        self.add(&of_step, 1.0);
+    }
+}
 
 /// What blocks did, together.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
     /// Blocks that were watched.
     pub blocks: u32,
-    pub(crate) issue: f64,
-    pub(crate) fma: f64,
-    pub(crate) int: f64,
-    pub(crate) special: f64,
-    pub(crate) double: f64,
-    pub(crate) tensor: f64,
+    pub(crate) pipes: Pipes,
     /// Cycles of the banks of shared memory.
     pub shared_wavefronts: f64,
     /// The same if no two threads met in a bank.
@@ -45,7 +78,7 @@ pub struct Counts {
     pub(crate) asked: HashMap<u64, f64>,
     /// Sum over all blocks of the sectors that each reads, once each.
     pub(crate) new_sectors: f64,
-    /// What lines of the source had to do with: instructions, shared wavefronts, sectors.
+    /// What lines of the source had to do with; line 0 stands for what no line owns.
     pub lines: BTreeMap<u32, LineCounts>,
     /// Sectors of each range of addresses that were read and written, once each.
     pub(crate) read: HashSet<u64>,
@@ -63,8 +96,7 @@ pub(crate) struct Hot {
 /// What a line of the source had to do with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LineCounts {
-    /// Instructions of warps.
-    pub instructions: f64,
+    pub(crate) pipes: Pipes,
     /// Cycles of shared memory.
     pub shared: f64,
     /// The same without meetings in a bank.
@@ -73,18 +105,32 @@ pub struct LineCounts {
     pub requests: f64,
     /// Sectors of these.
     pub sectors: f64,
+    /// Of these, those that the L2 was asked for, and those that were written there.
+    pub(crate) l2_reads: f64,
+    pub(crate) l2_writes: f64,
+    /// Nanoseconds of the L2 for atomic operations.
+    pub(crate) atomic_ns: f64,
     /// Cycles that warps waited for a result, estimated.
     pub waits: f64,
 }
 
 impl LineCounts {
+    /// Returns the instructions of warps.
+    #[must_use]
+    pub fn instructions(&self) -> f64 {
+        self.pipes.issue
+    }
+
     /// Adds `more`, `factor` times.
     pub fn add(&mut self, more: &Self, factor: f64) {
-        self.instructions += more.instructions * factor;
+        self.pipes.add(&more.pipes, factor);
         self.shared += more.shared * factor;
         self.shared_ideal += more.shared_ideal * factor;
         self.requests += more.requests * factor;
         self.sectors += more.sectors * factor;
+        self.l2_reads += more.l2_reads * factor;
+        self.l2_writes += more.l2_writes * factor;
+        self.atomic_ns += more.atomic_ns * factor;
         self.waits += more.waits * factor;
     }
 }
@@ -92,13 +138,8 @@ impl LineCounts {
 impl Counts {
     /// Adds what one block did, `factor` times.
     pub(super) fn add(&mut self, block: Self, factor: f64) {
+        self.pipes.add(&block.pipes, factor);
         let sums = [
-            (&mut self.issue, block.issue),
-            (&mut self.fma, block.fma),
-            (&mut self.int, block.int),
-            (&mut self.special, block.special),
-            (&mut self.double, block.double),
-            (&mut self.tensor, block.tensor),
             (&mut self.shared_wavefronts, block.shared_wavefronts),
             (&mut self.shared_ideal, block.shared_ideal),
             (&mut self.requests, block.requests),

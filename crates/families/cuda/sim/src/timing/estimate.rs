@@ -1,8 +1,9 @@
 //! How long a launch takes, from what some of its blocks did.
 
 use super::counts::{Counts, Hot};
+use super::l2::{L2, Ranges};
 use super::machine::Machine;
-use super::{Surroundings, Watched};
+use super::{Read, Watched};
 use serde::Serialize;
 
 /// How far several limits add up: the sum of their powers. With loads under way from 8, 16
@@ -10,17 +11,10 @@ use serde::Serialize;
 const POWER: f64 = 3.0;
 /// Nanoseconds from the start of one block to that of the next, on all SMs together: 262,144
 /// blocks that do nothing take 157 us longer than one (H100, `empty_grid` of micro.tsv).
-const BLOCK_NS: f64 = 0.6;
+pub(super) const BLOCK_NS: f64 = 0.6;
 /// Ways to the L2 from one block to the next that waits for it: the word that says so is written
 /// behind a fence, and read; what it stands for is read after that.
 const HAND_OVER: f64 = 3.0;
-/// Part of the L2 that may stay full of what was not yet written to memory: 20 of 50 MiB
-/// (H100, `dram_write_bytes` of the copies in counters.tsv).
-const DIRTY: f64 = 0.38;
-/// How full the L2 is when the first bytes are missed, and when all are (H100, `bandwidth` of
-/// micro.tsv: 40 MiB come from it, 48 in part, 64 not).
-const FIRST_MISS: f64 = 0.8;
-const ALL_MISS: f64 = 1.2;
 /// Part of the reads of what was read before that find the L2 full of other things, where
 /// blocks near each other read the same (H100, `dram_read_bytes` of the products of 4096 in
 /// counters.tsv: between 0.1 and 0.8 of what a random order would miss, half of them below
@@ -39,6 +33,9 @@ pub struct Part {
     pub name: &'static str,
     /// Nanoseconds that it alone would take.
     pub ns: f64,
+    /// Part of the time between begin and end of the launch that is put down to it: by so many
+    /// percent that time would be less if this part took one percent less. All make one.
+    pub share: f64,
 }
 
 /// How long a launch takes.
@@ -46,6 +43,8 @@ pub struct Part {
 pub struct Estimate {
     /// Nanoseconds, the launch itself included.
     pub ns: f64,
+    /// Nanoseconds of these that pass however little the launch does.
+    pub launch_ns: f64,
     /// What limits it, the longest first.
     pub parts: Vec<Part>,
     /// Blocks that an SM holds at once.
@@ -68,12 +67,21 @@ pub struct Estimate {
     pub counts: Counts,
 }
 
-impl Watched {
-    /// Estimates how long the launch takes.
+impl Estimate {
+    /// Returns the blocks that the fullest SM has at once.
     #[must_use]
-    pub fn estimate(&self, machine: &Machine, surroundings: Surroundings) -> Estimate {
+    pub fn blocks_at_once(&self) -> u32 {
+        let waves = self.waves.min(1.0);
+        (waves * f64::from(self.resident_blocks)).ceil().max(1.0) as u32
+    }
+}
+
+impl Watched {
+    /// Estimates how long the launch takes, and leaves in `l2` what it has touched.
+    #[must_use]
+    pub fn estimate(&self, machine: &Machine, l2: &mut L2) -> Estimate {
         let counts = &self.counts;
-        let clock = match 0.0 < counts.tensor {
+        let clock = match 0.0 < counts.pipes.tensor {
             true => machine.matrix_clock_mhz.unwrap_or(machine.clock_mhz),
             false => machine.clock_mhz,
         };
@@ -82,18 +90,23 @@ impl Watched {
         let pipe = |warps: f64, lanes: f64| warps * 32.0 / lanes * busiest;
         let all = self.share.all;
         let l2_bytes = (counts.l2_read_sectors + counts.l2_write_sectors) * 32.0 * all;
-        let (read, written) = self.dram_bytes(machine, surroundings);
+        let missing = self.missing(machine, l2);
+        let read = self.dram_read_bytes(machine, &missing);
+        let written = self.dram_written_bytes(machine, l2);
         let write_rate = machine.l2_write_bytes_per_ns();
         let mut parts: Vec<Part> = [
-            ("issue", counts.issue / 4.0 * busiest),
-            ("fma", pipe(counts.fma, machine.fp32_lanes)),
-            ("int", pipe(counts.int, machine.int_lanes)),
-            ("special", pipe(counts.special, machine.special_lanes)),
-            ("double", pipe(counts.double, machine.fp64_lanes)),
-            ("tensor", counts.tensor / machine.tensor_macs * busiest),
+            ("issue", counts.pipes.issue / 4.0 * busiest),
+            ("fma", pipe(counts.pipes.fma, machine.fp32_lanes)),
+            ("int", pipe(counts.pipes.int, machine.int_lanes)),
+            ("special", pipe(counts.pipes.special, machine.special_lanes)),
+            ("double", pipe(counts.pipes.double, machine.fp64_lanes)),
+            (
+                "tensor",
+                counts.pipes.tensor / machine.tensor_macs * busiest,
+            ),
             ("shared", counts.shared_wavefronts * busiest),
             ("l1", counts.l1_cycles * busiest),
-            ("latency", self.latency(machine, surroundings) * cycle_ns),
+            ("latency", self.latency(&missing) * cycle_ns),
             (
                 "l2",
                 counts.l2_read_places * 32.0 * all / machine.l2_bytes_per_ns,
@@ -113,21 +126,29 @@ impl Watched {
                 f64::from(self.waits) * HAND_OVER * machine.l2_latency * cycle_ns,
             ),
         ]
-        .map(|(name, ns)| Part { name, ns })
+        .map(|(name, ns)| Part {
+            name,
+            ns: ns.max(0.0),
+            share: 0.0,
+        })
         .into();
         let power = POWER - TOGETHER / self.independent(machine);
         // Shared memory and the L1 are the same banks.
-        let is_banks = |part: &&Part| matches!(part.name, "shared" | "l1");
-        let banks: f64 = parts.iter().filter(is_banks).map(|part| part.ns).sum();
-        let others = parts.iter().filter(|part| !is_banks(part));
-        let sum: f64 = others
-            .map(|part| part.ns)
-            .chain([banks])
-            .map(|ns| ns.max(0.0).powf(power))
-            .sum();
+        let is_banks = |name: &str| matches!(name, "shared" | "l1");
+        let of_banks = parts.iter().filter(|it| is_banks(it.name));
+        let banks: f64 = of_banks.map(|it| it.ns).sum();
+        let powers = |part: &Part| match is_banks(part.name) {
+            true => part.ns * banks.powf(power - 1.0),
+            false => part.ns.powf(power),
+        };
+        let sum: f64 = parts.iter().map(powers).sum();
+        for part in &mut parts {
+            part.share = powers(part) / sum.max(f64::MIN_POSITIVE);
+        }
         parts.sort_by(|a, b| b.ns.total_cmp(&a.ns));
         Estimate {
             ns: sum.powf(1.0 / power) + machine.launch_ns,
+            launch_ns: machine.launch_ns,
             parts,
             resident_blocks: self.resident,
             registers: self.registers,
@@ -152,27 +173,27 @@ impl Watched {
         }
     }
 
-    /// Returns the part of what is read and written that the L2 does not hold from before.
-    fn missing(machine: &Machine, surroundings: Surroundings) -> f64 {
-        let filled = surroundings.footprint as f64 / machine.l2_bytes as f64;
-        match surroundings.is_warm {
-            true => ((filled - FIRST_MISS) / (ALL_MISS - FIRST_MISS)).clamp(0.0, 1.0),
-            false => 1.0,
-        }
+    /// Returns the part of each buffer that the launch reads which the L2 does not hold from
+    /// before.
+    fn missing(&self, machine: &Machine, l2: &L2) -> Vec<f64> {
+        let read: f64 = self.read.iter().map(|it| it.unique).sum();
+        let own = read + self.written.values().sum::<f64>();
+        let of = |it: &Read| l2.missing(machine, it.range, it.unique, own);
+        self.read.iter().map(of).collect()
     }
 
-    /// Returns the bytes that are read from memory and written to it.
-    fn dram_bytes(&self, machine: &Machine, surroundings: Surroundings) -> (f64, f64) {
-        let missing = Self::missing(machine, surroundings);
+    /// Returns the bytes that go from the SMs to the L2.
+    fn writes(&self) -> f64 {
+        self.counts.l2_write_sectors * 32.0 * self.share.all
+    }
+
+    /// Returns the bytes that are read from memory, where the L2 does not hold these parts of
+    /// the buffers.
+    fn dram_read_bytes(&self, machine: &Machine, missing: &[f64]) -> f64 {
         let capacity = machine.l2_bytes as f64;
-        let writes = self.counts.l2_write_sectors * 32.0 * self.share.all;
-        let all = writes
-            + self
-                .read
-                .iter()
-                .map(|it| it.asked * it.scatter)
-                .sum::<f64>();
-        let read = self.read.iter().map(|it| {
+        let moved = self.read.iter().map(|it| it.asked * it.scatter);
+        let all = self.writes() + moved.sum::<f64>();
+        let read = self.read.iter().zip(missing).map(|(it, missing)| {
             let moved = it.asked * it.scatter;
             let unique = it.unique.min(moved);
             // What passes through the L2 until a part of the buffer is read again.
@@ -182,18 +203,30 @@ impl Watched {
                 + scattered * (-capacity / machine.l2_copies / between).exp();
             unique * missing + (moved - unique) * pushed_out
         });
-        let stays = match surroundings.is_warm {
-            true => 0.0,
-            false => DIRTY * capacity,
-        };
-        let written = self.unique_written.min(writes) * missing - stays;
-        (read.sum(), written.max(0.0))
+        read.sum()
     }
 
-    /// Returns the cycles that the blocks in one place take if nothing else is busy.
-    fn latency(&self, machine: &Machine, surroundings: Surroundings) -> f64 {
+    /// Returns the bytes that are written to memory, and notes what the launch has touched.
+    fn dram_written_bytes(&self, machine: &Machine, l2: &mut L2) -> f64 {
+        let unique: f64 = self.written.values().sum();
+        let share = (self.writes() / unique.max(1.0)).min(1.0);
+        let written: Ranges = self
+            .written
+            .iter()
+            .map(|(range, bytes)| (*range, bytes * share))
+            .collect();
+        let read = self.read.iter().map(|it| (it.range, it.unique)).collect();
+        l2.launch(machine, read, &written)
+    }
+
+    /// Returns the cycles that the blocks in one place take if nothing else is busy, where the
+    /// L2 does not hold these parts of the buffers.
+    fn latency(&self, missing: &[f64]) -> f64 {
         let counts = &self.counts;
-        let missing = Self::missing(machine, surroundings);
+        // Of a small buffer that every block reads, each waits for as much as it reads itself.
+        let all: f64 = self.read.iter().map(|it| it.asked).sum();
+        let missed = self.read.iter().zip(missing);
+        let missing = missed.map(|(it, part)| it.asked * part).sum::<f64>() / all.max(1.0);
         let blocks = f64::from(counts.blocks.max(1));
         let with = |missing: f64, [cold, warm]: [f64; 2]| missing * cold + (1.0 - missing) * warm;
         let first = with(missing, counts.latency_sum) / blocks;

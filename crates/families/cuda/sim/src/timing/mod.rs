@@ -11,21 +11,27 @@ mod classes;
 mod clocks;
 mod counts;
 mod estimate;
+mod l2;
+mod lines;
 mod machine;
 mod pairs;
 mod polls;
 mod pressure;
+mod rates;
 mod trace;
 mod traffic;
 
 pub use counts::{Counts, LineCounts};
 pub use estimate::{Estimate, Part};
+pub use l2::L2;
 pub use machine::Machine;
 pub use pressure::MOST as MOST_REGISTERS;
+pub use rates::rates;
 
 use crate::decode::{Kernel, Op};
 use crate::machine::{DeviceMemory, Finding, Launch, Order, Run};
 use blocks::{Share, Survey};
+use l2::Ranges;
 use std::collections::HashSet;
 use trace::Tracer;
 
@@ -36,15 +42,6 @@ const RESERVED_SHARED: u64 = 1024;
 /// Bytes that the memory of the device moves at once: loads of 4 bytes take twice as long 64
 /// bytes apart as 32, and no longer beyond (H100, `global_stride` of micro.tsv).
 const GRANULE: u64 = 64;
-
-/// What is known about the caches before a launch.
-#[derive(Clone, Copy, Debug)]
-pub struct Surroundings {
-    /// Bytes that all launches of the kernel touch, over and over.
-    pub footprint: u64,
-    /// Whether the L2 holds of them what it can.
-    pub is_warm: bool,
-}
 
 /// Which blocks of a launch are traced.
 #[derive(Clone, Copy, Debug)]
@@ -74,8 +71,8 @@ pub struct Watched {
     wanted_registers: u32,
     /// What all blocks read of each buffer.
     read: Vec<Read>,
-    /// Bytes that all blocks write, each once.
-    unique_written: f64,
+    /// What all blocks write.
+    written: Ranges,
     /// Whether warps of a block wait for each other.
     has_barriers: bool,
     /// Whether it has copies to shared memory that nobody waits for at once.
@@ -87,6 +84,8 @@ pub struct Watched {
 /// What all blocks read of a buffer.
 #[derive(Clone, Copy, Debug)]
 struct Read {
+    /// The range of addresses that the buffer lies in.
+    range: u64,
     /// Bytes that the L1s ask for.
     asked: f64,
     /// Bytes that the memory moves, each once.
@@ -95,7 +94,7 @@ struct Read {
     scatter: f64,
 }
 
-/// Runs a launch on `memory` and estimates how long it takes.
+/// Runs a launch on `memory` and estimates how long it takes with what `l2` holds.
 ///
 /// # Errors
 /// The first thing that is wrong in its blocks.
@@ -105,10 +104,10 @@ pub fn estimate(
     memory: &mut DeviceMemory,
     machine: &Machine,
     sampling: Sampling,
-    surroundings: Surroundings,
+    l2: &mut L2,
 ) -> Result<Estimate, Box<Finding>> {
     let watched = watch(launch, kernel, memory, machine, sampling)?;
-    Ok(watched.estimate(machine, surroundings))
+    Ok(watched.estimate(machine, l2))
 }
 
 /// Runs a launch on `memory` and watches some of its blocks.
@@ -164,10 +163,10 @@ pub fn watch(
     let granules: HashSet<u64> = counts.read.iter().map(|it| it / 2).collect();
     let (sectors, granules) = (of_ranges(&counts.read, 32), of_ranges(&granules, GRANULE));
     let written = of_ranges(&counts.written, 32);
-    let unique_written = written.values().map(|it| it.1).sum();
     let read = granules.into_iter().map(|(range, (traced, unique))| {
         let of_sectors = sectors.get(&range).map_or(traced, |it| it.0);
         Read {
+            range,
             asked: counts.asked.get(&range).copied().unwrap_or(0.0) * 32.0 * share.all,
             unique,
             scatter: (traced / of_sectors).max(1.0),
@@ -183,7 +182,10 @@ pub fn watch(
         registers,
         wanted_registers: pressure.most(),
         read,
-        unique_written,
+        written: written
+            .into_iter()
+            .map(|(range, it)| (range, it.1))
+            .collect(),
         has_barriers: has(&|op| matches!(op, Op::Barrier { .. })),
         has_copies: has(&|op| matches!(op, Op::CopyAsync { .. })),
         warps: launch.threads().div_ceil(32),

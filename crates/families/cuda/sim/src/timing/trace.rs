@@ -15,8 +15,8 @@ use std::collections::BTreeMap;
 
 /// Cycles of a barrier of a block without warps, and those that each warp adds: 15.25 for one
 /// and 77.25 for 32 (H100, `barrier` of micro.tsv).
-const BARRIER_CYCLES: f64 = 13.25;
-const BARRIER_CYCLES_OF_WARP: f64 = 2.0;
+pub(super) const BARRIER_CYCLES: f64 = 13.25;
+pub(super) const BARRIER_CYCLES_OF_WARP: f64 = 2.0;
 
 /// Watches blocks of one launch.
 pub(crate) struct Tracer<'k> {
@@ -94,7 +94,7 @@ impl<'k> Tracer<'k> {
             machine,
             costs: (0..kernel.steps.len())
                 .map(|at| match halves[at] {
-                    Some(Half::Second) => Cost::default(),
+                    Some(Half::Second) => classes::NOTHING,
                     _ if classes::is_shuffled(kernel, at) => classes::int(1.0),
                     _ => classes::cost(&kernel.steps[at].op),
                 })
@@ -145,7 +145,8 @@ impl<'k> Tracer<'k> {
         };
         let cost = self.block.warps[warp as usize].shared.cost(&counted);
         if cost.is_joined {
-            self.block.counts.issue -= 1.0;
+            self.block.counts.pipes.issue -= 1.0;
+            self.line().pipes.issue -= 1.0;
         }
         // The copies that nobody waits for do not meet in banks on their way in.
         let cycles = if access.is_async {
@@ -169,6 +170,11 @@ impl<'k> Tracer<'k> {
         let traffic = &mut self.block.traffic;
         let counts = &mut self.block.counts;
         let machine = self.machine;
+        let before = [
+            counts.l2_read_sectors,
+            counts.l2_write_sectors,
+            counts.atomic_ns,
+        ];
         let (latency, sectors) = match op {
             Op::Atomic { num, .. } => traffic.atomic(counts, machine, access, num.is_float()),
             _ if is_local => traffic.local(counts, machine, access, warp),
@@ -178,9 +184,17 @@ impl<'k> Tracer<'k> {
                 traffic.global(counts, machine, access, now)
             }
         };
+        let after = [
+            counts.l2_read_sectors,
+            counts.l2_write_sectors,
+            counts.atomic_ns,
+        ];
         let line = self.line();
         line.requests += 1.0;
         line.sectors += sectors as f64;
+        line.l2_reads += after[0] - before[0];
+        line.l2_writes += after[1] - before[1];
+        line.atomic_ns += after[2] - before[2];
         latency
     }
 }
@@ -222,12 +236,7 @@ impl Observer for Tracer<'_> {
         self.at = at as usize;
         let cost = self.costs[self.at];
         let counts = &mut self.block.counts;
-        counts.issue += cost.issue;
-        counts.fma += cost.fma;
-        counts.int += cost.int;
-        counts.special += cost.special;
-        counts.double += cost.double;
-        counts.tensor += cost.tensor;
+        counts.pipes.step(&cost);
         let spilled = self.spills[self.at];
         if 0.0 < spilled {
             let uses = &self.uses[self.at];
@@ -278,7 +287,7 @@ impl Observer for Tracer<'_> {
             }
         }
         let line = self.line();
-        line.instructions += cost.issue;
+        line.pipes.step(&cost);
         line.waits += waited;
     }
 

@@ -13,7 +13,7 @@ const SECTOR: u64 = 32;
 /// Bytes of a line of the L1.
 const LINE: u64 = 128;
 /// Lines that the L1 looks up in a cycle.
-const TAGS: f64 = 3.6;
+pub(super) const TAGS: f64 = 3.6;
 /// Places of sectors that a request of the L1 to the L2 takes at least: random single sectors
 /// come half as fast as whole lines (H100, `spmv` of results.tsv, 14.1 million in 125 µs).
 const LEAST_PLACES: f64 = 2.0;
@@ -22,14 +22,14 @@ const PLACES_OF_PART: f64 = 2.0;
 /// Nanoseconds of the L2 for an atomic operation on a word of a sector (78 per ns on random
 /// words), and for one on all eight words of it (324 words per ns on consecutive ones; H100,
 /// `global_atomic` of micro.tsv).
-const ATOMIC_NS: f64 = 0.0128;
+pub(super) const ATOMIC_NS: f64 = 0.0128;
 const WIDE_ATOMIC_NS: f64 = 0.0247;
 /// Nanoseconds between two atomic operations on one word (H100, `global_atomic`, one word:
 /// 1.339 and 0.562 per ns). A line of the L2 lies in one part of it, which does those on one
 /// sector at once if their words differ, and one sector after the other: so operations on a line
 /// follow each other as those on a word do.
-const WHOLE_ATOMIC_NS: f64 = 0.747;
-const FLOAT_ATOMIC_NS: f64 = 1.778;
+pub(super) const WHOLE_ATOMIC_NS: f64 = 0.747;
+pub(super) const FLOAT_ATOMIC_NS: f64 = 1.778;
 /// Uses of other sectors after which a sector that is used again moves to the front.
 const RECENT: u64 = 16;
 /// Where memory of threads stands among the addresses, with no buffer beside it.
@@ -210,7 +210,7 @@ impl Traffic {
         (reads, writes): (bool, bool),
     ) {
         let accesses = part * f64::from(u8::from(reads) + u8::from(writes));
-        counts.issue += accesses;
+        counts.pipes.issue += accesses;
         counts.l1_cycles += accesses * LINE as f64 / machine.l1_bytes_per_cycle;
         // The L1 passes writes of threads' memory on when it needs the room.
         if writes {

@@ -6,6 +6,7 @@ mod defects;
 mod fuzz;
 mod hostile;
 mod kernels;
+mod l2;
 mod ordering;
 mod second;
 mod timing;

@@ -3,13 +3,22 @@
 use crate::kernels::{kernel_of, read};
 use autocomp_cuda_sim::decode::buffer_address;
 use autocomp_cuda_sim::machine::{DeviceMemory, Launch};
-use autocomp_cuda_sim::timing::{Estimate, Machine, Sampling, Surroundings, estimate};
+use autocomp_cuda_sim::timing::{Estimate, L2, Machine, Sampling, estimate};
 
 const H100: &str = include_str!("../../../../../../targets/cuda-sm90/machines/h100-sxm.toml");
 
+pub fn h100() -> Machine {
+    Machine::parse(H100).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// Estimates a body on two buffers of 4 MiB, with an L2 that holds nothing.
-pub fn time(body: &str, (blocks, threads): (u32, u32)) -> Estimate {
-    let machine = Machine::parse(H100).unwrap_or_else(|error| panic!("{error}"));
+pub fn time(body: &str, shape: (u32, u32)) -> Estimate {
+    time_after(body, shape, &mut L2::cold())
+}
+
+/// The same, with what earlier launches have left in the L2.
+pub fn time_after(body: &str, (blocks, threads): (u32, u32), l2: &mut L2) -> Estimate {
+    let machine = h100();
     let (module, kernel) = read(&kernel_of(body)).unwrap_or_else(|error| panic!("{error}"));
     let mut memory = DeviceMemory::new(&module);
     let buffers = [(); 2].map(|()| memory.add_buffer(vec![0; 4 << 20], true));
@@ -30,19 +39,8 @@ pub fn time(body: &str, (blocks, threads): (u32, u32)) -> Estimate {
         most_steps: 10_000_000,
         alone: false,
     };
-    let surroundings = Surroundings {
-        footprint: 8 << 20,
-        is_warm: false,
-    };
-    estimate(
-        &launch,
-        &kernel,
-        &mut memory,
-        &machine,
-        sampling,
-        surroundings,
-    )
-    .unwrap_or_else(|error| panic!("{error:?}"))
+    estimate(&launch, &kernel, &mut memory, &machine, sampling, l2)
+        .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
 /// Returns the nanoseconds of a part.

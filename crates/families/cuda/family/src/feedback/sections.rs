@@ -1,0 +1,90 @@
+//! A profile as people and programs read it.
+
+use super::words::{LAUNCH, source_name};
+use super::{Timed, feedback, paragraph};
+use autocomp_eval::profile::Section;
+use autocomp_eval::text::grouped;
+use std::fmt::Write;
+
+/// Makes what people read of a profile.
+pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
+    let told = feedback(timed);
+    let mut sections = vec![Section {
+        title: None,
+        text: autocomp_eval::text::wrapped(&paragraph::summary(timed), 96, ""),
+    }];
+    for (launch, estimate) in &timed.launches {
+        let mut text = String::new();
+        let [x, y, z] = launch.grid;
+        let _ = writeln!(
+            text,
+            "  {} ns, {x} x {y} x {z} blocks of {} threads, {} fit an SM, {:.2} waves",
+            grouped(estimate.ns.round() as u64),
+            launch.threads(),
+            estimate.resident_blocks,
+            estimate.waves
+        );
+        for part in estimate.parts.iter().filter(|it| 1.0 <= it.ns) {
+            let time = grouped(part.ns.round() as u64);
+            let _ = writeln!(text, "  {time:>12} ns  {}", part.name);
+        }
+        let launching = grouped(estimate.launch_ns.round() as u64);
+        let _ = writeln!(
+            text,
+            "  {launching:>12} ns  {LAUNCH}, however little it does"
+        );
+        text += "  Parts go on beside each other: each is the time that it would take by itself.\n";
+        sections.push(Section {
+            title: Some(format!("launch of {}", source_name(&launch.kernel))),
+            text,
+        });
+    }
+    let mut text = String::new();
+    for line in &told.lines {
+        let code = source
+            .lines()
+            .nth(line.location.line.saturating_sub(1) as usize);
+        let code: String = code.unwrap_or_default().trim().chars().take(50).collect();
+        let _ = writeln!(
+            text,
+            "  {:>5}  {:>9} ns  {code}",
+            line.location.line,
+            grouped(line.cost.value)
+        );
+        let _ = writeln!(text, "         {}", line.cause);
+    }
+    let left = timed.ns
+        - told
+            .lines
+            .iter()
+            .map(|it| it.cost.value as f64)
+            .sum::<f64>();
+    let _ = writeln!(
+        text,
+        "         {:>9} ns  launches themselves, other lines, what no line owns",
+        grouped(left.max(0.0).round() as u64)
+    );
+    sections.push(Section {
+        title: Some("lines".to_owned()),
+        text,
+    });
+    sections
+}
+
+/// The same as data.
+pub(crate) fn data(timed: &Timed) -> serde_json::Value {
+    let launches = timed.launches.iter().map(|(launch, estimate)| {
+        serde_json::json!({
+            "kernel": launch.kernel,
+            "grid": launch.grid,
+            "block": launch.block,
+            "dynamic_shared": launch.dynamic_shared,
+            "estimate": estimate,
+        })
+    });
+    serde_json::json!({
+        "ns": timed.ns,
+        "transfers_ns": timed.transfers.0,
+        "launches": launches.collect::<Vec<_>>(),
+    })
+}
