@@ -17,6 +17,9 @@ const REMEDY: &str = "write the names of files with the secrets into an access f
 /// may have, and shorter than any key.
 const LONGEST_NAME: usize = 16;
 
+/// What the subjects of JetStream begin with in the account that has it.
+pub(crate) const API: &str = "$JS.API";
+
 /// The name of those who say none.
 const NOBODY: &str = "anybody";
 
@@ -39,6 +42,8 @@ struct File {
     key: Option<PathBuf>,
     /// Whether only an encrypted connection will do.
     tls: bool,
+    /// What the subjects of JetStream begin with, if the user's account has it from another one.
+    api: Option<String>,
 }
 
 /// How a queue is reached. Printing it shows no secret.
@@ -170,6 +175,11 @@ impl Access {
     #[must_use]
     pub fn worker(&self) -> Option<&str> {
         (![NOBODY, WORKER].contains(&self.user.as_str())).then_some(self.user.as_str())
+    }
+
+    /// Returns what the subjects of JetStream begin with.
+    pub(crate) fn api(&self) -> &str {
+        self.file.api.as_deref().unwrap_or(API)
     }
 
     /// Returns how to connect.

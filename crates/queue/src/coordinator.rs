@@ -7,7 +7,7 @@ use crate::access::Access;
 use crate::demand::Demand;
 use crate::error::QueueError;
 use crate::job::PROTOCOL;
-use crate::names::{self, ALL_DEMANDS, ALL_WORKERS, HELLO};
+use crate::names::{self, ALL_WORKERS, HELLO};
 use crate::place::Place;
 use crate::presence::Presence;
 use crate::server::Server;
@@ -68,8 +68,6 @@ struct Shared {
     /// The device that all is measured on, once it is known; locked behind the demands.
     held: Mutex<Option<Place>>,
     workers: Mutex<BTreeMap<String, (Presence, Instant)>>,
-    /// When each queue was demanded last, by whomever.
-    demanded: Mutex<BTreeMap<String, Instant>>,
     /// Changes with every word of a worker.
     heard: watch::Sender<u64>,
     /// When it was last told that nobody works for a search.
@@ -114,15 +112,12 @@ impl Coordinator {
             streams: tokio::sync::Mutex::new(Some(streams)),
             demands: Mutex::default(),
             workers: Mutex::default(),
-            demanded: Mutex::default(),
             heard,
             reminded: Mutex::default(),
             told: Mutex::default(),
         });
         let workers = runtime.block_on(shared.server.subscribe(ALL_WORKERS.to_owned()))?;
         runtime.spawn(hear(shared.clone(), workers));
-        let demands = runtime.block_on(shared.server.subscribe(ALL_DEMANDS.to_owned()))?;
-        runtime.spawn(hear_demands(shared.clone(), demands));
         runtime.block_on(shared.server.check_rights())?;
         runtime.spawn(beat(shared.clone()));
         Ok(Self {
@@ -200,26 +195,6 @@ async fn hear(shared: Arc<Shared>, mut workers: async_nats::Subscriber) {
     }
 }
 
-/// Notes which queues are demanded.
-async fn hear_demands(shared: Arc<Shared>, mut demands: async_nats::Subscriber) {
-    let _ = shared.server.tell(HELLO.to_owned(), &()).await;
-    while let Some(message) = demands.next().await {
-        let Ok(mut demand) = serde_json::from_slice::<Demand>(&message.payload) else {
-            continue;
-        };
-        if !demand.is_named() {
-            continue;
-        }
-        let silent = shared.options.beat * SILENCE;
-        let mut demanded = locked(&shared.demanded);
-        demanded.retain(|_, at| at.elapsed() < silent);
-        match demand.ended {
-            true => demanded.remove(&demand.queue),
-            false => demanded.insert(demand.queue, Instant::now()),
-        };
-    }
-}
-
 /// Tells demands every few seconds, and whenever somebody asks or the server is there again.
 async fn beat(shared: Arc<Shared>) {
     let mut reconnected = shared.server.reconnected();
@@ -241,13 +216,6 @@ async fn beat(shared: Arc<Shared>) {
 }
 
 impl Shared {
-    /// Returns whether somebody who is there demands a queue.
-    fn is_demanded(&self, queue: &str) -> bool {
-        let silent = self.options.beat * SILENCE;
-        let demanded = locked(&self.demanded);
-        demanded.get(queue).is_some_and(|at| at.elapsed() < silent)
-    }
-
     /// Returns the streams, which are made anew if they may be gone.
     async fn streams(&self) -> Result<Streams, QueueError> {
         let mut streams = self.streams.lock().await;

@@ -5,6 +5,13 @@ use crate::place::Place;
 use autocomp_core::ContentHash;
 use autocomp_eval::BenchFacts;
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+
+/// Leases that jobs may have, milliseconds.
+const LEASES_MS: RangeInclusive<u64> = 100..=3_600_000;
+
+/// Shares that searches may have beside others.
+const WEIGHTS: RangeInclusive<u32> = 1..=1000;
 
 /// What a coordinator tells every few seconds as long as it needs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +52,9 @@ impl Demand {
         format!("{}.{}", self.user, self.queue)
     }
 
-    /// Makes what others wrote into it safe to be shown. Returns whether its names are names.
-    pub(crate) fn is_named(&mut self) -> bool {
+    /// Makes what others wrote into it safe to be shown. Returns whether its names are names, and its
+    /// numbers some that a search may have.
+    pub(crate) fn is_sound(&mut self) -> bool {
         for text in [&mut self.title, &mut self.target, &mut self.program] {
             *text = one_line(text);
         }
@@ -56,7 +64,16 @@ impl Demand {
         self.held
             .iter_mut()
             .for_each(|it| it.machine = token(&it.machine));
-        [&self.user, &self.queue].iter().all(|it| token(it) == **it)
+        let names = [&self.user, &self.queue];
+        names.iter().all(|it| token(it) == **it)
+            && LEASES_MS.contains(&self.lease_ms)
+            && WEIGHTS.contains(&self.weight)
+    }
+
+    /// Returns whether it asks for the same bench as another one of its queue.
+    pub(crate) fn is_for_bench_of(&self, other: &Self) -> bool {
+        let bench = |it: &Self| (it.protocol, it.setup, it.content, it.target.clone());
+        bench(self) == bench(other)
     }
 }
 

@@ -8,7 +8,7 @@ use autocomp_eval::isolation::{Failure, Reply, Request};
 use serde::{Deserialize, Serialize};
 
 /// The version of what coordinators and workers tell each other.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// So many workers may take a job; then it is given up.
 pub(crate) const MOST_TRIES: usize = 3;
@@ -76,6 +76,15 @@ impl Job {
         hasher.update(&serde_json::to_vec(&self.request).unwrap_or_default());
         hasher.finish()
     }
+}
+
+/// Who works on a job, and who has.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Tries {
+    /// Workers that have taken it; none has answered.
+    pub(crate) workers: Vec<String>,
+    /// The demand for which the last one of them works on it.
+    pub(crate) holder: Option<String>,
 }
 
 /// What came of a job.

@@ -1,6 +1,7 @@
 //! Everything that a laboratory needs for one queue: the server's configuration, and access for
 //! workers and users.
 
+use crate::access::API;
 use crate::error::QueueError;
 use crate::names::{JOBS, RESULTS, TEXTS, TRIES, token};
 use nkeys::KeyPair;
@@ -65,13 +66,9 @@ impl Laboratory {
         if let Some(authorities) = &authorities {
             create(folder, Self::AUTHORITIES, authorities, 0o644)?;
         }
-        let (written, users) = self.let_in(folder, workers, authorities.is_some())?;
-        create(
-            folder,
-            Self::CONFIGURATION,
-            &self.configuration(&users),
-            0o644,
-        )?;
+        let (written, entries) = self.let_in(folder, workers, authorities.is_some())?;
+        let configuration = self.configuration(&entries);
+        create(folder, Self::CONFIGURATION, &configuration, 0o644)?;
         Ok(written)
     }
 
@@ -91,17 +88,27 @@ impl Laboratory {
         };
         let text = fs::read_to_string(&path)
             .map_err(|error| unusable(&format!("cannot be read: {error}")))?;
-        let end = text
-            .rfind("  ]\n}")
-            .ok_or_else(|| unusable("does not end as `autocomp worker init` writes it"))?;
+        let ends = [END_OF_WORKERS, END_OF_ACCOUNTS].map(|it| text.rfind(it));
+        let [Some(end_of_workers), Some(end)] = ends else {
+            return Err(unusable(
+                "is none that this `autocomp worker init` has written",
+            ));
+        };
         for name in self.workers.iter().chain(&self.users) {
-            if text.contains(&format!("    # {name}\n")) {
+            if text.contains(&format!("  # {name}\n")) {
                 return Err(unusable(&format!("has `{name}` already")));
             }
         }
         let is_encrypted = folder.join(Self::AUTHORITIES).exists();
-        let (written, users) = self.let_in(folder, &self.workers, is_encrypted)?;
-        let changed = format!("{}{users}{}", &text[..end], &text[end..]);
+        let (written, entries) = self.let_in(folder, &self.workers, is_encrypted)?;
+        let changed = format!(
+            "{}{}{}{}{}",
+            &text[..end_of_workers],
+            entries.workers,
+            &text[end_of_workers..end],
+            entries.users,
+            &text[end..]
+        );
         let beside = path.with_extension("conf.new");
         fs::write(&beside, changed)
             .and_then(|()| fs::rename(&beside, &path))
@@ -131,8 +138,8 @@ impl Laboratory {
         folder: &Path,
         workers: &[String],
         is_encrypted: bool,
-    ) -> Result<(Vec<PathBuf>, String), QueueError> {
-        let mut entries = String::new();
+    ) -> Result<(Vec<PathBuf>, Entries), QueueError> {
+        let mut entries = Entries::default();
         let mut written = Vec::new();
         let workers = workers.iter().map(|it| (it, true));
         for (name, works) in workers.chain(self.users.iter().map(|it| (it, false))) {
@@ -143,14 +150,19 @@ impl Laboratory {
             })?;
             let file = format!("{name}.toml");
             create(folder, &format!("{name}.nk"), &seed, 0o600)?;
-            create(folder, &file, &access(name, is_encrypted), 0o600)?;
+            create(folder, &file, &access(name, works, is_encrypted), 0o600)?;
             written.push(folder.join(file));
-            entries.push_str(&user(name, works, &key.public_key()));
+            let key = key.public_key();
+            match works {
+                true => entries.workers.push_str(&worker(name, &key)),
+                false => entries.users.push_str(&user(name, &key)),
+            }
         }
         Ok((written, entries))
     }
 
-    fn configuration(&self, users: &str) -> String {
+    fn configuration(&self, entries: &Entries) -> String {
+        let Entries { workers, users } = entries;
         let tls = match &self.tls {
             Some([certificate, key, _]) => format!(
                 "\n# Connections are encrypted, keys of users or not.\ntls {{\n  cert_file: {:?}\n  \
@@ -170,13 +182,17 @@ impl Laboratory {
              listen: \"{}\"\n{tls}\n\
              # Jobs and results live here until they are fetched: nothing here is the record of\n\
              # a search.\njetstream {{\n  store_dir: \"store\"\n  max_file_store: {}\n}}\n\n\
-             # A user may publish jobs in the own name only, and hear no answer to what others\n\
-             # ask the server. Workers alone take jobs and answer them. The keys are the public\n\
-             # halves; the others are in the files FOLDER/NAME.nk of their owners.\n\
-             authorization {{\n  users = [\n{users}  ]\n}}\n",
+             # The streams are in the account of the workers. Each user has an account, which has\n\
+             # of that one only what is imported: jobs, demands and texts in the own name, and\n\
+             # what workers say. What the server answers stays in the account of who asked. The\n\
+             # keys are the public halves; the others are in the files FOLDER/NAME.nk of their\n\
+             # owners.\n\
+             accounts {{\n  {WORKER} {{\n    jetstream: enabled\n    exports: [\n{}    ]\n    users: \
+             [\n{workers}{END_OF_WORKERS}  }}\n{users}{END_OF_ACCOUNTS}",
             Self::CONFIGURATION,
             self.listen,
-            self.store_bytes
+            self.store_bytes,
+            list("      ", &exports())
         )
     }
 }
@@ -198,11 +214,14 @@ fn create(folder: &Path, name: &str, text: &str, mode: u32) -> Result<(), QueueE
 }
 
 /// Returns the access file of a user.
-fn access(name: &str, is_encrypted: bool) -> String {
+fn access(name: &str, works: bool, is_encrypted: bool) -> String {
     let mut text = format!(
         "# For `--queue-access`; the file with the key lies beside this one.\n\
          user = \"{name}\"\nnkey = \"{name}.nk\"\n"
     );
+    if !works {
+        let _ = writeln!(text, "api = {OWN_API:?}");
+    }
     if is_encrypted {
         let authorities = Laboratory::AUTHORITIES;
         let _ = writeln!(text, "authorities = {authorities:?}\ntls = true");
@@ -210,48 +229,129 @@ fn access(name: &str, is_encrypted: bool) -> String {
     text
 }
 
-/// Returns the entry of a user in the configuration.
-fn user(name: &str, works: bool, key: &str) -> String {
+/// The line of the configuration behind the last worker.
+const END_OF_WORKERS: &str = "    ] # end of workers\n";
+
+/// The line of the configuration behind the last account.
+const END_OF_ACCOUNTS: &str = "} # end of accounts\n";
+
+/// Parts of a configuration.
+#[derive(Default)]
+struct Entries {
+    /// What stands in the account of workers.
+    workers: String,
+    /// Accounts of users.
+    users: String,
+}
+
+/// What the subjects of JetStream begin with in the account of a user, where servers answer those
+/// that begin with [`API`] that the account has no JetStream.
+const OWN_API: &str = "autocomp.api";
+
+/// What users hear of the account of workers.
+const HEARD: [&str; 4] = [
+    "autocomp.hello",
+    "autocomp.workers.*",
+    "autocomp.demands.*.*",
+    "autocomp.results.*.*",
+];
+
+/// Returns what a user may publish; `*` stands for all users.
+fn asked(user: &str) -> Vec<String> {
     let streams = [JOBS, RESULTS, TRIES, TEXTS];
-    let mut publish = vec![
-        "autocomp.hello".to_owned(),
-        format!("autocomp.texts.{name}.*.*"),
-    ];
-    for verb in ["INFO", "CREATE"] {
-        let of = |it: &&str| format!("$JS.API.STREAM.{verb}.{it}");
-        publish.extend(streams.iter().map(of));
-    }
-    // Jobs of others are for workers to read.
-    let read: &[&str] = if works { &streams } else { &[RESULTS, TEXTS] };
-    publish.extend(read.iter().map(|it| format!("$JS.API.STREAM.MSG.GET.{it}")));
-    publish.push(format!("$JS.API.STREAM.PURGE.{RESULTS}"));
-    let mut subscribe = vec![
-        format!("_INBOX_{name}.>"),
-        "autocomp.hello".to_owned(),
-        "autocomp.workers.*".to_owned(),
-        "autocomp.demands.*.*".to_owned(),
-    ];
-    if works {
-        let own = if name == WORKER { "*" } else { name };
-        publish.push(format!("autocomp.workers.{own}"));
-        publish.push(format!("autocomp.results.{own}.*"));
-        publish.push("autocomp.tries.*".to_owned());
-        publish.push(format!("$JS.API.CONSUMER.*.{JOBS}.>"));
-        publish.push(format!("$JS.API.CONSUMER.*.*.{JOBS}.>"));
-        publish.push(format!("$JS.ACK.{JOBS}.>"));
-    } else {
-        publish.push(format!("autocomp.jobs.{name}.>"));
-        publish.push(format!("autocomp.demands.{name}.*"));
-        subscribe.push("autocomp.results.*.*".to_owned());
-    }
-    let list = |subjects: &[String]| {
-        let lines = subjects.iter().map(|it| format!("          \"{it}\"\n"));
-        lines.collect::<String>()
+    let of = |verb: &str, streams: &[&str]| {
+        let each = streams.iter().map(|it| format!("{API}.STREAM.{verb}.{it}"));
+        each.collect::<Vec<_>>()
     };
+    let mut asked = vec![
+        "autocomp.hello".to_owned(),
+        format!("autocomp.jobs.{user}.*.*"),
+        format!("autocomp.demands.{user}.*"),
+        format!("autocomp.texts.{user}.*.*"),
+    ];
+    asked.extend(of("INFO", &streams));
+    asked.extend(of("CREATE", &streams));
+    // Jobs of others are for workers to read.
+    asked.extend(of("MSG.GET", &[RESULTS, TEXTS]));
+    asked.extend(of("PURGE", &[RESULTS]));
+    asked
+}
+
+/// Returns the subjects as lines of a list.
+fn list(indent: &str, items: &[String]) -> String {
+    let lines = items.iter().map(|it| format!("{indent}{it}\n"));
+    lines.collect()
+}
+
+fn quoted(subjects: &[String]) -> Vec<String> {
+    subjects.iter().map(|it| format!("\"{it}\"")).collect()
+}
+
+/// Returns what the account of workers has for those of users.
+fn exports() -> Vec<String> {
+    let services = asked("*").into_iter();
+    let services = services.map(|it| format!("{{ service: \"{it}\" }}"));
+    let streams = HEARD.iter().map(|it| format!("{{ stream: \"{it}\" }}"));
+    services.chain(streams).collect()
+}
+
+/// Returns what a subject of the account of workers is in that of a user.
+fn own(subject: &str) -> String {
+    match subject.strip_prefix(API) {
+        Some(rest) => format!("{OWN_API}{rest}"),
+        None => subject.to_owned(),
+    }
+}
+
+/// Returns the account of a user.
+fn user(name: &str, key: &str) -> String {
+    let asked = asked(name);
+    let import = |kind: &str, subject: &str| {
+        let own = own(subject);
+        let to = match own == subject {
+            true => String::new(),
+            false => format!(", to: {own:?}"),
+        };
+        format!("{{ {kind}: {{ account: {WORKER}, subject: {subject:?} }}{to} }}")
+    };
+    let services = asked.iter().map(|it| import("service", it));
+    let streams = HEARD.iter().map(|it| import("stream", it));
+    let imports: Vec<String> = services.chain(streams).collect();
+    let asked: Vec<String> = asked.iter().map(|it| own(it)).collect();
+    let heard: Vec<String> = HEARD.iter().map(|it| (*it).to_owned()).collect();
     format!(
-        "    # {name}\n    {{\n      nkey: {key}\n      permissions {{\n        publish: [\n{}        \
-         ]\n        subscribe: [\n{}        ]\n      }}\n    }}\n",
-        list(&publish),
-        list(&subscribe)
+        "  # {name}\n  {name} {{\n    imports: [\n{}    ]\n    users: [\n{}    ]\n  }}\n",
+        list("      ", &imports),
+        key_with(name, key, &asked, heard)
+    )
+}
+
+/// Returns the entry of a worker in the account of workers.
+fn worker(name: &str, key: &str) -> String {
+    let own = if name == WORKER { "*" } else { name };
+    let mut publish = asked(name);
+    // It asks nobody, as the users do.
+    publish.retain(|it| !it.starts_with("autocomp.jobs") && !it.starts_with("autocomp.demands"));
+    publish.extend([JOBS, TRIES].map(|it| format!("{API}.STREAM.MSG.GET.{it}")));
+    publish.extend([
+        format!("autocomp.workers.{own}"),
+        format!("autocomp.results.{own}.*"),
+        "autocomp.tries.*".to_owned(),
+        format!("{API}.CONSUMER.*.{JOBS}.>"),
+        format!("{API}.CONSUMER.*.*.{JOBS}.>"),
+        format!("$JS.ACK.{JOBS}.>"),
+    ]);
+    let heard = HEARD[..3].iter().map(|it| (*it).to_owned()).collect();
+    format!("      # {name}\n{}", key_with(name, key, &publish, heard))
+}
+
+/// Returns a key with what it may do.
+fn key_with(name: &str, key: &str, publish: &[String], mut subscribe: Vec<String>) -> String {
+    subscribe.push(format!("_INBOX_{name}.>"));
+    format!(
+        "      {{\n        nkey: {key}\n        permissions {{\n          publish: [\n{}          \
+         ]\n          subscribe: [\n{}          ]\n        }}\n      }}\n",
+        list("            ", &quoted(publish)),
+        list("            ", &quoted(&subscribe))
     )
 }

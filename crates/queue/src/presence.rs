@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Remedies that a worker tells of what it cannot do.
-const MOST_REMEDIES: usize = 4;
+const MOST_REMEDIES: usize = 2;
 
 /// What a worker tells every few seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +56,11 @@ impl Presence {
         for stand in presence.stands.values_mut() {
             stand.title = one_line(&stand.title);
             stand.user = one_line(&stand.user);
+            if let State::Opened(facts) = &mut stand.state {
+                for text in facts.tools.iter_mut().chain([&mut facts.engine]) {
+                    *text = one_line(text);
+                }
+            }
             if let State::Differs(text) | State::Spent(text) | State::Unable { message: text, .. } =
                 &mut stand.state
             {

@@ -5,14 +5,16 @@ use crate::demand::Demand;
 use crate::error::QueueError;
 use crate::names;
 use crate::streams::{JOBS_LIVE, Streams};
-use async_nats::header::{HeaderMap, NATS_MESSAGE_ID};
+use async_nats::header::{HeaderMap, NATS_EXPECTED_LAST_SUBJECT_SEQUENCE, NATS_MESSAGE_ID};
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
+use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{self, LastRawMessageErrorKind};
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Event, Subscriber};
 use autocomp_core::ContentHash;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -33,6 +35,7 @@ pub struct Server {
     pub(crate) context: Context,
     pub(crate) address: String,
     user: String,
+    api: String,
     reconnected: watch::Receiver<u64>,
     /// What the server did not let this user do, if there was anything.
     refusal: watch::Receiver<Option<String>>,
@@ -53,14 +56,34 @@ enum Parcel {
     Stored { by: String, hash: ContentHash },
 }
 
+/// When a message is kept.
+#[derive(Clone, Copy)]
+pub(crate) enum Only<'a> {
+    /// Always.
+    Always,
+    /// Unless there was one with this mark within two minutes.
+    Unmarked(&'a str),
+    /// If the last one of its subject has this sequence number, 0 for none.
+    Behind(u64),
+}
+
+/// A message of a stream.
+pub(crate) struct Found {
+    pub(crate) subject: String,
+    pub(crate) payload: Vec<u8>,
+    /// Its number in the stream.
+    pub(crate) sequence: u64,
+}
+
 /// Returns whether a message is an answer of the server to a question of somebody who had it sent
-/// here.
+/// here: to one about streams, or to a message for a stream.
 pub(crate) fn is_of_server(payload: &[u8]) -> bool {
-    #[derive(Deserialize)]
-    struct Answer {
-        r#type: String,
-    }
-    serde_json::from_slice::<Answer>(payload).is_ok_and(|it| it.r#type.starts_with("io.nats."))
+    let Ok(answer) = serde_json::from_slice::<Value>(payload) else {
+        return false;
+    };
+    let kind = answer["type"].as_str().unwrap_or_default();
+    let is_error = answer["error"]["err_code"].is_u64();
+    kind.starts_with("io.nats.") || is_error || answer["stream"].is_string()
 }
 
 impl Server {
@@ -126,6 +149,7 @@ impl Server {
             }
         })?;
         let context = jetstream::context::ContextBuilder::new()
+            .api_prefix(access.api())
             .timeout(PATIENCE)
             .ack_timeout(PATIENCE)
             .build(client.clone());
@@ -134,6 +158,7 @@ impl Server {
             context,
             address,
             user: access.user().to_owned(),
+            api: access.api().to_owned(),
             reconnected,
             refusal,
         })
@@ -142,6 +167,14 @@ impl Server {
     /// Returns the own name.
     pub(crate) fn user(&self) -> &str {
         &self.user
+    }
+
+    /// Asks the server about a stream; returns what it says.
+    pub(crate) async fn info(&self, stream: &str) -> Result<Value, QueueError> {
+        let asked = format!("{}.STREAM.INFO.{stream}", self.api);
+        let told = self.client.request(asked, "".into()).await;
+        let told = told.map_err(|error| self.refuses(format!("has no streams: {error}")))?;
+        Ok(serde_json::from_slice(&told.payload).unwrap_or_default())
     }
 
     /// Sees whether the server has let this user do all that was asked until now.
@@ -217,14 +250,13 @@ impl Server {
             .map_err(|error| self.refuses(format!("takes nothing: {error}")))
     }
 
-    /// Publishes a message into a stream and waits until the server has it. One with the same
-    /// `mark` within two minutes is a duplicate, which the server drops; returns whether it is
-    /// none.
+    /// Publishes a message into a stream and waits until the server has it. Returns whether it is
+    /// kept, which `only` may forbid.
     pub(crate) async fn publish(
         &self,
         streams: &Streams,
         subject: String,
-        mark: Option<&str>,
+        only: Only<'_>,
         what: &impl Serialize,
     ) -> Result<bool, QueueError> {
         let text = serde_json::to_string(what).unwrap_or_default();
@@ -236,8 +268,13 @@ impl Server {
             },
         };
         let mut headers = HeaderMap::new();
-        if let Some(mark) = mark {
-            headers.insert(NATS_MESSAGE_ID, mark);
+        match only {
+            Only::Always => {}
+            Only::Unmarked(mark) => headers.insert(NATS_MESSAGE_ID, mark),
+            Only::Behind(sequence) => headers.insert(
+                NATS_EXPECTED_LAST_SUBJECT_SEQUENCE,
+                sequence.to_string().as_str(),
+            ),
         }
         let text = serde_json::to_vec(&parcel).unwrap_or_default();
         let acknowledged = async {
@@ -248,6 +285,7 @@ impl Server {
         };
         match acknowledged.await {
             Ok(kept) => Ok(!kept.duplicate),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(false),
             Err(error) => Err(self.refuses(format!("takes no message: {error}"))),
         }
     }
@@ -275,18 +313,18 @@ impl Server {
         serde_json::from_str(&text).map_err(unreadable)
     }
 
-    /// Returns the last message of a subject, which may have wildcards, and the subject that it
-    /// has; nothing if there is none.
+    /// Returns the last message of a subject, which may have wildcards; nothing if there is none.
     pub(crate) async fn last(
         &self,
         stream: &stream::Stream,
         subject: &str,
-    ) -> Result<Option<(String, Vec<u8>)>, QueueError> {
+    ) -> Result<Option<Found>, QueueError> {
         match stream.get_last_raw_message_by_subject(subject).await {
-            Ok(message) => Ok(Some((
-                message.subject.to_string(),
-                message.payload.to_vec(),
-            ))),
+            Ok(message) => Ok(Some(Found {
+                subject: message.subject.to_string(),
+                payload: message.payload.to_vec(),
+                sequence: message.sequence,
+            })),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(None),
             Err(error) => Err(self.refuses(format!("does not answer: {error}"))),
         }

@@ -67,8 +67,7 @@ impl Server {
     /// Returns whether the server says anything about streams. One may be connected to and do
     /// nothing any more, such as after its disk was full.
     pub async fn is_answering(&self) -> bool {
-        let asked = format!("$JS.API.STREAM.INFO.{}", names::JOBS);
-        self.client.request(asked, "".into()).await.is_ok()
+        self.info(names::JOBS).await.is_ok()
     }
 
     /// Makes the streams, as far as they are not there.
@@ -144,10 +143,7 @@ impl Server {
     /// Sees whether a stream is as it was wanted: a user who makes it first could have it drop
     /// messages, or repeat them in the names of others.
     async fn check(&self, wanted: &stream::Config) -> Result<(), QueueError> {
-        let asked = format!("$JS.API.STREAM.INFO.{}", wanted.name);
-        let told = self.client.request(asked, "".into()).await;
-        let told = told.map_err(|error| self.refuses(format!("has no streams: {error}")))?;
-        let told: Value = serde_json::from_slice(&told.payload).unwrap_or_default();
+        let told = self.info(&wanted.name).await?;
         let there = &told["config"];
         let right = serde_json::to_value(wanted).unwrap_or_default();
         // What servers of later versions have beside these says how messages are kept.

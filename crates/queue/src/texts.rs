@@ -57,7 +57,8 @@ impl Server {
             let piece = self
                 .last(&streams.texts, &names::piece(&user, &hash, at))
                 .await?;
-            let (_, piece) = piece.ok_or_else(|| missing(&format!("piece {at} is not there")))?;
+            let piece = piece.ok_or_else(|| missing(&format!("piece {at} is not there")))?;
+            let piece = piece.payload;
             bytes.extend_from_slice(&piece);
             if piece.len() < PIECE {
                 break;

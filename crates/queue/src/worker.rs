@@ -14,6 +14,7 @@ use crate::presence::{Counts, Presence, Stand, State, clock_ms, heard};
 use crate::quota::Used;
 use crate::server::Server;
 use crate::streams::Streams;
+use autocomp_core::ContentHash;
 use autocomp_eval::{Bench, EvalError, Setup};
 use futures::StreamExt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +73,9 @@ pub struct Worker {
     shares: Mutex<Shares>,
     counts: Mutex<Counts>,
     used: Mutex<Used>,
+    /// Jobs that another worker works on for somebody else: the number of what it has noted, and
+    /// since when that is the last.
+    held: Mutex<BTreeMap<ContentHash, (u64, Instant)>>,
     /// How many folders were named.
     folders: AtomicU64,
     /// How many benches were opened for each user.
@@ -130,6 +134,7 @@ impl Worker {
             shares: Mutex::default(),
             counts: Mutex::default(),
             used: Mutex::default(),
+            held: Mutex::default(),
             folders: AtomicU64::new(0),
             benches: Mutex::default(),
             changed: Notify::new(),
@@ -176,7 +181,7 @@ impl Worker {
         worker.server.check_rights().await?;
         let no_more = stop.child_token();
         let takers: Vec<_> = (0..worker.options.devices.max(1))
-            .map(|_| tokio::spawn(worker.clone().take_jobs(no_more.clone())))
+            .map(|_| tokio::spawn(worker.clone().keep_taking(no_more.clone())))
             .collect();
         stop.cancelled().await;
         let patience = tokio::time::sleep(grace);
@@ -197,6 +202,11 @@ impl Worker {
         let _ = worker.server.tell(subject, &goodbye).await;
         let counts = locked(&worker.counts).clone();
         Ok(counts)
+    }
+
+    /// Tells a line, in which others' words may stand.
+    fn say(&self, line: &str) {
+        (self.options.tell)(&one_line(line));
     }
 
     async fn streams(&self) -> Result<Streams, QueueError> {

@@ -5,9 +5,9 @@ use crate::demand::{Chosen, Demand};
 use crate::error::QueueError;
 use crate::job::{Answer, Job, MOST_TRIES};
 use crate::names::{self, one_line};
-use crate::server::is_of_server;
+use crate::server::{Found, Only, is_of_server};
 use crate::streams::Streams;
-use autocomp_core::ContentHash;
+use autocomp_core::{ContentHash, ContentHasher};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use futures::StreamExt;
 use std::time::Duration;
@@ -119,7 +119,10 @@ impl Shared {
         let streams = self.streams().await?;
         let results = names::results(&job.id);
         let mut answers = self.server.subscribe(results.clone()).await?;
-        while let Some((subject, payload)) = self.server.last(&streams.results, &results).await? {
+        while let Some(found) = self.server.last(&streams.results, &results).await? {
+            let Found {
+                subject, payload, ..
+            } = found;
             // What was found is not trusted more than what comes, but nobody is to blame for
             // what an earlier program left. One that does not fit is forgotten by then.
             match self.taken(&streams, &subject, &payload, job, chosen).await {
@@ -130,20 +133,23 @@ impl Shared {
             }
         }
         let subject = names::job(&demand.user, &demand.queue, &job.id);
-        // The first time, whoever else asks the same has published it already.
-        let mark = match round {
-            0 => job.id.to_string(),
-            round => format!("{}.{}.{round}", job.id, demand.queue),
-        };
+        // Only this search can have used it: a message of another user with the same mark would
+        // keep the job from its queue.
+        let mut mark = ContentHasher::new("autocomp mark");
+        mark.update(self.options.session.as_bytes());
+        mark.update(&job.id.0);
+        mark.update(&round.to_le_bytes());
+        let mark = mark.finish().to_string();
         let is_new = self
             .server
-            .publish(&streams, subject, Some(&mark), job)
+            .publish(&streams, subject, Only::Unmarked(&mark), job)
             .await?;
         if !is_new && !self.is_waiting(&streams, demand, job).await? {
             // What was published before is done, or nobody takes it.
             return match self.server.last(&streams.results, &results).await? {
-                Some((subject, payload)) if !self.is_ignored(demand, job, &subject, &payload) => {
-                    self.taken(&streams, &subject, &payload, job, chosen).await
+                Some(it) if !self.is_ignored(demand, job, &it.subject, &it.payload) => {
+                    self.taken(&streams, &it.subject, &it.payload, job, chosen)
+                        .await
                 }
                 _ => Err(Unanswered::Lost),
             };
@@ -161,7 +167,10 @@ impl Shared {
             }
             // A job leaves its stream behind its answer: in this order, none is missed.
             let is_waiting = self.is_waiting(&streams, demand, job).await?;
-            if let Some((subject, payload)) = self.server.last(&streams.results, &results).await? {
+            if let Some(found) = self.server.last(&streams.results, &results).await? {
+                let Found {
+                    subject, payload, ..
+                } = found;
                 if self.is_ignored(demand, job, &subject, &payload) {
                     self.forget(&streams, &subject).await?;
                     continue;
@@ -180,28 +189,21 @@ impl Shared {
         }
     }
 
-    /// Returns whether the job is in the stream, in the own queue or in that of somebody who
-    /// is there.
+    /// Returns whether the job is in the own queue.
     async fn is_waiting(
         &self,
         streams: &Streams,
         demand: &Demand,
         job: &Job,
     ) -> Result<bool, QueueError> {
-        let subject = format!("autocomp.jobs.*.*.{}", job.id);
+        let subject = names::job(&demand.user, &demand.queue, &job.id);
+        let waiting = streams.jobs.info_with_subjects(subject).await;
         let refused = |error: &dyn std::fmt::Display| {
             self.server.refuses(format!("does not answer: {error}"))
         };
-        let waiting = streams.jobs.info_with_subjects(subject).await;
         let mut waiting = waiting.map_err(|error| refused(&error))?;
-        while let Some(found) = waiting.next().await {
-            let (subject, _) = found.map_err(|error| refused(&error))?;
-            let queue = subject.rsplit('.').nth(1).unwrap_or_default();
-            if queue == demand.queue || self.is_demanded(queue) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let found = waiting.next().await.transpose();
+        Ok(found.map_err(|error| refused(&error))?.is_some())
     }
 
     /// Returns an answer that fits. Whose it is, its subject says, which the server guards.

@@ -3,28 +3,41 @@
 use super::taking::Served;
 use super::{Worker, locked};
 use crate::error::QueueError;
-use crate::job::{Answer, Job, MOST_TRIES};
+use crate::job::{Answer, Job, MOST_TRIES, Tries};
 use crate::names;
+use crate::server::Only;
 use async_nats::jetstream::{AckKind, Message};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use autocomp_eval::{Bench, EvalError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long to wait before a job is given back to others.
 const HAND_BACK: Duration = Duration::from_millis(200);
 
+/// How long nothing may be heard of whoever works on a job for somebody else.
+const HOLD: Duration = Duration::from_secs(30);
+
 /// How long to wait before an answer is published again.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// Whether a worker works on a job.
+enum Claim {
+    /// It does.
+    Made(Tries),
+    /// There is an answer.
+    Answered,
+    /// Another one does, for somebody else.
+    Held,
+}
 
 impl Worker {
     /// Does the job of a message, and tells the server what became of it.
     pub(super) async fn do_job(&self, served: &Served, message: &Message) {
-        let lease = Duration::from_millis(served.demand.lease_ms);
         let job = match self.understood(served, message).await {
             Ok(job) => job,
             Err(error) => {
-                (self.options.tell)(&format!(
+                self.say(&format!(
                     "a job of {} was thrown away: {error}",
                     served.demand.user
                 ));
@@ -33,38 +46,44 @@ impl Worker {
                 return;
             }
         };
-        let is_again = message.info().is_ok_and(|info| 1 < info.delivered);
-        if (is_again || !job.avoid.is_empty()) && self.is_answered(&job).await {
-            // Whoever took it before was slow to say so.
-            let _ = message.double_ack().await;
-            return;
-        }
         if job.avoid.contains(&self.options.name) {
             let _ = message.ack_with(AckKind::Nak(Some(HAND_BACK))).await;
             return;
         }
-        let tries = match self.note_try(&job, is_again).await {
-            Ok(tries) => tries,
+        let is_again = message.info().is_ok_and(|info| 1 < info.delivered);
+        let tries = match self.claim(served, &job, is_again).await {
+            Ok(Claim::Made(tries)) => tries,
+            Ok(Claim::Answered) => {
+                let _ = message.double_ack().await;
+                return;
+            }
+            Ok(Claim::Held) => {
+                let _ = message.ack_with(AckKind::Nak(Some(HAND_BACK))).await;
+                return;
+            }
             Err(error) => {
                 tracing::warn!(%error, "a job is handed back");
                 let _ = message.ack_with(AckKind::Nak(Some(HAND_BACK))).await;
                 return;
             }
         };
-        let reply = match MOST_TRIES < tries.len() {
+        let reply = match MOST_TRIES < tries.workers.len() {
             true => {
                 locked(&self.counts).given_up += 1;
-                let before = &tries[..MOST_TRIES];
+                let before = &tries.workers[..MOST_TRIES];
                 Some(Reply::Failed(Failure::Fault(format!(
                     "{MOST_TRIES} workers have taken it and none has answered: {}",
                     before.join(", ")
                 ))))
             }
-            false => self.reply(served, &job, message, lease).await,
+            false => self.reply(served, &job, &tries, message).await,
         };
         let Some(reply) = reply else {
             locked(&self.counts).handed_back += 1;
-            self.unnote_try(&job, tries).await;
+            // It is not the job's fault that it goes.
+            let mut tries = tries;
+            tries.workers.pop();
+            self.let_go(&job, tries).await;
             let _ = message.ack_with(AckKind::Nak(Some(HAND_BACK))).await;
             return;
         };
@@ -81,6 +100,9 @@ impl Worker {
             reply,
         };
         self.publish(&answer, message).await;
+        if answer.is_failure() {
+            self.let_go(&job, tries).await;
+        }
         let mut counts = locked(&self.counts);
         counts.answered += 1;
         counts.faults += u64::from(is_fault);
@@ -118,30 +140,73 @@ impl Worker {
         matches!(found.await, Ok(Some(_)))
     }
 
-    /// Notes that this worker takes a job; returns who has, this one included.
-    async fn note_try(&self, job: &Job, is_again: bool) -> Result<Vec<String>, QueueError> {
+    /// Notes that this worker works on a job, unless it is answered, or another one works on it for
+    /// somebody else: equal jobs are done once, whoever asks.
+    async fn claim(&self, served: &Served, job: &Job, is_again: bool) -> Result<Claim, QueueError> {
         let streams = self.streams().await?;
         let subject = names::tries(&job.id);
-        let mut tries: Vec<String> = Vec::new();
-        if is_again && let Some((_, payload)) = self.server.last(&streams.tries, &subject).await? {
-            tries = self.server.read(&streams, &payload).await?;
+        let own = served.demand.key();
+        loop {
+            let found = self.server.last(&streams.tries, &subject).await?;
+            let sequence = found.as_ref().map_or(0, |it| it.sequence);
+            let mut tries = Tries::default();
+            if let Some(found) = found {
+                // Whoever took it before may have been slow to say so.
+                if self.is_answered(job).await {
+                    return Ok(Claim::Answered);
+                }
+                tries = self.server.read(&streams, &found.payload).await?;
+            }
+            let is_of_others = tries.holder.as_ref().is_some_and(|it| *it != own);
+            if is_of_others && self.is_held(job, sequence) {
+                return Ok(Claim::Held);
+            }
+            if !is_again && !is_of_others {
+                // It is asked anew.
+                tries.workers.clear();
+            }
+            tries.workers.push(self.options.name.clone());
+            tries.holder = Some(own.clone());
+            let only = Only::Behind(sequence);
+            let subject = subject.clone();
+            if self.server.publish(&streams, subject, only, &tries).await? {
+                return Ok(Claim::Made(tries));
+            }
         }
-        tries.push(self.options.name.clone());
-        self.server.publish(&streams, subject, None, &tries).await?;
-        Ok(tries)
     }
 
-    /// Takes back that this worker has taken a job: it is not the job's fault that it goes.
-    async fn unnote_try(&self, job: &Job, mut tries: Vec<String>) {
-        tries.pop();
-        let unnoted = async {
+    /// Returns whether the worker that works on a job for somebody else was heard of lately: what it
+    /// has noted of it is renewed.
+    fn is_held(&self, job: &Job, sequence: u64) -> bool {
+        let mut held = locked(&self.held);
+        held.retain(|_, (_, since)| since.elapsed() < 2 * HOLD);
+        match held.get(&job.id) {
+            Some((seen, since)) if *seen == sequence => since.elapsed() < HOLD,
+            _ => {
+                held.insert(job.id, (sequence, Instant::now()));
+                true
+            }
+        }
+    }
+
+    /// Notes that this worker still works on a job.
+    async fn hold(&self, job: &Job, tries: &Tries) {
+        let noted = async {
             let streams = self.streams().await?;
             let subject = names::tries(&job.id);
-            self.server.publish(&streams, subject, None, &tries).await
+            self.server
+                .publish(&streams, subject, Only::Always, tries)
+                .await
         };
-        if let Err(error) = unnoted.await {
-            tracing::warn!(%error, "a job counts as tried");
+        if let Err(error) = noted.await {
+            tracing::warn!(%error, "a job may be done twice");
         }
+    }
+
+    /// Notes that nobody works on a job.
+    async fn let_go(&self, job: &Job, mut tries: Tries) {
+        tries.holder = None;
+        self.hold(job, &tries).await;
     }
 
     /// Returns what the bench says, and tells the server meanwhile that somebody is at it;
@@ -150,19 +215,23 @@ impl Worker {
         &self,
         served: &Served,
         job: &Job,
+        tries: &Tries,
         message: &Message,
-        lease: Duration,
     ) -> Option<Reply> {
+        let lease = Duration::from_millis(served.demand.lease_ms);
         let bench = served.bench.clone();
         let request = job.request.clone();
         let mut asked = tokio::task::spawn_blocking(move || ask(&*bench, request));
         let mut progress = tokio::time::interval(lease / 3);
+        let mut hold = tokio::time::interval(HOLD / 3);
+        hold.tick().await;
         let said = loop {
             tokio::select! {
                 said = &mut asked => break said,
                 _ = progress.tick() => {
                     let _ = message.ack_with(AckKind::Progress).await;
                 }
+                _ = hold.tick() => self.hold(job, tries).await,
                 () = self.stopping.cancelled() => return None,
             }
         };
@@ -188,7 +257,9 @@ impl Worker {
             let published = async {
                 let streams = self.streams().await?;
                 let subject = subject.clone();
-                self.server.publish(&streams, subject, None, answer).await
+                self.server
+                    .publish(&streams, subject, Only::Always, answer)
+                    .await
             };
             match published.await {
                 Ok(_) => break,

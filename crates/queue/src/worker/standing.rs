@@ -14,6 +14,12 @@ use std::time::Instant;
 /// Benches that a worker has for one user at most; a search needs one or two.
 const MOST_DEMANDS: usize = 32;
 
+/// Benches that a worker has at most: what it tells of all of them has to fit into one message.
+const MOST_STANDS: usize = 128;
+
+/// The longest names of engine and tools that a bench may have, bytes.
+const LONGEST_FACTS: usize = 2000;
+
 impl Worker {
     /// Takes what coordinators tell.
     pub(super) async fn hear(self: Arc<Self>, mut demands: async_nats::Subscriber) {
@@ -21,7 +27,7 @@ impl Worker {
             let Ok(mut demand) = serde_json::from_slice::<Demand>(&message.payload) else {
                 continue;
             };
-            if !demand.is_named() {
+            if !demand.is_sound() {
                 continue;
             }
             // The server lets users tell demands below their own names only.
@@ -47,6 +53,13 @@ impl Worker {
             }
             return;
         }
+        // A bench answers in the name of what it was opened for.
+        let is_other = |it: &Standing| !it.demand.is_for_bench_of(&demand);
+        if stands.get(&demand.key()).is_some_and(is_other)
+            && let Some(standing) = stands.remove(&demand.key())
+        {
+            self.forget(standing);
+        }
         if let Some(standing) = stands.get_mut(&demand.key()) {
             standing.heard = Instant::now();
             if standing.demand != demand {
@@ -63,8 +76,8 @@ impl Worker {
             return;
         }
         let of_user = stands.values().filter(|it| it.demand.user == demand.user);
-        if MOST_DEMANDS <= of_user.count() {
-            tracing::warn!(user = demand.user, "more demands than a user may have");
+        if MOST_DEMANDS <= of_user.count() || MOST_STANDS <= stands.len() {
+            tracing::warn!(user = demand.user, "more demands than there may be");
             return;
         }
         let is_understood = demand.protocol == PROTOCOL;
@@ -158,7 +171,7 @@ impl Worker {
             return;
         };
         let key = demand.key();
-        (self.options.tell)(&format!("{} asks for {}", demand.user, demand.title));
+        self.say(&format!("{} asks for {}", demand.user, demand.title));
         let opened = match self.setup(&demand).await {
             Ok(mut setup) => {
                 setup.tools.device = device;
@@ -179,7 +192,7 @@ impl Worker {
             Err(error) => standing.state = unable(error),
         }
         if let State::Unable { message, .. } = &standing.state {
-            (self.options.tell)(&format!("{} is not possible here: {message}", demand.title));
+            self.say(&format!("{} is not possible here: {message}", demand.title));
         }
         drop(stands);
         self.changed.notify_one();
@@ -222,10 +235,16 @@ impl Worker {
         folder: PathBuf,
     ) -> Result<(Arc<dyn Bench>, BenchFacts), EvalError> {
         let opened = tokio::task::spawn_blocking(move || {
-            let tell = &mut |line: &str| (self.options.tell)(line);
+            let tell = &mut |line: &str| self.say(line);
             let bench = (self.options.open)(setup, &folder, tell)?;
             let facts = bench.facts();
-            Ok((bench, facts))
+            let length = facts.engine.len() + facts.tools.iter().map(String::len).sum::<usize>();
+            match length <= LONGEST_FACTS {
+                true => Ok((bench, facts)),
+                false => Err(EvalError::Fault(
+                    "the names of its engine and tools are too long".to_owned(),
+                )),
+            }
         });
         opened.await.unwrap_or_else(|error| {
             Err(EvalError::Environment {
@@ -248,7 +267,7 @@ impl Worker {
         if standing.demand.refused.contains(name) {
             let message = "answers of this worker did not fit their jobs, and none are taken any \
                            more";
-            (self.options.tell)(&format!(
+            self.say(&format!(
                 "no longer working for {}: {message}",
                 standing.demand.title
             ));
@@ -264,10 +283,11 @@ impl Worker {
             None => State::Opened(facts),
             Some(how) => State::Differs(how),
         };
+        // Once: what it differs by may be another text every time.
         if let State::Differs(how) = &state
-            && standing.state != state
+            && !matches!(standing.state, State::Differs(_))
         {
-            (self.options.tell)(&format!(
+            self.say(&format!(
                 "refusing {}: this worker, {name}, differs from {} ({how})",
                 demand.title,
                 demand.compared_with()
@@ -283,7 +303,7 @@ impl Worker {
             standing.state = unable(error);
             if let State::Unable { message, .. } = &standing.state {
                 let title = &standing.demand.title;
-                (self.options.tell)(&format!("no longer working for {title}: {message}"));
+                self.say(&format!("no longer working for {title}: {message}"));
             }
         }
         drop(stands);
@@ -315,7 +335,7 @@ impl Worker {
             folder,
             ..
         } = standing;
-        (self.options.tell)(&format!(
+        self.say(&format!(
             "{} asks no more for {}",
             demand.user, demand.title
         ));

@@ -52,8 +52,15 @@ impl Drop for Lease {
 }
 
 impl Worker {
-    /// Takes jobs, one at a time, and does them.
-    pub(super) async fn take_jobs(self: Arc<Self>, no_more: CancellationToken) {
+    /// Takes jobs, one at a time, and does them, whatever becomes of one.
+    pub(super) async fn keep_taking(self: Arc<Self>, no_more: CancellationToken) {
+        while let Err(error) = tokio::spawn(self.clone().take_jobs(no_more.clone())).await {
+            self.say(&format!("a job could not be done: {error}"));
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn take_jobs(self: Arc<Self>, no_more: CancellationToken) {
         let mut takers: BTreeMap<String, PullConsumer> = BTreeMap::new();
         let mut turn = 0_usize;
         let mut reconnected = self.server.reconnected();
@@ -161,13 +168,20 @@ impl Worker {
         Box<dyn std::error::Error + Send + Sync>,
     > {
         let streams = self.streams().await?;
+        let mut failed = None;
         for queue in order {
             if !takers.contains_key(*queue) {
                 let demand = &served[*queue].demand;
                 let lease = Duration::from_millis(demand.lease_ms);
                 let most = self.options.most_in_flight;
-                let taker = self.server.taker(&streams, demand, lease, most);
-                takers.insert((*queue).to_owned(), taker.await?);
+                match self.server.taker(&streams, demand, lease, most).await {
+                    Ok(taker) => takers.insert((*queue).to_owned(), taker),
+                    // Others wait, too.
+                    Err(error) => {
+                        failed = Some(error);
+                        continue;
+                    }
+                };
             }
             if 1 < order.len()
                 && let Some(lease) = self.lease(&served[*queue])
@@ -179,7 +193,15 @@ impl Worker {
             }
         }
         // Nothing waits: the queues are listened to in turn.
-        let queue = order[turn % order.len()];
+        let there: Vec<&str> = order
+            .iter()
+            .copied()
+            .filter(|it| takers.contains_key(*it))
+            .collect();
+        if let (true, Some(failed)) = (there.is_empty(), failed) {
+            return Err(failed.into());
+        }
+        let queue = there[turn % there.len()];
         let Some(lease) = self.lease(&served[queue]) else {
             return Ok(None);
         };

@@ -4,7 +4,6 @@ use crate::nats::Nats;
 use crate::searching::Search;
 use crate::toy::{BEAT, Toy, Working, until};
 use autocomp_queue::{Access, Laboratory, Server, heard, prometheus};
-use futures::StreamExt;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -155,8 +154,8 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
     }
     // What is there is not replaced.
     assert!(laboratory.write(folder.path()).is_err());
-    let users = configuration.split_once("authorization").unwrap().1;
-    let nats = Nats::with(&format!("authorization{users}"));
+    let users = configuration.split_once("\naccounts").unwrap().1;
+    let nats = Nats::with(&format!("accounts{users}"));
     let access = |name: &str| {
         let path = folder.path().join(format!("{name}.toml"));
         Access::new(&nats.address(), Some(&path)).unwrap()
@@ -228,8 +227,8 @@ fn a_worker_with_a_key_of_its_own_speaks_for_itself_only() {
     };
     assert_eq!(laboratory.write(folder.path()).unwrap().len(), 3);
     let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
-    let users = configuration.split_once("authorization").unwrap().1;
-    let nats = Nats::with(&format!("authorization{users}"));
+    let users = configuration.split_once("\naccounts").unwrap().1;
+    let nats = Nats::with(&format!("accounts{users}"));
     let access = |name: &str| {
         let path = folder.path().join(format!("{name}.toml"));
         Access::new(&nats.address(), Some(&path)).unwrap()
@@ -269,78 +268,6 @@ fn a_worker_with_a_key_of_its_own_speaks_for_itself_only() {
     });
     assert!(search.has_told(&["an answer of worker attic"]));
     assert!(!search.has_told(&["an answer of worker desk"]));
-}
-
-/// A user cannot have the server answer a job in the name of a worker, neither with a message of a
-/// stream nor with what the server itself says.
-#[test]
-fn a_user_cannot_have_the_server_answer_in_the_name_of_a_worker() {
-    let folder = TempDir::new().unwrap();
-    let laboratory = Laboratory {
-        workers: vec!["desk".to_owned()],
-        users: vec!["anna".to_owned(), "ben".to_owned()],
-        listen: "127.0.0.1:4222".to_owned(),
-        tls: None,
-        store_bytes: 1 << 30,
-    };
-    laboratory.write(folder.path()).unwrap();
-    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
-    let users = configuration.split_once("authorization").unwrap().1;
-    let nats = Nats::with(&format!("authorization{users}"));
-    let access = |name: &str| {
-        let path = folder.path().join(format!("{name}.toml"));
-        Access::new(&nats.address(), Some(&path)).unwrap()
-    };
-    let search = Search::with_access(&access("anna"), "one", 0);
-    let toy = Toy::new();
-    let _desk = Working::with_access(access("desk"), "desk", &toy);
-    let seed = fs::read_to_string(folder.path().join("ben.nk")).unwrap();
-    std::thread::scope(|scope| {
-        let asked = scope.spawn(|| search.evaluate("sleep 2000"));
-        until("the job runs", || toy.running.load(Ordering::SeqCst) == 1);
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let sent = runtime.block_on(async {
-            let ben = async_nats::ConnectOptions::new().nkey(seed);
-            let ben = ben.custom_inbox_prefix("_INBOX_ben");
-            let ben = ben.connect(nats.address()).await.unwrap();
-            let lie = "autocomp.texts.ben.lie.0";
-            ben.publish(lie, "a lie".into()).await.unwrap();
-            ben.flush().await.unwrap();
-            let mut heard = ben.subscribe("autocomp.results.*.*").await.unwrap();
-            let forged = "autocomp.results.desk.forged";
-            let last = format!("{{\"last_by_subj\":\"{lie}\"}}");
-            let delivered = format!(
-                "{{\"stream_name\":\"AUTOCOMP_TEXTS\",\"config\":{{\"deliver_subject\":\"{forged}\",\
-                 \"deliver_policy\":\"all\",\"ack_policy\":\"none\"}}}}"
-            );
-            for (asked, body) in [
-                ("STREAM.MSG.GET.AUTOCOMP_TEXTS", last.as_str()),
-                ("DIRECT.GET.AUTOCOMP_TEXTS", &last),
-                (&format!("DIRECT.GET.AUTOCOMP_TEXTS.{lie}"), ""),
-                ("CONSUMER.CREATE.AUTOCOMP_TEXTS", &delivered),
-                ("STREAM.INFO.AUTOCOMP_TEXTS", ""),
-            ] {
-                let subject = format!("$JS.API.{asked}");
-                let body = body.to_owned().into();
-                ben.publish_with_reply(subject, forged, body).await.unwrap();
-            }
-            ben.flush().await.unwrap();
-            let mut sent = Vec::new();
-            let wait = std::time::Duration::from_millis(500);
-            while let Ok(Some(it)) = tokio::time::timeout(wait, heard.next()).await {
-                if it.subject.as_str() == forged {
-                    sent.push(String::from_utf8_lossy(&it.payload).into_owned());
-                }
-            }
-            sent
-        });
-        // It is the server that speaks, in its own words.
-        assert_eq!(sent.len(), 2, "{sent:?}");
-        for it in sent {
-            assert!(it.starts_with("{\"type\":\"io.nats.jetstream.api."), "{it}");
-        }
-        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("desk"));
-    });
 }
 
 /// What a user does who can foresee a job that a worker is busy with.
@@ -449,8 +376,8 @@ async fn a_key_that_is_for_something_else_is_told() {
     };
     laboratory.write(folder.path()).unwrap();
     let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
-    let users = configuration.split_once("authorization").unwrap().1;
-    let nats = Nats::with(&format!("authorization{users}"));
+    let users = configuration.split_once("\naccounts").unwrap().1;
+    let nats = Nats::with(&format!("accounts{users}"));
     let mixed = "user = \"ben\"\nnkey = \"anna.nk\"\n";
     for path in [file(folder.path(), "mixed.toml", mixed, 0o600)] {
         let access = Access::new(&nats.address(), Some(&path)).unwrap();

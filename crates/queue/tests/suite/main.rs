@@ -10,3 +10,4 @@ mod nats;
 mod searching;
 mod sharing;
 mod toy;
+mod users;

@@ -129,7 +129,7 @@ fn ready(arguments: &Arguments) -> Result<Ready, CliError> {
             .hint("`autocomp worker init` writes one")
         })?;
         let access = worker_access(configuration, arguments.working.name.as_deref());
-        if access.is_none() && text.contains("authorization") {
+        if access.is_none() && (text.contains("accounts") || text.contains("authorization")) {
             return Err(CliError::usage(format!(
                 "beside {} is no access file of a worker of this name",
                 configuration.display()
