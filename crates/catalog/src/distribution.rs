@@ -59,7 +59,7 @@ pub enum Distribution {
         /// Its name: a text of numbers with commas, spaces or line ends between them.
         file: String,
         /// The numbers, once they are read.
-        #[serde(skip)]
+        #[serde(default, with = "numbers")]
         values: Arc<[f64]>,
     },
     /// The elements of another input, whose dimensions lie elsewhere: transposed, or repeated
@@ -71,6 +71,25 @@ pub enum Distribution {
         /// repetitions.
         axes: Vec<i64>,
     },
+}
+
+/// Numbers of a table on their way to whoever evaluates.
+mod numbers {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::sync::Arc;
+
+    pub(super) fn serialize<S: Serializer>(
+        numbers: &Arc<[f64]>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        (**numbers).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Arc<[f64]>, D::Error> {
+        Vec::deserialize(deserializer).map(Arc::from)
+    }
 }
 
 /// A side of the diagonal.

@@ -44,6 +44,30 @@ fn drawn(problem: &Problem) -> [Vec<i8>; 2] {
     })
 }
 
+/// Evaluators get a problem as text.
+#[test]
+fn fills_are_the_same_behind_a_process() {
+    let fills = [
+        "{ kind = \"uniform\", low = -3, high = 3 }",
+        "{ kind = \"real\", low = -0.1, high = 0.7 }",
+        "{ kind = \"choice\", values = [0.1, 3] }",
+        "{ kind = \"sparse\", values = [2], one_in = 3 }",
+        "{ kind = \"constant\", value = 7 }",
+        "{ kind = \"identity\" }",
+        "{ kind = \"triangle\", part = \"lower\", inside = { kind = \"constant\", value = 7 }, outside = 1 }",
+        "{ kind = \"table\", file = \"dft.csv\" }",
+        "{ kind = \"view\", of = \"A\", axes = [1, -1, 0] }",
+    ];
+    let table: Vec<String> = (0..12).map(|it| it.to_string()).collect();
+    for fill in fills {
+        let problem = with(fill, &table.join(",")).unwrap_or_else(|it| panic!("{fill}: {it}"));
+        let text = serde_json::to_string(&problem).expect("it is text");
+        let there: Problem = serde_json::from_str(&text).expect("it is read");
+        assert_eq!(format!("{there:?}"), format!("{problem:?}"));
+        assert_eq!(drawn(&there), drawn(&problem), "{fill}");
+    }
+}
+
 #[test]
 fn triangles_tables_and_views_give_what_they_say() {
     let constant = |part: &str, outside: &str| {
