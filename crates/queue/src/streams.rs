@@ -17,32 +17,14 @@ const RESULTS_LIVE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long texts are there.
 const TEXTS_LIVE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
+/// How long a message with the mark of an earlier one is dropped.
+const DUPLICATES_KNOWN: Duration = Duration::from_secs(120);
+
 /// The pause before streams are looked for again.
 const AGAIN: Duration = Duration::from_millis(100);
 
-/// Settings of a stream that must be as they were wanted.
-const SETTINGS: [&str; 8] = [
-    "subjects",
-    "retention",
-    "max_consumers",
-    "max_msgs",
-    "max_bytes",
-    "max_msgs_per_subject",
-    "max_age",
-    "discard",
-];
-
-/// Settings of a stream that no stream of a queue has.
-const MISUSES: [&str; 8] = [
-    "republish",
-    "mirror",
-    "sources",
-    "subject_transform",
-    "no_ack",
-    "sealed",
-    "deny_purge",
-    "discard_new_per_subject",
-];
+/// What a server says of a stream that is no setting.
+const NO_SETTINGS: [&str; 2] = ["description", "metadata"];
 
 /// The streams of a server, as far as they are there.
 #[derive(Clone)]
@@ -97,6 +79,7 @@ impl Server {
             let config = stream::Config {
                 name: name.to_owned(),
                 num_replicas: 1,
+                duplicate_window: DUPLICATES_KNOWN,
                 ..config
             };
             async move {
@@ -114,7 +97,6 @@ impl Server {
                 subjects: vec!["autocomp.jobs.>".to_owned()],
                 retention: stream::RetentionPolicy::WorkQueue,
                 max_age: JOBS_LIVE,
-                duplicate_window: Duration::from_secs(120),
                 ..stream::Config::default()
             },
         )
@@ -146,11 +128,13 @@ impl Server {
         let told = self.info(&wanted.name).await?;
         let there = &told["config"];
         let right = serde_json::to_value(wanted).unwrap_or_default();
-        // What servers of later versions have beside these says how messages are kept.
-        let is_same = |it: &&str| bounded(&there[it]) == bounded(&right[it]);
-        let is_unset = |it: &&str| matches!(there[it], Value::Null | Value::Bool(false));
-        let other = SETTINGS.iter().find(|it| !is_same(it));
-        let other = other.or_else(|| MISUSES.iter().find(|it| !is_unset(it)));
+        let of = |it: &Value| it.as_object().cloned().unwrap_or_default();
+        let mut settings = of(there).into_iter().chain(of(&right)).map(|(it, _)| it);
+        let other = settings.find(|it| {
+            let (there, right) = (&there[it], &right[it]);
+            let is_same = there == right || (is_unset(there) && is_unset(right));
+            !NO_SETTINGS.contains(&it.as_str()) && !is_same
+        });
         other.map_or(Ok(()), |other| {
             Err(QueueError::Server {
                 server: self.address.clone(),
@@ -166,7 +150,15 @@ impl Server {
     }
 }
 
-/// Returns a setting, if it is none that says that there is no limit.
-fn bounded(setting: &Value) -> Option<&Value> {
-    (!setting.is_null() && setting.as_i64().is_none_or(|it| 0 < it)).then_some(setting)
+/// Returns whether a setting says that there is none: servers of different versions say it in
+/// different ways.
+fn is_unset(setting: &Value) -> bool {
+    match setting {
+        Value::Null | Value::Bool(false) => true,
+        Value::Number(number) => number.as_i64().is_some_and(|it| it <= 0),
+        Value::String(text) => text.is_empty() || text == "none",
+        Value::Array(items) => items.is_empty(),
+        Value::Object(items) => items.is_empty(),
+        Value::Bool(true) => false,
+    }
 }

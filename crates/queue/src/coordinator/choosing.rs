@@ -64,14 +64,18 @@ impl Shared {
             .collect()
     }
 
-    /// Returns whether a worker has the bench of a demand open that is not one of `failed`.
+    /// Returns whether a worker has the bench of a demand open, or is opening it, that is not one of
+    /// `failed`.
     pub(super) fn has_others(&self, setup: ContentHash, failed: &[String]) -> bool {
         let demand = locked(&self.demands)
             .get(&setup)
             .map(|it| it.demand.clone());
         demand.is_some_and(|demand| {
             let mut stands = self.stands(&demand).into_iter();
-            stands.any(|it| works(&demand, &it) && !failed.contains(&it.0.worker))
+            stands.any(|it| {
+                let is_hopeful = matches!(it.1, Some(State::Opening)) || works(&demand, &it);
+                is_hopeful && !failed.contains(&it.0.worker)
+            })
         })
     }
 

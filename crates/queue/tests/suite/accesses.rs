@@ -306,6 +306,9 @@ fn what_the_server_says_in_place_of_a_worker_is_not_looked_at() {
 async fn streams_that_a_user_has_made_for_something_else_are_not_used() {
     for other in [
         "\"max_msgs\":1",
+        "\"max_msg_size\":20000",
+        "\"allow_rollup_hdrs\":true",
+        "\"duplicate_window\":3600000000000",
         "\"republish\":{\"src\":\"autocomp.texts.>\",\"dest\":\"autocomp.results.>\"}",
     ] {
         let nats = Nats::start();
