@@ -6,6 +6,7 @@
 //! and those that the device would refuse are dropped. Drafts are ranked by the time that their
 //! busiest engine needs, without a schedule.
 
+mod chains;
 mod check;
 mod operation;
 mod proposal;
@@ -34,8 +35,6 @@ const RANKING: Ranking = Ranking {
     off_menu: 0.04,
     alike: 0.05,
 };
-/// Relative error of a product of two numbers that were rounded to bfloat16, with eight bits each.
-const COARSE: f64 = 1.0 / 256.0;
 
 /// Proposes changes to NKI kernels.
 #[derive(Debug)]
@@ -66,7 +65,7 @@ impl NkiRewriter {
                 inputs,
                 arguments: Vec::new(),
                 machine,
-                narrow: COARSE <= tolerance,
+                tolerance,
             },
             remembered: Memory::new(REMEMBERED),
         }

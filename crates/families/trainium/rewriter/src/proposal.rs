@@ -1,6 +1,6 @@
 //! Finds what could be done to a kernel, and ranks it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,21 +22,20 @@ const MOST_INSTRUCTIONS: usize = 1_000_000;
 const PAIRED: usize = 10;
 /// Most rounds of changes that only make a kernel easier to see through.
 const MOST_ROUNDS: usize = 24;
-/// Longest chain of changes.
-const LONGEST: usize = 10;
 /// Least share by which each change of a chain must improve the estimate.
-const LEAST_GAIN: f64 = 0.002;
+pub(super) const LEAST_GAIN: f64 = 0.002;
 
-/// Changes that let engines work side by side, which the estimate does not see: proposed behind
-/// the best chain, too.
-const OVERLAPS: &[&str] = &["split-loop", "interchange"];
 /// The form of kernels whose instructions name their engines, where their functions leave it open:
 /// it may cost something, which the choice of engines makes up for.
 const NAMES_ENGINES: &str = "write-into-tiles";
-/// The kind of change that gives iterations tiles of different sizes.
-const UNEVEN: &str = "skip-masked";
 /// The menu item of changes that make types narrower.
-const NARROW: &str = "narrow-types";
+pub(super) const NARROW: &str = "narrow-types";
+/// The one of them that keeps what a narrow type leaves.
+const IN_PARTS: &str = "split-products";
+/// Relative error of a product of two numbers that were rounded to bfloat16, with eight bits each.
+const COARSE: f64 = 1.0 / 256.0;
+/// The same of two that are each the sum of two bfloat16 numbers.
+const FINE: f64 = 1.0 / 32_768.0;
 
 /// One change, as a plan's payload holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,7 +57,7 @@ pub(super) struct Proposal {
     pub(super) estimate: f64,
     /// What proposals have in common.
     pub(super) family: String,
-    flops: u64,
+    pub(super) flops: u64,
     pub(super) source: String,
 }
 
@@ -79,8 +78,8 @@ pub(super) struct Problem {
     /// What kernels get beside them, by name.
     pub(super) arguments: Vec<(String, Input)>,
     pub(super) machine: Machine,
-    /// Whether results may be as coarse as two-byte operands of products make them.
-    pub(super) narrow: bool,
+    /// How far results may be off, relative to what is right.
+    pub(super) tolerance: f64,
 }
 
 impl Problem {
@@ -199,21 +198,26 @@ impl Problem {
     }
 }
 
-struct Search<'p> {
+pub(super) struct Search<'p> {
     problem: &'p Problem,
     now: Check,
     seen: BTreeSet<String>,
-    found: Proposals,
+    pub(super) found: Proposals,
     /// Instructions of all drafts that were run.
     work: usize,
 }
 
 impl Search<'_> {
     /// The kernels one change further, of one kind or of all.
-    fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
-        let narrow = self.problem.narrow;
+    pub(super) fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
+        let tolerance = self.problem.tolerance;
         let kinds = ALL.iter().filter(|it| {
-            (it.menu_items != [NARROW] || narrow) && kind.is_none_or(|kind| kind == it.name)
+            let error = match it.name {
+                _ if it.menu_items != [NARROW] => 0.0,
+                IN_PARTS => FINE,
+                _ => COARSE,
+            };
+            error <= tolerance && kind.is_none_or(|kind| kind == it.name)
         });
         self.changed(before, kinds)
     }
@@ -324,101 +328,6 @@ impl Search<'_> {
         }
         self.found.all.extend(found.iter().cloned());
         found
-    }
-
-    /// The same kind of change wherever it helps.
-    fn everywhere(&mut self, origin: &Proposal, singles: &[Proposal]) {
-        let mut best: BTreeMap<&str, &Proposal> = BTreeMap::new();
-        for single in singles {
-            let entry = best.entry(single.family.as_str()).or_insert(single);
-            if single.estimate < entry.estimate {
-                *entry = single;
-            }
-        }
-        for (kind, first) in best {
-            let mut at = first.clone();
-            for _ in 1..LONGEST {
-                let next = self.extend(&at, Some(kind));
-                let Some(next) = next
-                    .into_iter()
-                    .min_by(|a, b| a.estimate.total_cmp(&b.estimate))
-                else {
-                    break;
-                };
-                if at.estimate * 1.01 < next.estimate {
-                    break;
-                }
-                at = next;
-            }
-            if origin.steps.len() + 1 < at.steps.len() {
-                at.family = format!("{kind} everywhere");
-                self.found.all.push(at);
-            }
-        }
-    }
-
-    /// The best change, then the best of what is left, as long as the estimate improves. Once more
-    /// without the kind that makes tiles of many sizes, behind which little else is understood; and
-    /// once more without narrow types where the chains have some, as the evaluation may find those
-    /// too coarse.
-    fn chain(&mut self, origin: &Proposal, singles: &[Proposal]) {
-        let uneven = |it: &&Proposal| it.steps.iter().any(|it| it.transformation == UNEVEN);
-        let narrow = |it: &Proposal| it.menu_items.contains(&NARROW);
-        let before = self.found.all.len();
-        let mut known = BTreeMap::new();
-        self.climb(origin, singles.iter().collect(), &mut known, |_| true);
-        if singles.iter().any(|it| uneven(&it)) {
-            let even = singles.iter().filter(|it| !uneven(it)).collect();
-            self.climb(origin, even, &mut known, |it| !uneven(&it));
-        }
-        if self.found.all[before..].iter().any(narrow) {
-            let wide = singles.iter().filter(|it| !narrow(it)).collect();
-            self.climb(origin, wide, &mut known, |it| !narrow(it));
-        }
-    }
-
-    /// One chain of allowed changes; `known` are the kernels one change behind those on the way.
-    fn climb(
-        &mut self,
-        origin: &Proposal,
-        starts: Vec<&Proposal>,
-        known: &mut BTreeMap<String, Vec<Proposal>>,
-        allowed: impl Fn(&Proposal) -> bool,
-    ) {
-        let best = |from: Vec<&Proposal>, below: f64| {
-            let found = from.into_iter().filter(|it| it.estimate < below);
-            found
-                .min_by(|a, b| a.estimate.total_cmp(&b.estimate))
-                .cloned()
-        };
-        let Some(mut at) = best(starts, origin.estimate) else {
-            return;
-        };
-        for _ in 1..LONGEST {
-            if !known.contains_key(&at.source) {
-                let all = self.extend(&at, None);
-                known.insert(at.source.clone(), all);
-            }
-            let all = known.get(&at.source).into_iter().flatten();
-            let all: Vec<&Proposal> = all.filter(|it| allowed(it)).collect();
-            let Some(next) = best(all.clone(), at.estimate * (1.0 - LEAST_GAIN)) else {
-                let last = |it: &Proposal| it.steps.last().map(|it| it.transformation.clone());
-                let overlaps = all
-                    .into_iter()
-                    .filter(|it| last(it).is_some_and(|it| OVERLAPS.contains(&it.as_str())));
-                for overlap in overlaps {
-                    let mut found = overlap.clone();
-                    found.family = "chain and overlap".to_owned();
-                    self.found.all.push(found);
-                }
-                break;
-            };
-            at = next;
-        }
-        if origin.steps.len() + 1 < at.steps.len() {
-            at.family = "chain".to_owned();
-            self.found.all.push(at);
-        }
     }
 
     /// The best changes followed by another one.

@@ -191,6 +191,15 @@ impl Shapes {
             && writes <= usize::from(self.second_dialect)
     }
 
+    /// Whether a name is bound once, but for sums that go on with what it holds.
+    pub(crate) fn made_once(&self, name: &str) -> bool {
+        let of =
+            |map: &BTreeMap<String, Vec<TextRange>>| map.get(name).cloned().unwrap_or_default();
+        let changed = of(&self.changed);
+        let anew = |at: &TextRange| !changed.iter().any(|it| it.contains_range(*at));
+        of(&self.bound).into_iter().filter(anew).count() == 1
+    }
+
     pub(crate) fn reads(&self, name: &str) -> usize {
         self.read.get(name).map_or(0, Vec::len)
     }

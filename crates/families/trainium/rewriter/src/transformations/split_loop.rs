@@ -5,7 +5,7 @@
 //! back the first ones of the next until the work between is done; with all first products ahead,
 //! the matrix engine goes on while the other engines work on what it made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{Expr, Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
@@ -50,7 +50,10 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
         return None;
     }
     let (first, second) = around.body.split_at(cut);
-    if !products(view, first) || !products(view, second) || !independent(view, first, second) {
+    if !products(view, first)
+        || !products(view, second)
+        || !independent(view, around, first, second)
+    {
         return None;
     }
     let variables = variables(&around.body);
@@ -136,8 +139,12 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
         let mut dropped = carried.iter().filter_map(|it| it.empty);
         !dropped.any(|dropped| std::ptr::eq(dropped, *it))
     });
-    for statement in left.chain(second) {
-        renamed(&carried, statement, &known.variable, &mut edits);
+    let tiles: Tiles<'_> = carried
+        .iter()
+        .map(|it| (it.name, (it.all.clone(), known.variable.clone())))
+        .collect();
+    for (range, text) in left.chain(second).flat_map(|it| renamed(&tiles, it)) {
+        edits.replace(range, text);
     }
     let line = view.line(&second[0]);
     let names: Vec<&str> = carried.iter().map(|it| it.name).collect();
@@ -197,10 +204,14 @@ pub(super) fn variables(body: &[Stmt]) -> BTreeSet<&str> {
     found
 }
 
-/// Whether neither part touches what the other one changes and the loop did not make.
-pub(super) fn independent(view: &View<'_>, first: &[Stmt], second: &[Stmt]) -> bool {
-    let (one, other) = (span(first), span(second));
-    let inside = TextRange::new(one.start(), other.end());
+/// Whether neither part touches what the other one changes and the loop around did not make.
+pub(super) fn independent(
+    view: &View<'_>,
+    around: &StmtFor,
+    first: &[Stmt],
+    second: &[Stmt],
+) -> bool {
+    let (one, other, inside) = (span(first), span(second), span(&around.body));
     let any = |at: Option<&Vec<TextRange>>, within: TextRange| {
         at.is_some_and(|it| it.iter().any(|at| within.contains_range(*at)))
     };
@@ -238,31 +249,31 @@ pub(super) fn independent(view: &View<'_>, first: &[Stmt], second: &[Stmt]) -> b
     apart && stored.is_disjoint(&loaded)
 }
 
-/// Reads and writes the tile of this iteration.
-fn renamed(carried: &[Carried<'_>], statement: &Stmt, variable: &str, edits: &mut Edits) {
-    let tiles = |it: &Expr| {
-        let name = name_of(it)?;
-        carried.iter().find(|tile| tile.name == name)
-    };
+/// Tiles that have a place in others for each iteration: the name of those, and the index there.
+pub(super) type Tiles<'t> = BTreeMap<&'t str, (String, String)>;
+
+/// The edits by which a statement reads and writes the tiles of its iteration.
+pub(super) fn renamed(tiles: &Tiles<'_>, statement: &Stmt) -> Vec<(TextRange, String)> {
+    let mut edits = Vec::new();
     let mut done = BTreeSet::new();
-    let mut visit = |expression: &Expr| match expression {
+    each_expression_in(statement, &mut |expression| match expression {
         Expr::Subscript(part) => {
-            let Some(tile) = tiles(part.value.as_ref()) else {
+            let Some((all, index)) = name_of(&part.value).and_then(|it| tiles.get(it)) else {
                 return;
             };
             done.insert(part.value.start());
-            edits.replace(part.value.range(), tile.all.clone());
-            match part.slice.as_ref() {
-                Expr::EllipsisLiteral(it) => edits.replace(it.range(), variable),
-                other => edits.insert(other.start().into(), format!("{variable}, ")),
-            }
+            edits.push((part.value.range(), all.clone()));
+            edits.push(match part.slice.as_ref() {
+                Expr::EllipsisLiteral(it) => (it.range(), index.clone()),
+                other => (TextRange::empty(other.start()), format!("{index}, ")),
+            });
         }
         Expr::Name(it) if !done.contains(&it.start()) => {
-            if let Some(tile) = tiles(expression) {
-                edits.replace(it.range(), format!("{}[{variable}]", tile.all));
+            if let Some((all, index)) = tiles.get(it.id.as_str()) {
+                edits.push((it.range(), format!("{all}[{index}]")));
             }
         }
         _ => {}
-    };
-    each_expression_in(statement, &mut visit);
+    });
+    edits
 }

@@ -161,7 +161,10 @@ fn needed<'t>(view: &'t View<'_>, first: &'t [Stmt], second: &'t [Stmt]) -> Opti
 fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
     let known = view.shapes.get_loop(around)?;
     let (first, second) = around.body.split_at(cut);
-    if !products(view, first) || !products(view, second) || !independent(view, first, second) {
+    if !products(view, first)
+        || !products(view, second)
+        || !independent(view, around, first, second)
+    {
         return None;
     }
     let needed = needed(view, first, second)?;

@@ -114,10 +114,12 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "settle-conditions",
         "skip-masked",
         "split-loop",
+        "split-products",
         "spread-in-pieces",
         "spread-rows",
         "stay-in-psum",
         "sum-by-identity",
+        "sum-outside",
         "take-windows-apart",
         "through-psum",
         "tile-for-each-result",
@@ -314,6 +316,37 @@ fn masks_that_keep_everything_are_left_out() {
         "{plain}"
     );
     assert_eq!(plain.matches("mask=part").count(), 3, "{plain}");
+}
+
+/// Both operands are split where they are made, once for all products that read them, and the parts
+/// give what float32 gives; a problem that float32 itself hardly meets has no such draft.
+#[test]
+fn products_of_parts_are_as_good_as_products_of_float32() {
+    let (_, inputs, body) = KERNELS
+        .iter()
+        .find(|it| it.0 == "sums in two loops")
+        .unwrap();
+    let source = format!("{HEAD}{body}");
+    let right = outputs(&source, inputs).unwrap();
+    let drafts = |tolerance| {
+        let found = with_tolerance(inputs, tolerance).single_changes(&source);
+        let mut found = found.unwrap();
+        found.retain(|it| it.0 == "split-products");
+        found
+    };
+    let found = drafts(0.001);
+    let off: Vec<f32> = found
+        .iter()
+        .map(|it| difference(&outputs(&it.2, inputs).unwrap(), &right))
+        .collect();
+    let [fine, coarse] = off[..] else {
+        panic!("{found:?}");
+    };
+    assert!(fine < 1e-6 && 1e-6 < coarse && coarse < 1e-4, "{off:?}");
+    for split in ["kept_high[l] =", "columns_low[l] =", "kept_high[l, 0:128, "] {
+        assert!(found[0].2.contains(split), "{split}: {}", found[0].2);
+    }
+    assert_eq!(drafts(1e-6), Vec::new());
 }
 
 /// What is selected on the diagonal only is not asked for once more.

@@ -299,4 +299,28 @@ def solution(a, b):
     return out
 ",
     ),
+    (
+        "sums in two loops",
+        "x:f32[256,256];w:f32[256,512];z:f32[256,512]",
+        "def solution(x, w, z):
+    out = nl.ndarray((256, 512), dtype=x.dtype, buffer=nl.shared_hbm)
+    kept = nl.ndarray((2, nl.par_dim(128), 512), dtype=nl.float32, buffer=nl.sbuf)
+    for l in nl.affine_range(2):
+        kept[l] = nl.load(w[nl.ds(l * 128, 128), :])
+    for i in nl.affine_range(2):
+        columns = nl.ndarray((2, nl.par_dim(128), 128), dtype=nl.float32, buffer=nl.sbuf)
+        for l in nl.affine_range(2):
+            columns[l] = nl.copy(nisa.nc_transpose(nl.load(x[nl.ds(i * 128, 128), nl.ds(l * 128, 128)])))
+        sums = nl.ndarray((nl.par_dim(128), 512), dtype=nl.float32, buffer=nl.sbuf)
+        for j in nl.affine_range(2):
+            total = nl.zeros((128, 256), dtype=nl.float32, buffer=nl.psum)
+            for l in nl.affine_range(2):
+                part = kept[l, 0:128, nl.ds(j * 256, 256)]
+                total += nisa.nc_matmul(columns[l], part)
+            sums[:, nl.ds(j * 256, 256)] = nl.add(total, nl.load(z[nl.ds(i * 128, 128), nl.ds(j * 256, 256)]))
+        largest = nl.max(sums, axis=[1], keepdims=True)
+        nl.store(out[nl.ds(i * 128, 128), :], nl.subtract(sums, largest))
+    return out
+",
+    ),
 ];
