@@ -67,6 +67,8 @@ struct Shared {
     demands: Mutex<BTreeMap<ContentHash, Wanted>>,
     /// The device that all is measured on, once it is known; locked behind the demands.
     held: Mutex<Option<Place>>,
+    /// The worker that measures there.
+    holder: Mutex<Option<String>>,
     workers: Mutex<BTreeMap<String, (Presence, Instant)>>,
     /// Changes with every word of a worker.
     heard: watch::Sender<u64>,
@@ -108,6 +110,7 @@ impl Coordinator {
             server,
             user: access.user().to_owned(),
             held: Mutex::new(options.held.clone().filter(|_| !options.any_machine)),
+            holder: Mutex::default(),
             options,
             streams: tokio::sync::Mutex::new(Some(streams)),
             demands: Mutex::default(),
@@ -235,6 +238,7 @@ impl Shared {
     }
 
     async fn tell_demands(&self) {
+        self.choose_holder();
         let demands: Vec<Demand> = {
             let demands = locked(&self.demands);
             demands.values().map(|it| it.demand.clone()).collect()
@@ -310,6 +314,7 @@ impl Shared {
             lease_ms: u64::try_from(self.options.lease.as_millis()).unwrap_or(u64::MAX),
             chosen: None,
             held: locked(&self.held).clone(),
+            holder: locked(&self.holder).clone(),
             refused: Vec::new(),
             ended: false,
         };

@@ -40,6 +40,9 @@ pub struct Demand {
     pub chosen: Option<Chosen>,
     /// The device that the run holds: all that it measures is measured there.
     pub held: Option<Place>,
+    /// The worker that measures for the run, alone while it is there: another one that has the
+    /// same device, or says so, may be on another machine of the same name.
+    pub holder: Option<String>,
     /// Workers whose answers are not taken any more.
     pub refused: Vec<String>,
     /// Whether nothing is needed any more.
@@ -61,6 +64,7 @@ impl Demand {
         self.chosen
             .iter_mut()
             .for_each(|it| it.worker = token(&it.worker));
+        self.holder.iter_mut().for_each(|it| *it = token(it));
         self.held
             .iter_mut()
             .for_each(|it| it.machine = token(&it.machine));
@@ -86,14 +90,22 @@ impl Demand {
         }
     }
 
-    /// Returns why a worker with `facts` on `machine` is not to answer, in the words of a message;
+    /// Returns why `worker` with `facts` on `machine` is not to answer, in the words of a message;
     /// nothing if it may.
     #[must_use]
-    pub fn difference(&self, facts: &BenchFacts, machine: &str) -> Option<String> {
+    pub fn difference(&self, facts: &BenchFacts, worker: &str, machine: &str) -> Option<String> {
         let differs = self.chosen.as_ref().and_then(|it| it.difference(facts));
         differs.or_else(|| {
-            let (held, own) = (self.held.as_ref()?, Place::of(facts, machine)?);
-            (*held != own).then(|| format!("device: {own} here, {held} there"))
+            let own = Place::of(facts, machine)?;
+            match (&self.held, &self.holder) {
+                (Some(held), _) if *held != own => {
+                    Some(format!("device: {own} here, {held} there"))
+                }
+                (_, Some(holder)) if holder != worker => {
+                    Some(format!("worker {holder} measures for it on {own}"))
+                }
+                _ => None,
+            }
         })
     }
 }

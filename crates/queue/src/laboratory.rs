@@ -35,6 +35,12 @@ impl Laboratory {
     /// The certificates that users and workers believe, beside their access files.
     pub const AUTHORITIES: &str = "authorities.pem";
 
+    /// Returns whether a configuration is one that is written here, and not by an earlier version.
+    #[must_use]
+    pub fn is_current(configuration: &str) -> bool {
+        configuration.contains(END_OF_WORKERS) && configuration.contains(END_OF_ACCOUNTS)
+    }
+
     /// The name of the server's configuration.
     pub const CONFIGURATION: &str = "nats-server.conf";
 
@@ -210,7 +216,10 @@ fn create(folder: &Path, name: &str, text: &str, mode: u32) -> Result<(), QueueE
     let written = file
         .open(folder.join(name))
         .and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| unwritable(folder, error))
+    written.map_err(|error| QueueError::Machine {
+        what: format!("{} cannot be written: {error}", folder.join(name).display()),
+        remedy: "take another name, or remove what is left of an earlier one".to_owned(),
+    })
 }
 
 /// Returns the access file of a user.

@@ -104,10 +104,22 @@ impl Server {
             })
             .event_callback(move |event| {
                 match event {
-                    Event::Connected => sender.send_modify(|it| *it += 1),
+                    Event::Connected => {
+                        // It may let the user in, and do more, than before.
+                        let _ = refusing.send(None);
+                        sender.send_modify(|it| *it += 1);
+                    }
                     Event::ServerError(error) => {
                         let text = names::one_line(&error.to_string());
-                        if text.to_lowercase().contains("permissions violation") {
+                        let said = text.to_lowercase();
+                        if [
+                            "permissions violation",
+                            "authorization violation",
+                            "authentication",
+                        ]
+                        .iter()
+                        .any(|it| said.contains(it))
+                        {
                             let _ = refusing.send(Some(text));
                         }
                     }
@@ -206,7 +218,8 @@ impl Server {
             server: self.address.clone(),
             what: format!("does not let this user do what is needed: {what}"),
             remedy: "see whether `user` in the access file is whose key it is; a worker needs the \
-                     access file of a worker, a search that of a user"
+                     access file of a worker, a search that of a user; a queue of an earlier \
+                     version is written anew with `autocomp worker init`"
                 .to_owned(),
         }
     }
@@ -218,6 +231,9 @@ impl Server {
 
     /// Returns what the server does not do, as an error.
     pub(crate) fn refuses(&self, what: impl fmt::Display) -> QueueError {
+        if let Some(refused) = &*self.refusal.borrow() {
+            return self.not_allowed(refused);
+        }
         QueueError::Server {
             server: self.address.clone(),
             what: what.to_string(),

@@ -53,13 +53,12 @@ impl Shared {
 
     /// Returns the workers that are there, with how they stand to a demand, if they do.
     pub(super) fn stands(&self, demand: &Demand) -> Vec<(Presence, Option<State>)> {
-        let silent = self.options.beat * SILENCE;
-        let workers = locked(&self.workers);
-        let present = workers.values().filter(|(_, at)| at.elapsed() < silent);
+        let present = self.present().into_iter();
         present
-            .map(|(presence, _)| {
+            .map(|presence| {
                 let stand = presence.stands.get(&demand.key());
-                (presence.clone(), stand.map(|it| it.state.clone()))
+                let state = stand.map(|it| it.state.clone());
+                (presence, state)
             })
             .collect()
     }
@@ -94,7 +93,7 @@ impl Shared {
             };
             let is_fit = it.protocol == PROTOCOL
                 && !demand.refused.contains(&it.worker)
-                && demand.difference(&facts, &it.machine).is_none();
+                && demand.difference(&facts, &it.worker, &it.machine).is_none();
             is_fit.then_some((it, facts))
         });
         let Some((presence, facts)) = opened else {
@@ -102,17 +101,62 @@ impl Shared {
         };
         let place = Place::of(&facts, &presence.machine);
         demand.chosen = Some(Chosen {
-            worker: presence.worker,
+            worker: presence.worker.clone(),
             facts,
         });
         let chosen = demand.chosen.clone();
         if let Some(place) = place.filter(|_| !self.options.any_machine) {
             // What confirms is measured where the search is.
             *locked(&self.held) = Some(place.clone());
-            let all = demands.values_mut();
-            all.for_each(|it| it.demand.held = Some(place.clone()));
+            *locked(&self.holder) = Some(presence.worker.clone());
+            demands.values_mut().for_each(|it| {
+                it.demand.held = Some(place.clone());
+                it.demand.holder = Some(presence.worker.clone());
+            });
         }
         Ok(chosen)
+    }
+
+    /// Has another worker measure for the run if the one that did is gone: one that says it has the
+    /// same device.
+    pub(super) fn choose_holder(&self) {
+        let held = locked(&self.held).clone();
+        let holder = locked(&self.holder).clone();
+        let (Some(held), Some(holder)) = (held, holder) else {
+            return;
+        };
+        let there = self.present();
+        let mut demands = locked(&self.demands);
+        let serves = |it: &Presence| {
+            let mut demands = demands.values().map(|it| &it.demand);
+            demands.all(|of| !of.refused.contains(&it.worker))
+        };
+        if there.iter().any(|it| it.worker == holder && serves(it)) {
+            return;
+        }
+        let knows = |it: &Presence| {
+            let mut keys = demands.values().map(|it| it.demand.key());
+            keys.any(|key| it.stands.contains_key(&key))
+        };
+        let mut others = there.iter().filter(|it| it.machine == held.machine);
+        let Some(other) = others.find(|it| it.worker != holder && serves(it) && knows(it)) else {
+            return;
+        };
+        (self.options.tell)(&format!(
+            "worker {} measures on {held} in place of {holder}",
+            other.worker
+        ));
+        *locked(&self.holder) = Some(other.worker.clone());
+        let all = demands.values_mut();
+        all.for_each(|it| it.demand.holder = Some(other.worker.clone()));
+    }
+
+    /// Returns the workers that are there.
+    fn present(&self) -> Vec<Presence> {
+        let silent = self.options.beat * SILENCE;
+        let workers = locked(&self.workers);
+        let present = workers.values().filter(|(_, at)| at.elapsed() < silent);
+        present.map(|(presence, _)| presence.clone()).collect()
     }
 
     /// Gives up where no worker that is there can ever open the bench.

@@ -175,12 +175,15 @@ impl Worker {
         let opened = match self.setup(&demand).await {
             Ok(mut setup) => {
                 setup.tools.device = device;
-                self.clone().open_bench(setup, folder).await
+                self.clone().open_bench(setup, folder.clone()).await
             }
             Err(error) => Err(error),
         };
         let mut stands = locked(&self.stands);
-        let Some(standing) = stands.get_mut(&key) else {
+        let Some(standing) = stands.get_mut(&key).filter(|it| it.folder == folder) else {
+            // Nobody asks for it any more.
+            drop(stands);
+            remove(opened.ok().map(|(bench, _)| bench), folder);
             return;
         };
         match opened {
@@ -279,7 +282,7 @@ impl Worker {
             return;
         }
         let demand = &standing.demand;
-        let state = match demand.difference(&facts, &self.options.machine) {
+        let state = match demand.difference(&facts, name, &self.options.machine) {
             None => State::Opened(facts),
             Some(how) => State::Differs(how),
         };
@@ -333,19 +336,29 @@ impl Worker {
             demand,
             bench,
             folder,
+            state,
+            is_begun,
             ..
         } = standing;
         self.say(&format!(
             "{} asks no more for {}",
             demand.user, demand.title
         ));
-        // A job that still runs holds the bench; what it writes then goes with the worker.
-        tokio::task::spawn_blocking(move || {
-            drop(bench);
-            let _ = std::fs::remove_dir_all(folder);
-        });
+        // What is being opened is removed by who opens it.
+        if !(is_begun && state == State::Opening) {
+            remove(bench, folder);
+        }
         self.changed.notify_one();
     }
+}
+
+/// Leaves nothing of a bench behind. A job that still runs holds the bench; what it writes then goes
+/// with the worker.
+fn remove(bench: Option<Arc<dyn Bench>>, folder: PathBuf) {
+    tokio::task::spawn_blocking(move || {
+        drop(bench);
+        let _ = std::fs::remove_dir_all(folder);
+    });
 }
 
 fn unable(error: EvalError) -> State {

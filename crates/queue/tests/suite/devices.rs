@@ -166,3 +166,26 @@ fn devices_are_read_as_they_are_written() {
         assert!(error.contains("MACHINE/NUMBER"), "{text}: {error}");
     }
 }
+
+/// Two that say they have the same device may be on two machines of one name.
+#[test]
+fn one_worker_measures_for_a_run_as_long_as_it_is_there() {
+    let nats = Nats::start();
+    let toy = Toy {
+        measured: true,
+        ..Toy::new()
+    };
+    let first = Working::start(&nats, "desk", &toy);
+    let search = Search::start(&nats, "one", 0);
+    search.evaluate("kernel");
+    let second = Working::start(&nats, "twin", &toy);
+    until("the other one refuses", || {
+        let told = second.told.lock().unwrap();
+        told.iter().any(|it| it.contains("worker desk measures"))
+    });
+    let kernels: Vec<String> = (0..6).map(|it| format!("sleep 20 {it}")).collect();
+    assert_eq!(search.evaluate_all(&kernels), ["desk"; 6]);
+    first.kill();
+    assert_eq!(search.evaluate("another").worker.as_deref(), Some("twin"));
+    assert!(search.has_told(&["worker twin measures on here/0 in place of desk"]));
+}

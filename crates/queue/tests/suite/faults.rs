@@ -174,6 +174,7 @@ fn a_worker_of_another_version_says_so() {
         lease_ms: 1000,
         chosen: None,
         held: None,
+        holder: None,
         refused: Vec::new(),
         ended: false,
     };
@@ -327,6 +328,7 @@ fn a_setup_that_lies_is_not_opened_and_answers_nobody_else() {
             lease_ms: 1000,
             chosen: None,
             held: None,
+            holder: None,
             refused: Vec::new(),
             ended: false,
         };

@@ -111,7 +111,7 @@ fn a_user_with_very_many_demands_keeps_nobody_from_the_workers() {
             let demand = serde_json::json!({
                 "protocol": PROTOCOL, "program": "", "user": "mob", "queue": format!("q{it}"),
                 "title": "many", "target": "a target", "weight": 1, "lease_ms": 1000,
-                "content": ContentHash::of(b""), "setup": ContentHash::of(b"nothing"), "chosen": null, "held": null, "refused": [],
+                "content": ContentHash::of(b""), "setup": ContentHash::of(b"nothing"), "chosen": null, "held": null, "holder": null, "refused": [],
                 "ended": false,
             });
             let subject = format!("autocomp.demands.mob.q{it}");

@@ -233,6 +233,41 @@ fn an_equal_job_that_nobody_takes_is_not_waited_for() {
     assert_eq!(search.evaluate("wanted").worker.as_deref(), Some("desk"));
 }
 
+/// A bench that nobody asks for any more when it is open.
+#[test]
+fn what_is_opened_for_nobody_leaves_nothing() {
+    let nats = Nats::start();
+    let toy = Toy::new();
+    let worker = Working::start(&nats, "desk", &toy);
+    let search = Search::start(&nats, "one", 0);
+    search.evaluate("kernel");
+    let runtime = Runtime::new().unwrap();
+    runtime.block_on(async {
+        let anna = async_nats::connect(nats.address()).await.unwrap();
+        let honest = demand_of(&anna, "anybody").await;
+        let text = setup(0);
+        let hash = ContentHash::of(text.as_bytes());
+        for (at, piece) in text.as_bytes().chunks(256 << 10).enumerate() {
+            let subject = format!("autocomp.texts.anna.{hash}.{at}");
+            anna.publish(subject, piece.to_vec().into()).await.unwrap();
+        }
+        for it in 0..12 {
+            let mut short = Demand {
+                user: "anna".to_owned(),
+                queue: format!("short{it}"),
+                ..honest.clone()
+            };
+            demand(&anna, &short).await;
+            tokio::time::sleep(Duration::from_millis(5 * it)).await;
+            short.ended = true;
+            demand(&anna, &short).await;
+        }
+    });
+    until("one bench is left", || worker.leftovers() == 1);
+    drop(search);
+    until("nothing is left", || worker.leftovers() == 0);
+}
+
 /// Numbers and texts of a demand that no search has.
 #[test]
 fn demands_that_no_search_has_stop_no_worker_and_fill_no_log() {

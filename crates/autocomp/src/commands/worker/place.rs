@@ -112,26 +112,15 @@ pub fn machine_name() -> String {
 }
 
 /// Returns what this machine is called as the place of devices: its name, which others may have, and
-/// the beginning of a hash of what no other one has.
+/// the beginning of a hash of what no other one has, and what stays when its network cards change.
 pub fn machine_identity() -> String {
-    let read = |path: &Path| fs::read(path).unwrap_or_default();
-    let mut own = read(Path::new("/etc/machine-id"));
-    own.extend(read(Path::new(
-        "/sys/firmware/devicetree/base/serial-number",
-    )));
-    let cards = fs::read_dir("/sys/class/net").into_iter().flatten();
-    let cards = cards.flatten().map(|it| it.path());
-    // Those of containers and tunnels change.
-    let cards = cards.filter(|it| it.join("device").exists());
-    let mut addresses: Vec<Vec<u8>> = cards.map(|it| read(&it.join("address"))).collect();
-    addresses.sort();
-    own.extend(addresses.concat());
-    match own.is_empty() {
-        true => machine_name(),
-        false => format!(
-            "{}-{}",
-            machine_name(),
-            &ContentHash::of(&own).to_string()[..6]
-        ),
+    let read = |path: &str| fs::read(path).unwrap_or_default();
+    let mut own = read("/etc/machine-id");
+    if own.trim_ascii().is_empty() {
+        // A container has none, as a rule.
+        own = read("/proc/sys/kernel/random/boot_id");
     }
+    own.extend(read("/sys/firmware/devicetree/base/serial-number"));
+    let hash = ContentHash::of(&own).to_string();
+    format!("{}-{}", machine_name(), &hash[..6])
 }

@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+/// How a worker reaches the server beside it.
+const LOCAL: &str = "127.0.0.1";
+
 /// How often it is looked whether the server is up.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -44,6 +47,9 @@ pub struct Arguments {
     /// Folder of the server's configuration and store [default: in the user's data folder]
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
+    /// Name by which the worker here reaches the server, where its certificate has no other
+    #[arg(long, requires = "config", default_value = LOCAL)]
+    host: String,
     #[command(flatten)]
     working: super::WorkingOptions,
 }
@@ -143,7 +149,10 @@ fn ready(arguments: &Arguments) -> Result<Ready, CliError> {
         let listen = listened(&text, configuration)?;
         return Ok(Ready {
             listen,
-            address: format!("{scheme}://{}", local(&listen)),
+            address: match arguments.host.as_str() {
+                LOCAL => format!("{scheme}://{}", local(&listen)),
+                host => format!("{scheme}://{host}:{}", listen.port()),
+            },
             access,
             configuration: configuration.clone(),
             users: None,
@@ -190,6 +199,13 @@ fn ready(arguments: &Arguments) -> Result<Ready, CliError> {
             .map_err(|error| queue_error(&error))?;
     }
     let text = fs::read_to_string(&configuration).map_err(CliError::environment)?;
+    if !Laboratory::is_current(&text) {
+        return Err(CliError::usage(format!(
+            "{} is of an earlier version",
+            configuration.display()
+        ))
+        .hint("remove its folder: keys are made anew, and users need their new files"));
+    }
     let known = listened(&text, &configuration)?;
     if known != listen {
         return Err(CliError::usage(format!(
