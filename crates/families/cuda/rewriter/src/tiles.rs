@@ -1,13 +1,13 @@
 //! Products in single precision by tiles: shared memory for both operands, registers for results.
 
+mod results;
+mod write;
+
 use crate::GpuResources;
 use crate::change::Change;
 use crate::expression::Expression;
 use crate::nest::Nest;
 use crate::product::{Operand, Product, product};
-use crate::sums::Sums;
-use crate::written::{Written, begin_of_block};
-use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,8 @@ pub struct Tiles {
     pub split: i64,
 }
 
+/// Depth of a tile that holds the whole depth of a product, at most.
+const MOST_DEPTH: i64 = 128;
 /// Registers of a multiprocessor.
 const REGISTERS: i64 = 65_536;
 
@@ -45,11 +47,14 @@ impl Tiles {
             return Vec::new();
         };
         let mut all = Vec::new();
+        // The whole depth at once needs one barrier.
+        let mut depths = vec![8, 16, 32];
+        depths.extend(Some(found.depths).filter(|it| (33..=MOST_DEPTH).contains(it)));
         let is_zero = matches!(&found.first, Expression::Text(text) if text.trim_end_matches('f').parse() == Ok(0.0));
         for each in [[4, 4], [8, 4], [4, 8], [8, 8], [16, 8]] {
             for rows in [32, 64, 128, 256] {
                 for columns in [32, 64, 128, 256] {
-                    for depth in [8, 16, 32] {
+                    for &depth in &depths {
                         for stages in [1, 2] {
                             for pad in [0, 4] {
                                 for split in [1, 2, 4, 8] {
@@ -62,6 +67,10 @@ impl Tiles {
                                     };
                                     // Where there are blocks for all, sharing the depth only costs.
                                     let blocks = nest.count() / (rows * columns);
+                                    let is_last = found.depths / split < stages * depth;
+                                    if is_last && stages == 2 {
+                                        continue;
+                                    }
                                     let is_whole = split == 1
                                         || is_zero
                                             && found.depths % (split * depth) == 0
@@ -150,7 +159,8 @@ impl Tiles {
         let busy = macs.max(reads + fills).max(l2) + 0.15 * (reads + l2) + 0.4 * fills;
         // Warps that hide what others wait for.
         let around = (busiest.min(held) * warps).max(1.0);
-        let hidden = (around / 12.0).min(1.0).sqrt() * if self.stages == 1 { 0.85 } else { 1.0 };
+        let alternates = self.stages == 1 && depth < found.depths / self.split;
+        let hidden = (around / 12.0).min(1.0).sqrt() * if alternates { 0.85 } else { 1.0 };
         let waits = depths / depth as f64 * 60.0 + 1500.0;
         let cycles = busiest * busy / hidden + waits;
         let joins = match self.split {
@@ -161,383 +171,6 @@ impl Tiles {
             }
         };
         cycles / machine.clock_ghz + joins + machine.launch_ns
-    }
-
-    pub(crate) fn write(&self, nest: &Nest, name: &str, machine: &GpuResources) -> Option<Written> {
-        let found = of_floats(nest)?;
-        let is_whole = self.split == 1 || found.depths % (self.split * self.tile[2]) == 0;
-        if !is_whole || !self.fits(nest, &found, machine) {
-            return None;
-        }
-        let [rows, columns, depth] = self.tile;
-        let threads = self.threads();
-        let mut text = Text::default();
-        let scratch = format!("{name}_parts");
-        let is_split = 1 < self.split;
-        let more = if is_split {
-            format!(", float* __restrict__ {scratch}")
-        } else {
-            String::new()
-        };
-        text.open(&format!(
-            "__global__ void __launch_bounds__({threads}) {name}({}{more})",
-            nest.parameters_to_c()
-        ));
-        text.line(&format!(
-            "__shared__ float left[{}][{depth}][{}];",
-            self.stages,
-            rows + self.pad
-        ));
-        text.line(&format!(
-            "__shared__ float right[{}][{depth}][{}];",
-            self.stages,
-            columns + self.pad
-        ));
-        let of = |extent: i64, side: i64| (extent + side - 1) / side;
-        let mut blocks = 1;
-        for (at, point) in nest.points.iter().enumerate().rev() {
-            let side = if at == found.row {
-                rows
-            } else if at == found.column {
-                columns
-            } else {
-                1
-            };
-            let of_axis = of(point.extent, side);
-            let begin = begin_of_block(blocks, of_axis, side, at == 0 && !is_split);
-            text.line(&format!("const int {} = {begin};", point.name));
-            blocks *= of_axis;
-        }
-        let depths = found.depths / self.split;
-        let from = if is_split {
-            text.line(&format!(
-                "const int part = blockIdx.x / {blocks}, from = part * {depths};"
-            ));
-            "from"
-        } else {
-            "0"
-        };
-        let to = if is_split {
-            format!("from + {depths}")
-        } else {
-            found.depths.to_string()
-        };
-        text.line("const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;");
-        let across = columns / self.each[1] / 8;
-        let warp_column = if across == 1 {
-            "0".to_owned()
-        } else {
-            format!("warp % {across}")
-        };
-        let warp_row = if across == 1 {
-            "warp".to_owned()
-        } else {
-            format!("warp / {across}")
-        };
-        text.line(&format!("const int across = ({warp_column} * 8 + lane % 8) * 4, down = ({warp_row} * 4 + lane / 8) * 4;"));
-        let [own_rows, own_columns] = self.each;
-        text.line(&format!(
-            "__align__(16) float sums[{own_rows}][{own_columns}];"
-        ));
-        unrolled(&mut text, "m0", own_rows);
-        unrolled(&mut text, "m1", own_columns);
-        text.line(&format!("sums[m0][m1] = {};", found.first.to_c()));
-        text.close();
-        text.close();
-        let operands = [
-            (&found.left, "left", found.row, rows),
-            (&found.right, "right", found.column, columns),
-        ];
-        let mut pieces = Vec::new();
-        for (operand, own, side, extent) in operands {
-            let width = found.width(nest, operand, 4);
-            let count = extent * depth / width / threads;
-            text.line(&format!(
-                "__align__(16) float next_{own}[{count}][{width}];"
-            ));
-            pieces.push(Piece {
-                operand,
-                own,
-                side,
-                extent,
-                width,
-                count,
-            });
-        }
-        let load = |text: &mut Text, at: &str| -> Option<()> {
-            for piece in &pieces {
-                self.load(text, nest, &found, piece, at)?;
-            }
-            Some(())
-        };
-        let keep = |text: &mut Text, stage: &str| {
-            for piece in &pieces {
-                self.keep(text, piece, stage);
-            }
-        };
-        load(&mut text, from)?;
-        let k = found.depth;
-        if self.stages == 2 {
-            keep(&mut text, "0");
-            text.line("__syncthreads();");
-            text.line("int stage = 0;");
-            text.open(&format!(
-                "for (int {k} = {from}; {k} < {to}; {k} += {depth})"
-            ));
-            text.open(&format!("if ({k} + {depth} < {to})"));
-            load(&mut text, &format!("{k} + {depth}"))?;
-            text.close();
-            self.compute(&mut text, "stage");
-            text.open(&format!("if ({k} + {depth} < {to})"));
-            text.line("stage ^= 1;");
-            keep(&mut text, "stage");
-            text.line("__syncthreads();");
-            text.close();
-            text.close();
-        } else {
-            text.open(&format!(
-                "for (int {k} = {from}; {k} < {to}; {k} += {depth})"
-            ));
-            keep(&mut text, "0");
-            text.line("__syncthreads();");
-            text.open(&format!("if ({k} + {depth} < {to})"));
-            load(&mut text, &format!("{k} + {depth}"))?;
-            text.close();
-            self.compute(&mut text, "0");
-            text.line("__syncthreads();");
-            text.close();
-        }
-        let places = (
-            Affine::variable(&nest.points[found.row].name),
-            Affine::variable(&nest.points[found.column].name),
-        );
-        let store = Results {
-            nest,
-            found: &found,
-            tile: [rows, columns],
-            each: self.each,
-        };
-        if is_split {
-            store.parts(&mut text, &scratch, &places)?;
-            text.close();
-            return self.with_join(nest, &found, text, name, &scratch, blocks);
-        }
-        store.write(&mut text, &places)?;
-        text.close();
-        Some(Written {
-            functions: text.lines,
-            host: vec![format!(
-                "{name}<<<{blocks}, {threads}>>>({});",
-                nest.arguments_to_c()
-            )],
-        })
-    }
-
-    /// Adds the launch that adds up the parts.
-    fn with_join(
-        &self,
-        nest: &Nest,
-        found: &Product<'_>,
-        mut text: Text,
-        name: &str,
-        scratch: &str,
-        blocks: i64,
-    ) -> Option<Written> {
-        let count = nest.count();
-        text.open(&format!(
-            "__global__ void __launch_bounds__(256) {name}_join({}, const float* __restrict__ {scratch})",
-            nest.parameters_to_c()
-        ));
-        text.line("const int item = blockIdx.x * 256 + threadIdx.x;");
-        text.line(&format!("if (item >= {count}) return;"));
-        for line in crate::written::coordinates(&nest.points, "item") {
-            text.line(&line);
-        }
-        text.line(&format!("float {} = 0;", found.sum));
-        text.line("#pragma unroll");
-        text.line(&format!(
-            "for (int e = 0; e < {}; e++) {} += {scratch}[e * {count} + item];",
-            self.split, found.sum
-        ));
-        crate::points::plain(
-            found.after,
-            &|it| it.clone(),
-            &str::to_owned,
-            &[],
-            &mut text,
-        );
-        text.close();
-        let arguments = nest.arguments_to_c();
-        Some(Written {
-            functions: text.lines,
-            host: vec![
-                format!("float* {scratch};"),
-                format!(
-                    "cudaMalloc(&{scratch}, {} * sizeof(float));",
-                    count * self.split
-                ),
-                format!(
-                    "{name}<<<{}, {}>>>({arguments}, {scratch});",
-                    blocks * self.split,
-                    self.threads()
-                ),
-                format!(
-                    "{name}_join<<<{}, 256>>>({arguments}, {scratch});",
-                    (count + 255) / 256
-                ),
-            ],
-        })
-    }
-
-    /// Loads a thread's pieces of an operand's tile that begins at depth `at`.
-    fn load(
-        &self,
-        text: &mut Text,
-        nest: &Nest,
-        found: &Product<'_>,
-        piece: &Piece<'_>,
-        at: &str,
-    ) -> Option<()> {
-        let Piece {
-            operand,
-            own,
-            side,
-            extent,
-            width,
-            count,
-        } = *piece;
-        let [.., depth] = self.tile;
-        unrolled(text, "unit", count);
-        self.place(text, piece);
-        let point = &nest.points[side];
-        let start = Affine::variable(&point.name).plus(&Affine::variable("place"))?;
-        let begins = Affine::variable("@at").plus(&Affine::variable("copy"))?;
-        let index = operand
-            .index
-            .substitute(&point.name, &start)?
-            .substitute(found.depth, &begins)?;
-        let index = index.to_c().replace(
-            "@at",
-            &if at.contains(' ') {
-                format!("({at})")
-            } else {
-                at.to_owned()
-            },
-        );
-        let mut inside = Vec::new();
-        if point.extent % extent != 0 {
-            inside.push(format!("{} + place < {}", point.name, point.extent));
-        }
-        if found.depths % depth != 0 {
-            inside.push(format!("{at} + copy < {}", found.depths));
-        }
-        let fill = match width {
-            1 => format!("next_{own}[unit][0] = {}[{index}];", operand.array),
-            _ => format!(
-                "*(float4*)next_{own}[unit] = *(const float4*)&{}[{index}];",
-                operand.array
-            ),
-        };
-        if inside.is_empty() {
-            text.line(&fill);
-        } else {
-            text.line(&format!("if ({}) {fill}", inside.join(" && ")));
-            let zero = match width {
-                1 => format!("next_{own}[unit][0] = 0;"),
-                _ => format!("*(float4*)next_{own}[unit] = make_float4(0, 0, 0, 0);"),
-            };
-            text.line(&format!("else {zero}"));
-        }
-        text.close();
-        Some(())
-    }
-
-    /// Says where in the tile a thread's piece lies: `place` along rows or columns, `copy` along
-    /// the depth.
-    fn place(&self, text: &mut Text, piece: &Piece<'_>) {
-        let [.., depth] = self.tile;
-        let threads = self.threads();
-        let item = if piece.count == 1 {
-            "threadIdx.x".to_owned()
-        } else {
-            format!("(threadIdx.x + unit * {threads})")
-        };
-        let width = piece.width;
-        let factor = if width == 1 {
-            String::new()
-        } else {
-            format!(" * {width}")
-        };
-        let line = match piece.operand.is_along_depth {
-            true => format!(
-                "const int place = {item} / {0}, copy = {item} % {0}{factor};",
-                depth / width
-            ),
-            false => format!(
-                "const int place = {item} % {0}{factor}, copy = {item} / {0};",
-                piece.extent / width
-            ),
-        };
-        text.line(&line);
-    }
-
-    /// Stores a thread's pieces to shared memory.
-    fn keep(&self, text: &mut Text, piece: &Piece<'_>, stage: &str) {
-        let Piece {
-            operand,
-            own,
-            width,
-            count,
-            ..
-        } = *piece;
-        unrolled(text, "unit", count);
-        self.place(text, piece);
-        match (width, operand.is_along_depth) {
-            (1, _) => text.line(&format!(
-                "{own}[{stage}][copy][place] = next_{own}[unit][0];"
-            )),
-            (_, true) => {
-                for e in 0..width {
-                    text.line(&format!(
-                        "{own}[{stage}][copy + {e}][place] = next_{own}[unit][{e}];"
-                    ));
-                }
-            }
-            (_, false) => text.line(&format!(
-                "*(float4*)&{own}[{stage}][copy][place] = *(float4*)next_{own}[unit];"
-            )),
-        }
-        text.close();
-    }
-
-    /// Adds the products of a tile.
-    fn compute(&self, text: &mut Text, stage: &str) {
-        let [rows, columns, depth] = self.tile;
-        let [own_rows, own_columns] = self.each;
-        unrolled(text, "depth", depth);
-        text.line(&format!(
-            "__align__(16) float left0[{own_rows}], right0[{own_columns}];"
-        ));
-        for group in 0..own_rows / 4 {
-            let by = group * (rows / (own_rows / 4));
-            text.line(&format!(
-                "*(float4*)&left0[{}] = *(const float4*)&left[{stage}][depth][{by} + down];",
-                group * 4
-            ));
-        }
-        for group in 0..own_columns / 4 {
-            let by = group * (columns / (own_columns / 4));
-            text.line(&format!(
-                "*(float4*)&right0[{}] = *(const float4*)&right[{stage}][depth][{by} + across];",
-                group * 4
-            ));
-        }
-        unrolled(text, "m0", own_rows);
-        unrolled(text, "m1", own_columns);
-        text.line("sums[m0][m1] += left0[m0] * right0[m1];");
-        text.close();
-        text.close();
-        text.close();
     }
 
     pub(crate) fn changes(&self, before: Option<&Self>) -> Vec<(Change, String)> {
@@ -571,123 +204,9 @@ impl Tiles {
     }
 }
 
-/// What a thread loads of an operand's tile.
-struct Piece<'p> {
-    operand: &'p Operand,
-    own: &'p str,
-    side: usize,
-    /// Rows or columns of the tile.
-    extent: i64,
-    width: i64,
-    count: i64,
-}
-
 pub(crate) fn unrolled(text: &mut Text, counter: &str, count: i64) {
     text.line("#pragma unroll");
     text.open(&format!(
         "for (int {counter} = 0; {counter} < {count}; {counter}++)"
     ));
-}
-
-/// What is done with the sums of a thread.
-struct Results<'r> {
-    nest: &'r Nest,
-    found: &'r Product<'r>,
-    tile: [i64; 2],
-    each: [i64; 2],
-}
-
-impl Results<'_> {
-    /// Opens loops over a thread's sums and says where each is; returns how many loops and blocks.
-    fn open(&self, text: &mut Text) -> usize {
-        let [own_rows, own_columns] = self.each;
-        let groups = own_columns / 4;
-        unrolled(text, "m0", own_rows);
-        let row_step = self.tile[0] / (own_rows / 4);
-        text.line(&format!(
-            "const int row_of = m0 / 4 * {row_step} + down + m0 % 4;"
-        ));
-        unrolled(text, "unit", groups);
-        text.line(&format!(
-            "const int column_of = unit * {} + across;",
-            self.tile[1] / groups
-        ));
-        let mut opened = 2;
-        let [row, column] = [self.found.row, self.found.column].map(|it| &self.nest.points[it]);
-        if row.extent % self.tile[0] != 0 {
-            text.open(&format!("if ({} + row_of < {})", row.name, row.extent));
-            opened += 1;
-        }
-        if column.extent % self.tile[1] != 0 && column.extent % 4 == 0 {
-            text.open(&format!(
-                "if ({} + column_of < {})",
-                column.name, column.extent
-            ));
-            opened += 1;
-        }
-        opened
-    }
-
-    fn write(&self, text: &mut Text, places: &(Affine, Affine)) -> Option<()> {
-        let opened = self.open(text);
-        let column = &self.nest.points[self.found.column];
-        let is_whole = column.extent % 4 == 0;
-        let is_guarded = !is_whole && column.extent % self.tile[1] != 0;
-        let sums = Sums {
-            nest: self.nest,
-            found: self.found,
-            own: "sums[m0][unit * 4 + e]",
-            row: places.0.plus(&Affine::variable("row_of"))?,
-            column: places.1.plus(&Affine::variable("column_of"))?,
-            count: 4,
-            is_whole,
-            guard: is_guarded
-                .then(|| format!("if ({} + column_of + e < {})", column.name, column.extent)),
-        };
-        sums.write(text)?;
-        for _ in 0..opened {
-            text.close();
-        }
-        Some(())
-    }
-
-    /// Stores sums to scratch memory, one array of all results for each part of the depth.
-    fn parts(&self, text: &mut Text, scratch: &str, places: &(Affine, Affine)) -> Option<()> {
-        let opened = self.open(text);
-        let column = &self.nest.points[self.found.column];
-        let mut index = Affine::default();
-        let mut below = 1;
-        for (at, point) in self.nest.points.iter().enumerate().rev() {
-            let place = if at == self.found.row {
-                places.0.plus(&Affine::variable("row_of"))?
-            } else if at == self.found.column {
-                places.1.plus(&Affine::variable("column_of"))?
-            } else {
-                Affine::variable(&point.name)
-            };
-            index = index.plus(&place.times(below)?)?;
-            below *= point.extent;
-        }
-        let count = self.nest.count();
-        let to = format!("part * {count} + {}", index.to_c());
-        if column.extent % 4 == 0 {
-            text.line(&format!(
-                "*(float4*)&{scratch}[{to}] = *(float4*)&sums[m0][unit * 4];"
-            ));
-        } else {
-            unrolled(text, "e", 4);
-            let inside = match column.extent % self.tile[1] {
-                0 => String::new(),
-                _ => format!("if ({} + column_of + e < {}) ", column.name, column.extent),
-            };
-            text.line(&format!(
-                "{inside}{scratch}[{to} + e] = sums[m0][unit * 4 + e];"
-            ));
-            text.close();
-        }
-        for _ in 0..opened {
-            text.close();
-        }
-        Some(())
-    }
 }

@@ -2,6 +2,7 @@
 
 use crate::kernels::{ADD, rewriter};
 use autocomp_core::{MenuItem, PlanChoice, Rewriter};
+use autocomp_cuda_rewriter::Part;
 use std::collections::BTreeSet;
 
 fn choice(menu: &[MenuItem], plan: u32) -> PlanChoice<'_> {
@@ -180,4 +181,30 @@ void solution(const {kind}* A, const {kind}* B, {sum}* C) {{
             "{kind} {right}"
         );
     }
+}
+
+/// One tile as deep as the product needs one barrier; it is not double-buffered.
+#[test]
+fn a_short_depth_is_one_tile() {
+    let source = "\
+__global__ void multiply(const float* x, const float* y, float* z) {
+  int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y, b = blockIdx.z;
+  float sum = 0.0f;
+  for (int k = 0; k < 48; k++) sum += x[(b * 64 + row) * 48 + k] * y[(b * 48 + k) * 64 + column];
+  z[(b * 64 + row) * 64 + column] = sum;
+}
+
+void solution(const float* X, const float* Y, float* Z) {
+  multiply<<<dim3(4, 4, 64), dim3(16, 16)>>>(X, Y, Z);
+}
+";
+    let rewriter = rewriter(&[64 * 64 * 48, 64 * 64 * 48, 64 * 64 * 64]);
+    let made = rewriter.every(source).unwrap().into_iter();
+    let tiles = made.filter_map(|(schedule, _)| match schedule.launches.as_slice() {
+        [Part::Tiles(tiles)] => Some((tiles.tile[2], tiles.stages)),
+        _ => None,
+    });
+    let tiles: BTreeSet<(i64, i64)> = tiles.collect();
+    let expected = [(8, 1), (8, 2), (16, 1), (16, 2), (32, 1), (48, 1)];
+    assert_eq!(tiles, expected.into());
 }
