@@ -242,6 +242,7 @@ impl Proposer for LlmProposer {
         let told = Background {
             ancestors: self.settings.ancestors,
             tried: self.settings.tried,
+            earlier: false,
         };
         told.bounded()
     }

@@ -148,12 +148,15 @@ impl LlmProposer {
     ) -> Result<Reply<Draft>, ProposeError> {
         let request = PlanRequest {
             key: request.key,
+            place: request.key.parent,
+            number: request.key.plan,
             seed: request.seed,
             iterations: task.iterations,
             kernel: request.kernel.clone(),
             evaluation: request.evaluation.clone(),
             ancestors: task.ancestors.clone().into(),
             tried: task.tried.clone().into(),
+            earlier: [].into(),
             lessons: task.lessons.clone().into(),
             first_asked: request.first_asked.clone(),
             kind: PlanKind::Step,

@@ -1,7 +1,8 @@
 //! The trait that the rewriter, language models and replay share.
 
 use autocomp_core::{
-    Draft, Evaluation, Lesson, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey, Usage,
+    Draft, EarlierDraft, Evaluation, Lesson, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey,
+    Usage,
 };
 use autocomp_llm::ReservationJournal;
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,10 @@ pub struct OtherKernel {
 pub struct PlanRequest {
     /// The task.
     pub key: TaskKey,
+    /// The first place of the iteration that holds the parent.
+    pub place: u32,
+    /// Number of the plan among those for the parent in the iteration, over all its places.
+    pub number: u32,
     /// The task's own random stream.
     pub seed: Seed,
     /// Iterations of the whole run, for the phase line.
@@ -82,6 +87,9 @@ pub struct PlanRequest {
     /// What was tried on the parent and its relatives, the most instructive first; as much
     /// as [`Proposer::background`] says.
     pub tried: Arc<[Tried]>,
+    /// Drafts of the parent that closed iterations asked for by plans with a payload, if
+    /// [`Proposer::background`] wants them.
+    pub earlier: Arc<[EarlierDraft]>,
     /// What earlier runs have taught.
     pub lessons: Arc<[Lesson]>,
     /// The model to be asked first, if that is not by turns.
@@ -227,6 +235,8 @@ pub struct Background {
     pub ancestors: usize,
     /// Attempts on it and its relatives, the most instructive ones.
     pub tried: usize,
+    /// Whether drafts of it that were asked for before are among it.
+    pub earlier: bool,
 }
 
 impl Background {
@@ -234,12 +244,14 @@ impl Background {
     pub const MOST: Self = Self {
         ancestors: 64,
         tried: 16,
+        earlier: true,
     };
 
     /// For those who look at the kernel alone.
     pub const NONE: Self = Self {
         ancestors: 0,
         tried: 0,
+        earlier: false,
     };
 
     /// Returns no more of it than requests bring.
@@ -248,6 +260,7 @@ impl Background {
         Self {
             ancestors: self.ancestors.min(Self::MOST.ancestors),
             tried: self.tried.min(Self::MOST.tried),
+            earlier: self.earlier,
         }
     }
 
@@ -257,6 +270,7 @@ impl Background {
         Self {
             ancestors: self.ancestors.max(other.ancestors),
             tried: self.tried.max(other.tried),
+            earlier: self.earlier || other.earlier,
         }
     }
 }
@@ -271,7 +285,8 @@ pub trait Proposer: Send + Sync {
     /// Returns the name that plans and drafts carry (`rewriter`).
     fn name(&self) -> &str;
 
-    /// Returns how much of [`PlanRequest::ancestors`] and [`PlanRequest::tried`] it uses;
+    /// Returns how much of [`PlanRequest::ancestors`], [`PlanRequest::tried`] and
+    /// [`PlanRequest::earlier`] it uses;
     /// requests may bring no more. By default, as much as there is.
     fn background(&self) -> Background {
         Background::MOST

@@ -53,6 +53,7 @@ impl RewriterProposer {
                 iteration,
                 place: 0,
                 plan,
+                earlier: &[],
             };
             self.rewriter.plan(kernel, choice).ok()
         });
@@ -139,7 +140,10 @@ impl Proposer for RewriterProposer {
     }
 
     fn background(&self) -> Background {
-        Background::NONE
+        Background {
+            earlier: true,
+            ..Background::NONE
+        }
     }
 
     async fn plan(&self, request: &PlanRequest) -> Result<Reply<Plan>, ProposeError> {
@@ -156,16 +160,17 @@ impl Proposer for RewriterProposer {
         let choice = PlanChoice {
             menu: &request.menu,
             iteration: request.key.iteration,
-            place: request.key.parent,
+            place: request.place,
             plan: match request.kind {
                 // These come behind the plans of the others, but count from 0.
                 PlanKind::Polish { number } => number,
                 // The menu has a single item, and this is the first plan for it.
                 PlanKind::Exhaustive { .. } => 0,
                 PlanKind::Step | PlanKind::Reserved { .. } | PlanKind::Reused { .. } => {
-                    request.key.plan
+                    request.number
                 }
             },
+            earlier: &request.earlier,
         };
         let plan = self
             .rewriter

@@ -37,5 +37,7 @@ pub use lesson::{Lesson, one_line};
 pub use menu::{MenuItem, Scope};
 pub use plan::{Draft, Plan, Usage};
 pub use quantity::{Nanos, Seed, UsdMicros};
-pub use rewriter::{KindOfChange, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter};
+pub use rewriter::{
+    EarlierDraft, KindOfChange, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
+};
 pub use settings::{Duplicates, Exhaustive, SearchSettings, SettingError};

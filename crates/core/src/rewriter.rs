@@ -11,8 +11,8 @@ pub enum RewriteError {
     /// The kernel is not understood; the text says where and why.
     #[error("{0}")]
     NotUnderstood(String),
-    /// No transformation applies, or not that many.
-    #[error("no transformation applies")]
+    /// No transformation applies, or not that many beside those asked for before.
+    #[error("no further transformation applies")]
     Nothing,
     /// A script cannot be carried out; the text says why.
     #[error("{0}")]
@@ -54,6 +54,15 @@ pub struct RewritePlan {
     pub payload: String,
 }
 
+/// A draft of a kernel that was asked for in an earlier iteration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EarlierDraft {
+    /// The payload of its plan.
+    pub payload: String,
+    /// Its number among the drafts of the plan.
+    pub draft: u32,
+}
+
 /// What a request for a plan says besides the kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanChoice<'request> {
@@ -61,11 +70,12 @@ pub struct PlanChoice<'request> {
     pub menu: &'request [MenuItem],
     /// Number of the iteration; another one ranks close proposals differently.
     pub iteration: u32,
-    /// Place of the parent in the beam; later places choose more freely, since
-    /// one kernel may hold several.
+    /// The first place of the beam that holds the parent; later places choose more freely.
     pub place: u32,
-    /// Number of the plan for this parent: each gets another proposal.
+    /// Number of the plan for this parent, over all its places: each gets another proposal.
     pub plan: u32,
+    /// Drafts of the kernel that earlier iterations asked for: plans go on behind them.
+    pub earlier: &'request [EarlierDraft],
 }
 
 /// Proposes source transformations without any language model.

@@ -52,7 +52,7 @@ use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
 use autocomp_rewriting::{
-    Drafts, Origin, Proposed, Ranking, menu_item, of_payload, payload as to_payload,
+    Drafts, Earlier, Origin, Proposed, Ranking, menu_item, of_payload, payload as to_payload,
 };
 use code::Program;
 use hints::Hints;
@@ -82,6 +82,19 @@ struct Payload {
     /// What the compiler is told of a kernel that is not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hints: Option<Hints>,
+}
+
+impl Payload {
+    /// Returns the schedule of a draft of a payload, if it has one.
+    fn schedule(payload: &str, draft: u32) -> Option<Schedule> {
+        let payload: Self = of_payload(payload).ok()?;
+        payload.drafts.into_iter().nth(draft as usize)
+    }
+
+    /// Returns what a payload tells the compiler, if it does.
+    fn hints(payload: &str, _: u32) -> Option<Hints> {
+        of_payload::<Self>(payload).ok()?.hints
+    }
 }
 
 /// A kernel that was read.
@@ -143,16 +156,23 @@ fn told(
     choice: PlanChoice<'_>,
     reason: Refusal,
 ) -> Result<RewritePlan, RewriteError> {
-    let found = Hints::of(source);
+    let found = untold(source, choice);
     // What was made of a schedule and changed since is somebody's work.
     let is_made = Origin::is_claimed(source);
     if found.is_empty() || is_made {
         return Err(reason.into());
     }
-    let (hints, _) = found
+    let hints = found
         .get(choice.plan as usize)
         .ok_or(RewriteError::Nothing)?;
     planned(hints, choice)
+}
+
+/// Returns what the compiler may be told of a kernel and was not in earlier iterations.
+fn untold(source: &str, choice: PlanChoice<'_>) -> Vec<Hints> {
+    let earlier = Earlier::read(choice, Payload::hints);
+    let found = Hints::of(source).into_iter().map(|(hints, _)| hints);
+    found.filter(|it| !earlier.has(it)).collect()
 }
 
 /// Returns the plan that tells the compiler something.
@@ -199,21 +219,22 @@ impl Rewriter for NestRewriter {
         }
         // What the compiler makes of the whole may be better than schedules for parts.
         let told = match read.schedule {
-            None => Hints::of(source),
+            None => untold(source, choice),
             Some(_) => Vec::new(),
         };
         let hints_of = |plan: u32| {
-            let at = choice.iteration.saturating_sub(1).wrapping_mul(2) + plan / TOLD_EVERY;
             let is_told = plan % TOLD_EVERY == TOLD_EVERY - 1;
-            told.get(at as usize).filter(|_| is_told)
+            told.get((plan / TOLD_EVERY) as usize).filter(|_| is_told)
         };
-        if let Some((hints, _)) = hints_of(choice.plan) {
+        if let Some(hints) = hints_of(choice.plan) {
             return planned(hints, choice);
         }
         let plan = (0..choice.plan)
             .filter(|it| hints_of(*it).is_none())
             .count();
+        let earlier = Earlier::read(choice, Payload::schedule);
         let proposals = proposals.into_iter().enumerate().map(|(idx, it)| Proposed {
+            is_earlier: earlier.has(&it.schedule),
             score: it.score,
             stream: idx.to_string(),
             is_named: menu_item(it.ids(), choice.menu).is_some(),

@@ -2,14 +2,17 @@
 //!
 //! A rewriter finds proposals for a kernel and scores them. Here they are put into the order in
 //! which plans try them: chance perturbs it, so that iterations and places differ; what the menu
-//! does not name and what is like a better one comes later. All of it depends on the kernel and
+//! does not name and what is like a better one comes later; what an earlier iteration asked for is
+//! left out. All of it depends on the kernel and
 //! the request alone.
 
+mod earlier;
 mod memory;
 mod origin;
 mod payload;
 mod ranking;
 
+pub use earlier::Earlier;
 pub use memory::Memory;
 pub use origin::Origin;
 pub use payload::{DRAFTS, Drafts, of_payload, payload};

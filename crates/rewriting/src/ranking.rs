@@ -31,6 +31,9 @@ pub struct Proposed<K, T> {
     pub is_named: bool,
     /// Proposals of one kind teach less than proposals of several.
     pub kind: K,
+    /// Whether an earlier iteration asked for it: those behind it are ranked as if it were
+    /// there, but it is not in the order.
+    pub is_earlier: bool,
 }
 
 /// Chance, as it is for one kernel, iteration and place.
@@ -59,12 +62,12 @@ impl Ranking {
         chance: Chance,
         proposals: impl IntoIterator<Item = Proposed<K, T>>,
     ) -> Vec<T> {
-        let mut order: Vec<(f64, K, T)> = proposals
+        let mut order: Vec<(f64, K, Option<T>)> = proposals
             .into_iter()
             .map(|it| {
                 let off = if it.is_named { 0.0 } else { self.off_menu };
                 let score = chance.moved(it.score + off, &it.stream);
-                (score, it.kind, it.proposal)
+                (score, it.kind, (!it.is_earlier).then_some(it.proposal))
             })
             .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -75,7 +78,7 @@ impl Ranking {
             *count += 1.0;
         }
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
-        order.into_iter().map(|(_, _, proposal)| proposal).collect()
+        order.into_iter().filter_map(|it| it.2).collect()
     }
 }
 

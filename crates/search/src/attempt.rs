@@ -79,6 +79,11 @@ impl Search {
         self.attempts.by_parent.values().flatten()
     }
 
+    /// Returns the attempts of closed iterations on one kernel, in order.
+    pub fn attempts_on(&self, id: CandidateId) -> impl Iterator<Item = &Attempt> {
+        self.attempts.by_parent.get(&id).into_iter().flatten()
+    }
+
     /// Returns at most `most` of what was tried in closed iterations on the candidate
     /// `id`, on the kernel that it was made from, and on its siblings; the nearest first,
     /// then what was right or nearly right and no help, then the newest. Equal

@@ -35,6 +35,10 @@ pub enum Task {
         kernel: ContentHash,
         /// What the plan is for.
         kind: PlanKind,
+        /// The first place that holds the kernel.
+        place: u32,
+        /// Number of the plan among those for the kernel, over all its places.
+        number: u32,
         /// The menu after dropout; the item alone for which the plan is set aside.
         menu: Vec<MenuItem>,
         /// The model to be asked first, if that is not by turns.

@@ -213,12 +213,15 @@ impl Asking {
         let evaluation = evaluate(bench, &self.kernel)?;
         let request = |evaluation: Evaluation| PlanRequest {
             key,
+            place: 0,
+            number: 0,
             seed,
             iterations: SearchSettings::default().iterations,
             kernel: self.kernel.clone(),
             evaluation: Arc::new(evaluation),
             ancestors: Arc::default(),
             tried: Arc::default(),
+            earlier: Arc::default(),
             lessons: Arc::default(),
             first_asked: None,
             kind: PlanKind::Step,

@@ -220,12 +220,15 @@ impl Asked {
             (Phase::Plan | Phase::Schedule, Some(evaluation), _) => proposer.plan_prompt(
                 &PlanRequest {
                     key,
+                    place: 0,
+                    number: 0,
                     seed,
                     iterations,
                     kernel: self.kernel.clone(),
                     evaluation: Arc::new(evaluation.clone()),
                     ancestors: Arc::default(),
                     tried: Arc::default(),
+                    earlier: Arc::default(),
                     lessons: Arc::default(),
                     first_asked: None,
                     kind: PlanKind::Step,

@@ -147,6 +147,7 @@ fn drafts(
             iteration: 1,
             place: 0,
             plan,
+            earlier: &[],
         };
         plan += 1;
         let made = match rewriter.plan(kernel, choice) {

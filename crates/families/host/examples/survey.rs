@@ -109,6 +109,7 @@ fn write_plans(problem: &Problem, rewriter: &NestRewriter, folder: &Path) -> Res
             iteration: 0,
             place: 0,
             plan,
+            earlier: &[],
         };
         if let Ok(planned) = rewriter.plan(source, choice) {
             let made = rewriter.implement(source, &planned.payload, 0)?;
@@ -189,6 +190,7 @@ fn climb(
                 iteration,
                 place: 0,
                 plan,
+                earlier: &[],
             };
             let planned = match rewriter.plan(&source, choice) {
                 Ok(planned) => planned,

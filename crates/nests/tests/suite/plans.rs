@@ -1,6 +1,6 @@
 //! Plans: equal requests have equal replies, and what is not understood is said.
 
-use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
+use autocomp_core::{EarlierDraft, MenuItem, PlanChoice, RewriteError, Rewriter};
 use autocomp_nests::{Dots, NestRewriter, Resources};
 
 const PLAIN_MATRICES: &str = "void solution(float A[37][29], float B[29][83], float C[37][83]) {
@@ -44,6 +44,7 @@ fn choice(menu: &[MenuItem], iteration: u32, plan: u32) -> PlanChoice<'_> {
         iteration,
         place: 0,
         plan,
+        earlier: &[],
     }
 }
 
@@ -77,6 +78,53 @@ fn equal_requests_have_equal_replies_and_plans_differ() {
                 .all(|other| other.payload != plan.payload)
         );
         assert!(menu.iter().any(|item| item.id == plan.menu_item));
+    }
+}
+
+#[test]
+fn iterations_that_begin_at_the_same_kernel_go_on_behind_what_was_asked_for() {
+    let sums = "void solution(int32_t x[32][128], int32_t y[32][128]) {
+  for (int i = 0; i < 32; i++) {
+    int sum = 0;
+    for (int j = 0; j < 128; j++) {
+      sum += x[i][j];
+      y[i][j] = sum;
+    }
+  }
+}
+";
+    let (rewriter, menu) = (rewriter(), menu());
+    for (source, item) in [
+        (sums, "unroll-and-jam"),
+        (PLAIN_MATRICES, "register-tiling"),
+    ] {
+        let mut earlier: Vec<EarlierDraft> = Vec::new();
+        let (mut made, mut items) = (Vec::new(), Vec::new());
+        for iteration in 1..=4 {
+            let plans = (0..6).map_while(|plan| {
+                let choice = PlanChoice {
+                    earlier: &earlier,
+                    ..choice(&menu, iteration, plan)
+                };
+                rewriter.plan(source, choice).ok()
+            });
+            let plans: Vec<_> = plans.collect();
+            for plan in &plans {
+                let draft = rewriter.implement(source, &plan.payload, 0);
+                made.push(draft.expect("a kernel"));
+            }
+            earlier.extend(plans.iter().map(|plan| EarlierDraft {
+                payload: plan.payload.clone(),
+                draft: 0,
+            }));
+            items.extend(plans.into_iter().map(|plan| plan.menu_item));
+        }
+        let n_made = made.len();
+        assert!(2 * 6 < n_made);
+        made.sort();
+        made.dedup();
+        assert_eq!(made.len(), n_made);
+        assert!(items.iter().any(|it| it == item), "{items:?}");
     }
 }
 

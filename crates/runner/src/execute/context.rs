@@ -7,7 +7,9 @@ use super::launching::finding;
 use crate::error::RunError;
 use crate::recording::read_plan;
 use autocomp_agents::{Ancestor, Background, Kinship, Tried};
-use autocomp_core::{CandidateId, ContentHash, Cost, Lesson, Plan, PlanRecord, TaskKey};
+use autocomp_core::{
+    CandidateId, ContentHash, Cost, EarlierDraft, Lesson, Plan, PlanRecord, TaskKey,
+};
 use autocomp_search::Search;
 use autocomp_store::Blobs;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Context {
     ancestors: Vec<Before>,
     tried: Vec<Attempted>,
+    /// The plans of drafts that were asked for before, with the tasks of these.
+    earlier: Vec<(TaskKey, PlanRecord)>,
     lessons: Arc<[Lesson]>,
     told: Mutex<Option<Told>>,
 }
@@ -25,6 +29,7 @@ pub(super) struct Context {
 pub(super) struct Told {
     pub(super) ancestors: Arc<[Ancestor]>,
     pub(super) tried: Arc<[Tried]>,
+    pub(super) earlier: Arc<[EarlierDraft]>,
     pub(super) lessons: Arc<[Lesson]>,
 }
 
@@ -52,11 +57,13 @@ impl Context {
             most => search.attempts_near(id, most),
         };
         let tried = tried.into_iter();
+        let earlier = search.attempts_on(id).filter(|_| background.earlier);
         Self {
             ancestors: ancestors_of(search, id, background.ancestors),
             tried: tried
                 .map(|(attempt, kinship)| attempted(search, attempt, kinship))
                 .collect(),
+            earlier: earlier.map(|it| (it.key, it.plan.clone())).collect(),
             lessons: search.started().lessons.clone().into(),
             told: Mutex::new(None),
         }
@@ -71,7 +78,15 @@ impl Context {
         }
         let ancestors = self.ancestors.iter().map(|it| it.told(blobs));
         let tried = self.tried.iter().map(|it| it.told(blobs));
+        let earlier = self.earlier.iter().map(|(task, plan)| {
+            Ok(EarlierDraft {
+                payload: plan_of(*task, plan, blobs)?.payload,
+                draft: task.draft,
+            })
+        });
+        let earlier = earlier.collect::<Result<Vec<_>, RunError>>()?.into_iter();
         let made = Told {
+            earlier: earlier.filter(|it| !it.payload.is_empty()).collect(),
             ancestors: ancestors.collect::<Result<_, RunError>>()?,
             tried: tried.collect::<Result<_, RunError>>()?,
             lessons: Arc::clone(&self.lessons),
@@ -108,7 +123,7 @@ impl Attempted {
     }
 }
 
-fn plan_of(task: TaskKey, record: &PlanRecord, blobs: &Blobs) -> Result<Plan, RunError> {
+pub(super) fn plan_of(task: TaskKey, record: &PlanRecord, blobs: &Blobs) -> Result<Plan, RunError> {
     read_plan(record, blobs).map_err(|reason| RunError::BadPlan {
         task: task.to_plan().to_string(),
         reason,

@@ -1,18 +1,17 @@
 //! How tasks are begun.
 
-use super::context::Context;
+use super::context::{Context, plan_of};
 use super::{Dispatcher, Done, Judged, Reach, Verdict, crew};
 use crate::error::RunError;
 use crate::proposal::{self, Answered};
-use crate::recording::read_plan;
 use crate::session::form_of;
 use autocomp_agents::{
     IdeasRequest, ImplementRequest, OtherKernel, PlanRequest, ProposeError, ProposeErrorKind,
     Proposer, RepairRequest, Reply,
 };
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, Draft, Duplicates, Evaluation, MenuItem, Outcome, Plan,
-    PlanKind, PlanRecord, Scope, TaskKey,
+    CandidateId, ContentHash, Cost, Draft, Duplicates, Evaluation, MenuItem, Outcome, PlanKind,
+    Scope, TaskKey,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_search::{Search, Task};
@@ -206,6 +205,8 @@ impl Dispatcher<'_> {
                 parent,
                 kernel,
                 kind,
+                place,
+                number,
                 menu,
                 first_asked,
             } => {
@@ -226,12 +227,15 @@ impl Dispatcher<'_> {
                     Ok(PlanRequest {
                         reused: reused.transpose()?,
                         key,
+                        place,
+                        number,
                         seed,
                         iterations,
                         kernel: texts.get_text(kernel)?,
                         evaluation,
                         ancestors: told.ancestors,
                         tried: told.tried,
+                        earlier: told.earlier,
                         lessons: told.lessons,
                         first_asked,
                         other: read_other(other, &texts)?,
@@ -374,13 +378,6 @@ fn judge(
             .map(|it| Verdict::Evaluated(Arc::new(it))),
     };
     Judged { verdict, code }
-}
-
-fn plan_of(key: TaskKey, record: &PlanRecord, blobs: &Blobs) -> Result<Plan, RunError> {
-    read_plan(record, blobs).map_err(|reason| RunError::BadPlan {
-        task: key.to_plan().to_string(),
-        reason,
-    })
 }
 
 fn evaluation_of(search: &Search, id: CandidateId) -> Arc<Evaluation> {

@@ -171,7 +171,10 @@ impl Proposer for Scripted {
             // What the proposer is told is part of the history, so that it cannot
             // depend on timing.
             exchanges: vec![exchange(
-                &format!("plan for {}: {:?}", request.kernel, request.tried),
+                &format!(
+                    "plan for {}: {:?} {:?}",
+                    request.kernel, request.tried, request.earlier
+                ),
                 &text,
                 3,
             )],

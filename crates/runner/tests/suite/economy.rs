@@ -5,10 +5,13 @@
 use crate::scripted;
 
 use autocomp_agents::{
-    ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply,
+    ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply, RewriterProposer,
 };
-use autocomp_core::{Draft, Duplicates, Event, Plan, Proposal, SearchSettings};
-use autocomp_runner::{Notice, RunError, RunSession, RunView};
+use autocomp_core::{
+    Draft, Duplicates, Event, MenuItem, Plan, PlanChoice, Proposal, RewriteError, RewritePlan,
+    Rewriter, SearchSettings,
+};
+use autocomp_runner::{NewRun, Notice, RunError, RunSession, RunView};
 use scripted::{Scripted, Toy, events, new_run, options, run_whole, settings};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -94,6 +97,72 @@ fn a_winner_that_cannot_be_confirmed_is_struck() {
     assert!(matches!(error, Err(RunError::EvaluatorChanged { .. })));
     let error = session.confirm_by(vec![Arc::new(Toy::default())]);
     assert!(matches!(error, Err(RunError::EvaluatorChanged { .. })));
+}
+
+/// Knows many changes of a kernel, of which the last one alone helps.
+#[derive(Debug)]
+struct Patient;
+
+impl Patient {
+    const CHANGES: u32 = 20;
+}
+
+impl Rewriter for Patient {
+    fn plan(&self, _: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+        let is_new = |payload: &String| choice.earlier.iter().all(|it| it.payload != *payload);
+        let changes = (1..=Self::CHANGES).map(|it| it.to_string());
+        let payload = changes.filter(is_new).nth(choice.plan as usize);
+        Ok(RewritePlan {
+            menu_item: MenuItem::OTHER.to_owned(),
+            text: String::new(),
+            payload: payload.ok_or(RewriteError::Nothing)?,
+        })
+    }
+
+    fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
+        let change: i64 = payload.parse().unwrap();
+        let first = match (change == i64::from(Self::CHANGES), draft) {
+            (true, 0) => 1,
+            (false, 0) => -change,
+            _ => return Err(RewriteError::Nothing),
+        };
+        Ok(source.replacen('0', &first.to_string(), 1))
+    }
+}
+
+#[test]
+fn an_iteration_that_begins_at_the_same_kernel_asks_for_what_was_not_asked_for() {
+    let root = scripted::scratch();
+    let settings = SearchSettings {
+        repairs: 0,
+        polish: 0,
+        iterations: 12,
+        patience: 12,
+        slack: 1.0,
+        newcomers: 0,
+        ..settings()
+    };
+    let evaluator = Arc::new(Toy::default());
+    let new = NewRun {
+        menu: vec![MenuItem {
+            id: MenuItem::OTHER.to_owned(),
+            ..MenuItem::default()
+        }],
+        ..new_run(settings, 4)
+    };
+    let mut session = RunSession::create(&root.path().join("run"), new, &*evaluator).unwrap();
+    let end = scripted::runtime().block_on(session.execute(
+        Arc::new(RewriterProposer::new(Arc::new(Patient))),
+        Arc::clone(&evaluator) as _,
+        &options(2),
+        &mut |_: &Notice<'_>| {},
+        &CancellationToken::new(),
+    ));
+    let progress = end.unwrap().progress;
+    assert!(
+        progress.speedup().is_some_and(|it| 1.0 < it),
+        "{progress:?}"
+    );
 }
 
 /// A model that thinks about the first plan until it is told to go on.

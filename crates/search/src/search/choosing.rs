@@ -132,3 +132,14 @@ impl Search {
 fn is_planning(key: TaskKey) -> bool {
     key == key.to_plan()
 }
+
+/// Returns the first place that holds the kernel of a plan, and the number of the plan among
+/// those for the kernel.
+pub(super) fn turn(iteration: &Iteration, plan: TaskKey) -> (u32, u32) {
+    let own = plan.parent as usize;
+    let is_same = |place: &usize| iteration.parents[*place] == iteration.parents[own];
+    let same: Vec<usize> = (0..own).filter(is_same).collect();
+    let n_before: usize = same.iter().map(|place| iteration.slots[*place].len()).sum();
+    let first = same.first().unwrap_or(&own);
+    (*first as u32, n_before as u32 + plan.plan)
+}

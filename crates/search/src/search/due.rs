@@ -1,5 +1,6 @@
 //! The state into what comes next: events that follow, and tasks that may run.
 
+use super::choosing::turn;
 use super::{Candidate, Phase, Search};
 use crate::allotment::{Allotment, allot};
 use crate::exhaustive::deal;
@@ -118,11 +119,14 @@ impl Search {
         }
         if iteration.plans_due().contains(&key) {
             let kind = iteration.kind(key).clone();
+            let (place, number) = turn(iteration, key);
             return Some(Task::Plan {
                 key,
                 seed,
                 parent,
                 kernel,
+                place,
+                number,
                 menu: self.menu_for(&kind, parent, key.iteration, seed),
                 kind,
                 first_asked: self.first_asked(false, seed),

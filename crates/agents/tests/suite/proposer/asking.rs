@@ -73,12 +73,15 @@ fn plan_request(plan: u32) -> PlanRequest {
     };
     PlanRequest {
         key: third(key(plan, 0, Purpose::Plan)),
+        place: 0,
+        number: plan,
         seed: Seed(7),
         iterations: 8,
         kernel: KERNEL.to_owned(),
         evaluation: Arc::new(evaluation()),
         ancestors: [ancestor(3000), ancestor(2000)].into(),
         tried: Arc::default(),
+        earlier: Arc::default(),
         lessons: Arc::default(),
         first_asked: None,
         kind: PlanKind::Step,

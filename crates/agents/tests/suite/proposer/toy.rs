@@ -111,12 +111,15 @@ pub fn key(plan: u32, draft: u32, purpose: Purpose) -> TaskKey {
 pub fn plan_request(plan: u32) -> PlanRequest {
     PlanRequest {
         key: key(plan, 0, Purpose::Plan),
+        place: 0,
+        number: plan,
         seed: Seed(7),
         iterations: 8,
         kernel: KERNEL.to_owned(),
         evaluation: Arc::new(evaluation()),
         ancestors: Arc::default(),
         tried: Arc::default(),
+        earlier: Arc::default(),
         lessons: Arc::default(),
         first_asked: None,
         kind: PlanKind::Step,

@@ -35,7 +35,9 @@ use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
 use autocomp_nests::Refusal;
-use autocomp_rewriting::{Drafts, Origin, Proposed, Ranking, menu_item, of_payload, payload};
+use autocomp_rewriting::{
+    Drafts, Earlier, Origin, Proposed, Ranking, menu_item, of_payload, payload,
+};
 use change::Change;
 use program::Program;
 
@@ -153,7 +155,9 @@ impl Rewriter for CudaRewriter {
                 None => RewriteError::Nothing,
             });
         }
+        let earlier = Earlier::of(choice);
         let proposals = found.into_iter().enumerate().map(|(idx, it)| Proposed {
+            is_earlier: earlier.has(&it.schedule),
             score: it.score,
             stream: idx.to_string(),
             is_named: menu_item(it.ids(), choice.menu).is_some(),

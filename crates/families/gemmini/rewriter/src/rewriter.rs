@@ -23,12 +23,12 @@ use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
 use autocomp_rewriting::{
-    Chance, DRAFTS, Drafts, Memory, Proposed, Ranking, menu_item, of_payload, payload,
+    Chance, DRAFTS, Drafts, Earlier, Memory, Ranking, menu_item, of_payload, payload,
 };
 use script::{Scripted, names, script};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use turn::Turn;
+use turn::proposed;
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 64;
@@ -138,17 +138,19 @@ impl GemminiRewriter {
     }
 
     /// Returns the steps of the first few variants that compute the same as
-    /// the kernel, if there are any, in an order that chance perturbs.
+    /// the kernel and are not `earlier` ones, if there are any, in an order that chance perturbs.
     fn right_variants(
         &self,
         known: &Known,
         family: &Family,
         chance: Chance,
+        earlier: &Earlier<Vec<Step>>,
     ) -> Option<Vec<Vec<Step>>> {
         let mut order: Vec<(f64, &Variant)> = family
             .variants
             .iter()
             .enumerate()
+            .filter(|(_, variant)| !earlier.has(&variant.steps))
             .map(|(idx, variant)| {
                 let stream = format!("{} {idx}", family.key);
                 (chance.moved(variant.score, &stream), variant)
@@ -385,26 +387,11 @@ impl Rewriter for GemminiRewriter {
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let known = self.known(source)?;
         let chance = RANKING.chance(source, choice);
-        let turn = Turn::of(choice);
-        let families = known.proposals.families.iter().filter_map(|family| {
-            let best = family.variants.first()?.score;
-            let turn = if family.is_schedule {
-                turn.penalty(family)
-            } else {
-                0.0
-            };
-            Some(Proposed {
-                proposal: family,
-                score: best + turn,
-                stream: family.key.clone(),
-                is_named: menu_item(family.menu_items.iter().copied(), choice.menu).is_some(),
-                kind: family.key.split(" + ").next().unwrap_or_default(),
-            })
-        });
-        let order = RANKING.order(chance, families);
+        let earlier = Earlier::of(choice);
+        let order = RANKING.order(chance, proposed(&known.proposals, choice, &earlier));
         let mut skipped = 0;
         for family in order {
-            let Some(drafts) = self.right_variants(&known, family, chance) else {
+            let Some(drafts) = self.right_variants(&known, family, chance, &earlier) else {
                 continue;
             };
             if skipped < choice.plan {

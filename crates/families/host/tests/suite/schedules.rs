@@ -131,6 +131,7 @@ fn choice(menu: &[MenuItem], iteration: u32, plan: u32) -> PlanChoice<'_> {
         iteration,
         place: 0,
         plan,
+        earlier: &[],
     }
 }
 

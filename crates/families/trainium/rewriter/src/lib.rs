@@ -19,7 +19,9 @@ use std::sync::Arc;
 use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
-use autocomp_rewriting::{Drafts, Memory, Proposed, Ranking, menu_item, of_payload, payload};
+use autocomp_rewriting::{
+    Drafts, Earlier, Memory, Proposed, Ranking, menu_item, of_payload, payload,
+};
 
 use autocomp_trainium_sim::Input;
 use autocomp_trainium_sim::timing::Machine;
@@ -148,8 +150,10 @@ impl Rewriter for NkiRewriter {
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let found = self.proposals(source)?;
+        let earlier = Earlier::of(choice);
         let proposals = found.all.iter().enumerate().map(|(at, proposal)| Proposed {
             proposal,
+            is_earlier: earlier.has(&proposal.steps),
             score: proposal.estimate.max(1.0).ln(),
             stream: at.to_string(),
             is_named: menu_item(proposal.menu_items.iter().copied(), choice.menu).is_some(),

@@ -60,6 +60,7 @@ fn drafts(rewriter: &dyn Rewriter, source: &str, plans: u32) -> Vec<(String, Str
             iteration: plan / 4,
             place: 0,
             plan,
+            earlier: &[],
         };
         let Ok(planned) = rewriter.plan(source, choice) else {
             break;

@@ -11,6 +11,7 @@ fn choice(menu: &[MenuItem], plan: u32) -> PlanChoice<'_> {
         iteration: 1,
         place: 0,
         plan,
+        earlier: &[],
     }
 }
 

@@ -39,6 +39,7 @@ fn choice(menu: &[MenuItem], plan: u32) -> PlanChoice<'_> {
         iteration: 1,
         place: 0,
         plan,
+        earlier: &[],
     }
 }
 

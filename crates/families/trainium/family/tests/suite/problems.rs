@@ -179,6 +179,7 @@ fn a_kernel_with_many_possible_changes_has_plans() {
         iteration: 1,
         place: 0,
         plan: 0,
+        earlier: &[],
     };
     let plan = rewriter.plan(problem.kernel("baseline").expect("kernel"), choice);
     assert!(plan.is_ok(), "{plan:?}");

@@ -61,6 +61,7 @@ pub(crate) fn climb<E>(
                     iteration: round,
                     place: place as u32,
                     plan,
+                    earlier: &[],
                 };
                 let Ok(plan) = rewriter.plan(text, choice) else {
                     break;

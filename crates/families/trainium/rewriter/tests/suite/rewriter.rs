@@ -216,6 +216,7 @@ fn plans_are_repeatable_and_drafts_right() {
                 iteration: 1,
                 place: 0,
                 plan,
+                earlier: &[],
             };
             let found = match one.plan(&source, choice) {
                 Ok(found) => found,
@@ -267,6 +268,7 @@ fn chains_are_offered_without_narrow_types_too() {
             iteration: 1,
             place: 0,
             plan,
+            earlier: &[],
         };
         let Ok(found) = rewriter.plan(&source, choice) else {
             break;
