@@ -27,6 +27,7 @@ use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_riscv::Mode;
 use autocomp_riscv_machine::{CallReport, ObservedBlock};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Profile of a call, and its timeline if that was wanted.
@@ -160,10 +161,9 @@ impl<'a, P: Platform> Trial<'a, P> {
             None => warm.before,
         };
         let (Some(cold_report), Some(warm_report)) = (cold_report, warm.report) else {
-            return Ok(Some((
-                Verdict::cut(Cost::cycles(self.bound.unwrap_or_default())),
-                None,
-            )));
+            let bound = Cost::cycles(self.bound.unwrap_or_default());
+            let verdict = Verdict::cut(bound, &self.work(&right.report));
+            return Ok(Some((verdict, None)));
         };
         let reports = [cold_report, warm_report];
         let ranked = self.ranked();
@@ -415,6 +415,8 @@ impl<'a, P: Platform> Trial<'a, P> {
             }
         }
         let ranked = reports[self.ranked()];
+        let mut figures = self.work(&ranked);
+        figures.insert("cold_cycles".to_owned(), reports[0].cycles);
         let measurement = Measurement {
             cost: Cost::cycles(ranked.cycles),
             floor: Cost::cycles(evaluator.ideal),
@@ -423,16 +425,7 @@ impl<'a, P: Platform> Trial<'a, P> {
             ratio_to_baseline: None,
             engine: evaluator.platform.engine().to_owned(),
             compiler: evaluator.toolchain().name.clone(),
-            figures: [
-                // The runtime's included, which are few and the same for all kernels.
-                (
-                    "code_bytes".to_owned(),
-                    self.program.code.end - self.program.code.start,
-                ),
-                ("cold_cycles".to_owned(), reports[0].cycles),
-                ("instructions".to_owned(), ranked.instructions),
-            ]
-            .into(),
+            figures,
         };
         let verdict = Verdict {
             outcome: Outcome::Ok,
@@ -441,6 +434,20 @@ impl<'a, P: Platform> Trial<'a, P> {
             feedback: Some(feedback),
         };
         Ok((verdict, profiled))
+    }
+
+    /// Returns the figures of a call that do not depend on its time.
+    fn work(&self, report: &CallReport) -> BTreeMap<String, u64> {
+        // The runtime's included, which are few and the same for all kernels.
+        let code_bytes = self.program.code.end - self.program.code.start;
+        let mut figures = BTreeMap::from([
+            (Measurement::CODE_BYTES.to_owned(), code_bytes),
+            (Measurement::INSTRUCTIONS.to_owned(), report.instructions),
+        ]);
+        if 0 < report.spills {
+            figures.insert(Measurement::SPILLS.to_owned(), report.spills);
+        }
+        figures
     }
 
     /// Says why a right kernel cannot have taken only `cycles` cycles, by what `feedback`

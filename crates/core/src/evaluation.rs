@@ -198,6 +198,37 @@ pub struct Measurement {
     pub figures: BTreeMap<String, u64>,
 }
 
+impl Measurement {
+    /// Figures of a kernel that are known however far it was timed: instructions that a call
+    /// executes, those of them that load or store vector registers kept on the stack, and bytes
+    /// of code.
+    pub const INSTRUCTIONS: &str = "instructions";
+    /// See [`INSTRUCTIONS`](Self::INSTRUCTIONS).
+    pub const SPILLS: &str = "spills";
+    /// See [`INSTRUCTIONS`](Self::INSTRUCTIONS).
+    pub const CODE_BYTES: &str = "code_bytes";
+}
+
+/// Returns what figures say of the work of a kernel that was not timed to the end, as the end of
+/// a sentence.
+fn work_in_words(figures: &BTreeMap<String, u64>) -> String {
+    let words = [
+        (Measurement::INSTRUCTIONS, "instructions"),
+        (
+            Measurement::SPILLS,
+            "of them load or store vector registers kept on the stack",
+        ),
+        (Measurement::CODE_BYTES, "bytes of code"),
+    ];
+    let words = words.into_iter();
+    let told = words.filter_map(|(name, text)| Some(format!("{} {text}", figures.get(name)?)));
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => String::new(),
+        false => format!("; it has {}", told.join(", ")),
+    }
+}
+
 /// Cost attributed to one source line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LineCost {
@@ -277,9 +308,10 @@ impl Evaluation {
     }
 
     /// Returns the evaluation of a right kernel that costs more than `bound`: the same
-    /// however far it was timed.
+    /// however far it was timed. Of `figures`, which are those of a
+    /// [measurement](Measurement::figures), those are told that do not depend on it.
     #[must_use]
-    pub fn cut(key: ContentHash, bound: Cost) -> Self {
+    pub fn cut(key: ContentHash, bound: Cost, figures: &BTreeMap<String, u64>) -> Self {
         Self {
             key,
             outcome: Outcome::Cut,
@@ -288,7 +320,8 @@ impl Evaluation {
                 severity: Severity::Error,
                 code: "cut".to_owned(),
                 message: format!(
-                    "it is right and costs more than {bound}, with which it cannot survive; it was not timed any further"
+                    "it is right and costs more than {bound}, with which it cannot survive; it was not timed any further{}",
+                    work_in_words(figures)
                 ),
                 location: None,
                 notes: Vec::new(),
@@ -308,12 +341,15 @@ impl Evaluation {
     pub fn within(self, bound: Option<Cost>) -> Self {
         match (bound, self.cost()) {
             // A verdict that contradicts itself is not made sound by it.
-            (Some(bound), Some(cost)) if self.outcome == Outcome::Ok && bound.beats(cost) => Self {
-                tiers: self.tiers,
-                worker: self.worker,
-                device: self.device,
-                ..Self::cut(self.key, bound)
-            },
+            (Some(bound), Some(cost)) if self.outcome == Outcome::Ok && bound.beats(cost) => {
+                let figures = self.measurement.map(|it| it.figures).unwrap_or_default();
+                Self {
+                    tiers: self.tiers,
+                    worker: self.worker,
+                    device: self.device,
+                    ..Self::cut(self.key, bound, &figures)
+                }
+            }
             _ => self,
         }
     }

@@ -1,6 +1,7 @@
 //! What a cascade finds out about one kernel.
 
 use autocomp_core::{ContentHash, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome};
+use std::collections::BTreeMap;
 
 /// What is to be said of a kernel.
 #[derive(Clone, Debug)]
@@ -27,10 +28,10 @@ impl Verdict {
         }
     }
 
-    /// Makes the verdict on a right kernel that costs more than `bound`.
+    /// Makes the verdict on a right kernel that costs more than `bound`, by [`Evaluation::cut`].
     #[must_use]
-    pub fn cut(bound: Cost) -> Self {
-        let evaluation = Evaluation::cut(ContentHash([0; 32]), bound);
+    pub fn cut(bound: Cost, figures: &BTreeMap<String, u64>) -> Self {
+        let evaluation = Evaluation::cut(ContentHash([0; 32]), bound, figures);
         Self::failed(evaluation.outcome, evaluation.diagnostics)
     }
 

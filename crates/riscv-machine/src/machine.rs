@@ -36,6 +36,9 @@ pub struct CallReport {
     pub issue_cycles: u64,
     /// Instructions retired.
     pub instructions: u64,
+    /// Of these, those that load or store whole vector registers, as compilers do with what they
+    /// keep on the stack.
+    pub spills: u64,
     /// The kernel's return value (`a0`).
     pub value: u64,
     /// Where the core's cycles went during the call.
@@ -76,6 +79,7 @@ pub struct Spin {
 pub struct Call {
     start_cycle: u64,
     start_instructions: u64,
+    start_spills: u64,
     statistics: CoreStatistics,
     limits: Limits,
 }
@@ -224,6 +228,7 @@ impl<C: Coprocessor> Machine<C> {
         Call {
             start_cycle,
             start_instructions,
+            start_spills: self.spills(),
             statistics: self.hart.statistics(),
             limits: Limits {
                 instructions: start_instructions.saturating_add(limits.instructions),
@@ -304,6 +309,7 @@ impl<C: Coprocessor> Machine<C> {
             cycles: idle - call.start_cycle,
             issue_cycles: returned - call.start_cycle,
             instructions: self.hart.instructions() - call.start_instructions,
+            spills: self.spills() - call.start_spills,
             value: self.hart.register(10),
             core: self.hart.statistics().since(&call.statistics),
         }))
@@ -313,6 +319,10 @@ impl<C: Coprocessor> Machine<C> {
     /// The machine's state is of no further use afterwards.
     pub fn give_up(&mut self) -> Stop {
         Stop::Limit(self.spin())
+    }
+
+    fn spills(&self) -> u64 {
+        self.hart.vectors().map_or(0, |unit| unit.whole_accesses())
     }
 
     fn is_over(&self, limits: Limits) -> bool {

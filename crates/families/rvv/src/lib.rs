@@ -12,8 +12,10 @@ mod machine;
 mod platform;
 mod profile;
 mod remedies;
+mod vector_work;
 
 pub use family::Rvv;
 pub use machine::Machine;
 pub use platform::RvvPlatform;
 pub use profile::{CauseCycles, LineCycles, VectorProfile, Without};
+pub use vector_work::VectorWork;

@@ -1,6 +1,7 @@
 //! Where the cycles of a call go, by line and cause.
 
 use crate::platform::RvvPlatform;
+use crate::vector_work::VectorWork;
 use autocomp_bare_metal::{Kernel, RankedCall};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
 use autocomp_eval::profile::Section;
@@ -22,6 +23,8 @@ pub struct VectorProfile {
     pub ideal_cycles: u64,
     /// Instructions retired.
     pub instructions: u64,
+    /// What of it is done on vectors.
+    pub vectors: VectorWork,
     /// Cycles by cause, most first.
     pub causes: Vec<CauseCycles>,
     /// Cycles by line, most first.
@@ -71,8 +74,13 @@ impl VectorProfile {
         let program = call.session.program();
         let mut sums = BTreeMap::<Option<u32>, (u64, [f64; 10])>::new();
         let mut all = [0.0; 10];
+        let mut vectors = VectorWork::of_source(kernel.source);
         for (pc, spent) in call.session.hart().causes() {
             let line = kernel.location(program, pc).map(|it| it.line);
+            let code = call.session.memory().host(pc, 4);
+            if let Some(bits) = code.and_then(|it| it.first_chunk()) {
+                vectors.add(u32::from_le_bytes(*bits), line, &spent);
+            }
             let (count, cycles) = sums.entry(line).or_default();
             *count += spent.count;
             for (idx, more) in spent.cycles.into_iter().enumerate() {
@@ -98,6 +106,7 @@ impl VectorProfile {
             cycles: report.cycles,
             ideal_cycles: evaluator.ideal_cycles(),
             instructions: report.instructions,
+            vectors,
             causes: by_cause(all),
             lines,
             without: Vec::new(),
@@ -158,7 +167,11 @@ impl VectorProfile {
                     column: None,
                 },
                 cost: Cost::cycles(line.cycles),
-                cause: in_words(&line.causes),
+                cause: format!(
+                    "{} instructions; {}",
+                    grouped(line.instructions),
+                    in_words(&line.causes)
+                ),
             })
         };
         Feedback {
@@ -191,10 +204,12 @@ impl VectorProfile {
 
     fn sentence(&self) -> String {
         let mut text = format!(
-            "{} cycles for {} instructions; no kernel takes less than {} cycles.",
+            "{} cycles for {} instructions{}; no kernel takes less than {} cycles.{}",
             grouped(self.cycles),
             grouped(self.instructions),
+            self.vectors.share(),
             grouped(self.ideal_cycles),
+            self.vectors.spills(),
         );
         if let Some(first) = self.causes.first() {
             let percent = 100.0 * first.cycles as f64 / self.cycles.max(1) as f64;
@@ -209,6 +224,7 @@ impl VectorProfile {
         if 1 < self.causes.len() {
             let _ = write!(text, " Then: {}.", in_words(&self.causes[1..]));
         }
+        text += &self.vectors.waiting_stores(self.cycles);
         if let Some(best) = self.without.iter().min_by_key(|it| it.cycles) {
             let _ = write!(
                 text,
@@ -245,7 +261,8 @@ fn advice(cause: &str) -> Advice {
         ),
         Some(Cause::MemoryPort) => (
             "wait for the port to memory",
-            "blocks of registers, so that what is loaded is used several times",
+            "blocks of registers, so that what is loaded is used several times, or loads and \
+             arithmetic by turns where nothing is used twice",
         ),
         Some(Cause::Elements) => (
             "go to strided, indexed or segment accesses, which take elements one by one",

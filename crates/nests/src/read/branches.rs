@@ -132,7 +132,10 @@ impl<'s> Reader<'s> {
                 .iter()
                 .any(|it| then_changes.contains(&it.name))
             {
-                return self.refused(node, "changes what its condition depends on");
+                return self.refused(
+                    node,
+                    "changes what its condition depends on, before its `else`: where both cannot happen, write two `if`s",
+                );
             }
             result.extend(self.guarded(node, &opposite, otherwise.to_vec())?);
         }

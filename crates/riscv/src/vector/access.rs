@@ -51,7 +51,7 @@ impl VectorUnit {
         &mut self,
         fields: Fields,
         x: &[u64],
-        memory: &mut dyn VectorMemory,
+        memory: &mut impl VectorMemory,
     ) -> Executed {
         let is_store = fields.get(6, 0) == 0x27;
         ensure(fields.get(28, 28) == 0, "elements are at most 64 bits wide")?;
@@ -154,7 +154,7 @@ impl VectorUnit {
     }
 
     /// Accesses the elements of all segments, one after the other.
-    fn access_elements(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+    fn access_elements(&mut self, access: Access, memory: &mut impl VectorMemory) -> Executed {
         let Access {
             fields,
             bytes,
@@ -188,7 +188,7 @@ impl VectorUnit {
 
     /// Stores the elements of all segments, the last one first: which of those that overlap stays
     /// is not said, and a program may not rely on it.
-    fn store_backwards(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+    fn store_backwards(&mut self, access: Access, memory: &mut impl VectorMemory) -> Executed {
         for idx in (self.vstart..self.vl).rev() {
             if self.is_active(access.fields, idx)
                 && self.access_segment(access, idx, memory).is_err()
@@ -222,7 +222,7 @@ impl VectorUnit {
         &mut self,
         access: Access,
         idx: usize,
-        memory: &mut dyn VectorMemory,
+        memory: &mut impl VectorMemory,
     ) -> Executed {
         let Access { bytes, count, .. } = access;
         let first = self.address(access, idx);
@@ -241,7 +241,7 @@ impl VectorUnit {
     }
 
     /// Accesses elements that lie one behind the other in memory as in registers.
-    fn access_run(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+    fn access_run(&mut self, access: Access, memory: &mut impl VectorMemory) -> Executed {
         if !self.has_body() {
             return Ok(());
         }
@@ -286,7 +286,7 @@ impl VectorUnit {
     ///
     /// It is cut where there is no memory, not where a rule of the surroundings forbids what
     /// hardware would not notice: what lies there is then anything, and may not be relied on.
-    fn load_first(&mut self, access: Access, memory: &mut dyn VectorMemory) -> Executed {
+    fn load_first(&mut self, access: Access, memory: &mut impl VectorMemory) -> Executed {
         self.has_loaded_first = true;
         if self.cuts_first_loads && self.vstart == 0 {
             self.vl = self.vl.div_ceil(2);
@@ -325,11 +325,12 @@ impl VectorUnit {
         fields: Fields,
         base: u64,
         width: usize,
-        memory: &mut dyn VectorMemory,
+        memory: &mut impl VectorMemory,
     ) -> Executed {
         let count = fields.get(31, 29) + 1;
         let is_store = fields.get(6, 0) == 0x27;
         self.has_shown_length = true;
+        self.whole_accesses += 1;
         let is_known = fields.is_unmasked() && count.is_power_of_two() && (!is_store || width == 1);
         ensure(is_known, "no vector load or store has this encoding")?;
         self.aligned(fields.vd(), count.ilog2() as i32)?;
@@ -357,7 +358,7 @@ impl VectorUnit {
         fields: Fields,
         base: u64,
         width: usize,
-        memory: &mut dyn VectorMemory,
+        memory: &mut impl VectorMemory,
     ) -> Executed {
         let is_plain = width == 1 && fields.is_unmasked() && fields.get(31, 29) == 0;
         if !is_plain {

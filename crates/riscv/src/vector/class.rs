@@ -129,6 +129,19 @@ impl VectorClass {
         )
     }
 
+    /// Returns the class of an instruction; nothing if its opcode is none of vectors. Scalar loads
+    /// and stores of floats share two opcodes with those of vectors and are none.
+    #[must_use]
+    pub fn of_instruction(bits: u32) -> Option<Self> {
+        let is_vector = match bits & 0x7f {
+            0x57 => true,
+            // Widths of 16 to 128 bits are those of float registers.
+            0x07 | 0x27 => !(1..=4).contains(&(bits >> 12 & 7)),
+            _ => false,
+        };
+        is_vector.then(|| Self::of(bits))
+    }
+
     /// Returns the class of an instruction with one of the opcodes of vectors. What is no
     /// instruction has any class.
     pub(crate) fn of(bits: u32) -> Self {

@@ -64,7 +64,7 @@ impl VectorUnit {
         &mut self,
         bits: u32,
         scalars: &mut Scalars<'_>,
-        memory: &mut dyn VectorMemory,
+        memory: &mut impl VectorMemory,
     ) -> Executed {
         let fields = Fields(bits);
         if fields.get(6, 0) != 0x57 {

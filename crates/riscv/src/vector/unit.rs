@@ -108,6 +108,9 @@ pub struct VectorUnit {
     is_aligned: bool,
     /// Whether a program has seen how long registers are.
     pub(super) has_shown_length: bool,
+    /// Accesses that loaded or stored whole registers, as compilers do with those that they keep
+    /// on the stack.
+    pub(super) whole_accesses: u64,
     /// Whether loads that end at the first fault load no more than half of what was asked for.
     pub(super) cuts_first_loads: bool,
     /// Whether a program has executed such a load.
@@ -139,6 +142,7 @@ impl VectorUnit {
             has_half,
             is_aligned: false,
             has_shown_length: false,
+            whole_accesses: 0,
             cuts_first_loads: false,
             has_loaded_first: false,
         }
@@ -177,6 +181,13 @@ impl VectorUnit {
     #[must_use]
     pub fn has_shown_length(&self) -> bool {
         self.has_shown_length
+    }
+
+    /// Returns how many loads and stores of whole registers have been executed since the unit was
+    /// made.
+    #[must_use]
+    pub fn whole_accesses(&self) -> u64 {
+        self.whole_accesses
     }
 
     /// Returns `vl`, the bytes of an element and the base-2 logarithm of LMUL; where `vtype` is
@@ -234,6 +245,7 @@ impl VectorUnit {
         *self = Self {
             is_aligned: self.is_aligned,
             has_shown_length: self.has_shown_length,
+            whole_accesses: self.whole_accesses,
             cuts_first_loads: self.cuts_first_loads,
             has_loaded_first: self.has_loaded_first,
             ..Self::new(8 * self.register_bytes, self.has_half, self.agnostic)

@@ -10,6 +10,7 @@ fn no_way_is_busy_for_longer_than_the_call_and_the_core_not_while_it_waits() {
         cycles: 100,
         issue_cycles: 90,
         instructions: 30,
+        spills: 0,
         value: 0,
         core: CoreStatistics {
             accelerator_wait_cycles: 20,

@@ -1,0 +1,81 @@
+//! What is told of vectors in a call: whose doing they are, what is kept on the stack, what waits.
+
+use crate::attacks::bench_of;
+use autocomp_catalog::Catalog;
+use autocomp_core::{Evaluation, Measurement, Outcome};
+
+/// A sum of bytes whose loads are a turn ahead of their use, with `restrict`.
+const AHEAD: &str = include_str!("../kernels/loads_ahead.c");
+
+fn evaluate(source: &str) -> Evaluation {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let bench = bench_of(&catalog, "rvv/vadd-i8-1000", "rvv-k230");
+    let found = bench.evaluate(source).expect("an evaluation");
+    assert_eq!(found.outcome, Outcome::Ok, "{:?}", found.diagnostics);
+    found
+}
+
+fn told(found: &Evaluation) -> &str {
+    let feedback = found.feedback.as_ref().expect("feedback");
+    &feedback.bottleneck
+}
+
+fn spills(found: &Evaluation) -> u64 {
+    let figures = &found.measurement.as_ref().expect("a cost").figures;
+    figures.get(Measurement::SPILLS).copied().unwrap_or(0)
+}
+
+/// What the prompt says of `restrict` holds of the compiler that is pinned.
+#[test]
+fn registers_kept_on_the_stack_are_counted_and_told_with_their_lines() {
+    let unrolled = evaluate(AHEAD);
+    let kept = evaluate(&AHEAD.replace("  for (", "#pragma clang loop unroll(disable)\n  for ("));
+    let plain = evaluate(&AHEAD.replace("*restrict ", "*"));
+    assert!(0 < spills(&unrolled), "{}", told(&unrolled));
+    let sentence = format!(
+        " {} of these instructions store whole vector registers",
+        spills(&unrolled)
+    );
+    assert!(told(&unrolled).contains(&sentence), "{}", told(&unrolled));
+    assert!(
+        told(&unrolled).contains("most in lines"),
+        "{}",
+        told(&unrolled)
+    );
+    for without in [&kept, &plain] {
+        assert_eq!(spills(without), 0);
+        assert!(!told(without).contains("whole vector registers"));
+        let [fast, slow] = [without, &unrolled].map(|it| it.cost().expect("a cost").value);
+        assert!(2 * fast < slow, "{fast} {slow}");
+    }
+}
+
+#[test]
+fn a_kernel_that_is_cut_keeps_what_is_known_without_its_time() {
+    let found = evaluate(AHEAD);
+    let instructions = found.measurement.as_ref().expect("a cost").figures["instructions"];
+    let expected = format!(
+        "it has {instructions} instructions, {} of them load or store vector registers kept on the stack",
+        spills(&found)
+    );
+    let bound = autocomp_core::Cost::cycles(875);
+    let cut = found.within(Some(bound));
+    assert_eq!(cut.outcome, Outcome::Cut);
+    let message = &cut.diagnostics[0].message;
+    assert!(message.contains(&expected), "{message}");
+}
+
+#[test]
+fn vectors_that_the_compiler_makes_of_plain_loops_are_told_as_such() {
+    let plain = evaluate(
+        "void solution(int8_t X[1000], int8_t Y[1000], int8_t Z[1000]) {\n  for (int i = 0; i < 1000; i++) {\n    int sum = (37 * X[i] + 21 * Y[i] + 16) >> 5;\n    Z[i] = sum < -128 ? -128 : sum > 127 ? 127 : sum;\n  }\n}\n",
+    );
+    assert!(
+        told(&plain).contains("which the compiler has made of plain loops"),
+        "{}",
+        told(&plain)
+    );
+    let by_hand = evaluate(AHEAD);
+    assert!(!told(&by_hand).contains("plain loops"));
+    assert!(told(&by_hand).contains(" narrow"), "{}", told(&by_hand));
+}
