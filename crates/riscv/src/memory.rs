@@ -31,6 +31,9 @@ const FROM_DEVICE: u8 = 32;
 /// Attributes for which a CPU load has to take the slow path.
 const LOAD_CLOSED: u8 = READ_RESTRICTED | WATCHED | FROM_DEVICE;
 
+/// A store to such a page is not the usual case.
+const STORE_CLOSED: u8 = WRITE_RESTRICTED | WATCHED | CODE | HOOKED;
+
 /// Simulated physical memory.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -194,6 +197,31 @@ impl Memory {
         self.bytes.get(offset..)?.first_chunk().copied()
     }
 
+    /// Returns the bytes of a CPU load of a page at most if it needs no further check.
+    #[inline(always)]
+    pub fn run_open(&self, address: u64, len: usize) -> Option<&[u8]> {
+        let (offset, end) = self.open_run(address, len, LOAD_CLOSED)?;
+        self.bytes.get(offset..end)
+    }
+
+    /// Returns the bytes of a CPU store of a page at most, to be filled, if it needs no further
+    /// check.
+    #[inline(always)]
+    pub fn run_open_mut(&mut self, address: u64, len: usize) -> Option<&mut [u8]> {
+        let (offset, end) = self.open_run(address, len, STORE_CLOSED)?;
+        self.bytes.get_mut(offset..end)
+    }
+
+    #[inline(always)]
+    fn open_run(&self, address: u64, len: usize, closed: u8) -> Option<(usize, usize)> {
+        let offset = address.wrapping_sub(self.base) as usize;
+        let end = offset.checked_add(len)?;
+        let first = *self.pages.get(offset >> PAGE_SHIFT)?;
+        let last = *self.pages.get(end.checked_sub(1)? >> PAGE_SHIFT)?;
+        let is_open = (first | last) & closed == 0 && len <= 1 << PAGE_SHIFT;
+        is_open.then_some((offset, end))
+    }
+
     /// Stores to an address aligned to `N` if a CPU store needs no further
     /// check; returns whether it did.
     #[inline(always)]
@@ -202,7 +230,7 @@ impl Memory {
         let Some(attributes) = self.pages.get(offset >> PAGE_SHIFT) else {
             return false;
         };
-        if attributes & (WRITE_RESTRICTED | WATCHED | CODE | HOOKED) != 0 || offset & (N - 1) != 0 {
+        if attributes & STORE_CLOSED != 0 || offset & (N - 1) != 0 {
             return false;
         }
         let bytes = self.bytes.get_mut(offset..);

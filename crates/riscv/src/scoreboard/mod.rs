@@ -9,6 +9,7 @@
 mod branches;
 mod config;
 mod hierarchy;
+mod plans;
 mod profile;
 mod sources;
 mod vectors;
@@ -124,7 +125,9 @@ impl Scoreboard {
 
     /// Returns when everything is over that has been issued, which is no earlier than `now`.
     pub fn drained(&self, now: u64) -> u64 {
-        self.vectors.as_ref().map_or(now, |it| it.over.max(now))
+        self.vectors
+            .as_ref()
+            .map_or(now, |it| it.course.over.max(now))
     }
 
     /// Lets an instruction issue that may at `now`; returns when it does. `result` is the register
@@ -201,7 +204,7 @@ impl Scoreboard {
     pub fn load(&mut self, address: u64, bytes: u64, result: u8, begun: u64) {
         let mut there = self.hierarchy.load(address, bytes, begun);
         if let Some(vectors) = &self.vectors {
-            there = there.max(vectors.stored(address, bytes));
+            there = there.max(vectors.course.stored(address, bytes));
         }
         if there > begun && result != 0 {
             let late = there - begun;
@@ -241,7 +244,7 @@ impl Scoreboard {
         let Some(vectors) = &mut self.vectors else {
             return start + self.slot;
         };
-        let begun = vectors.place(start, self.profile.as_deref_mut());
+        let begun = vectors.course.place(start, self.profile.as_deref_mut());
         let (free, hierarchy) = (&mut self.free, &mut self.hierarchy);
         let ready = vectors.send(issue, state, begun, free, hierarchy);
         if result != 0 {

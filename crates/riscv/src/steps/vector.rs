@@ -18,10 +18,16 @@ struct Port<'a> {
 
 impl Port<'_> {
     fn check(&self, address: u64, width: usize, kind: AccessKind) -> Result<(), Trap> {
-        match self.is_aligned && !address.is_multiple_of(width as u64) {
-            true => Err(Trap::misaligned(self.pc, address, width as u64, kind)),
-            false => Ok(()),
+        match self.is_allowed(address, width) {
+            true => Ok(()),
+            false => Err(Trap::misaligned(self.pc, address, width as u64, kind)),
         }
+    }
+
+    /// Returns whether elements of `width` bytes may lie there.
+    #[inline(always)]
+    fn is_allowed(&self, address: u64, width: usize) -> bool {
+        !self.is_aligned || address & (width as u64 - 1) == 0
     }
 
     fn report(&mut self, address: u64, len: usize, kind: AccessKind) -> Result<(), Trap> {
@@ -55,6 +61,7 @@ impl Port<'_> {
 }
 
 impl VectorMemory for Port<'_> {
+    #[inline(always)]
     fn load(&mut self, address: u64, bytes: &mut [u8], width: usize) -> Result<(), Trap> {
         // An element that lies where it should, and where nothing has to be looked at.
         match bytes.len() {
@@ -62,8 +69,39 @@ impl VectorMemory for Port<'_> {
             2 if self.load_open::<2>(address, bytes) => return Ok(()),
             4 if self.load_open::<4>(address, bytes) => return Ok(()),
             8 if self.load_open::<8>(address, bytes) => return Ok(()),
+            _ => {
+                let found = self.memory.run_open(address, bytes.len());
+                if let Some(found) = found.filter(|_| self.is_allowed(address, width)) {
+                    bytes.copy_from_slice(found);
+                    return Ok(());
+                }
+            }
+        }
+        self.load_slowly(address, bytes, width)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, address: u64, bytes: &[u8], width: usize) -> Result<(), Trap> {
+        match bytes.len() {
+            1 if self.store_open::<1>(address, bytes) => return Ok(()),
+            2 if self.store_open::<2>(address, bytes) => return Ok(()),
+            4 if self.store_open::<4>(address, bytes) => return Ok(()),
+            8 if self.store_open::<8>(address, bytes) => return Ok(()),
+            len if self.is_allowed(address, width) => {
+                if let Some(place) = self.memory.run_open_mut(address, len) {
+                    place.copy_from_slice(bytes);
+                    return Ok(());
+                }
+            }
             _ => {}
         }
+        self.store_slowly(address, bytes, width)
+    }
+}
+
+impl Port<'_> {
+    #[inline(never)]
+    fn load_slowly(&mut self, address: u64, bytes: &mut [u8], width: usize) -> Result<(), Trap> {
         let kind = AccessKind::Load;
         self.check(address, width, kind)?;
         let found = self.memory.read(address, bytes.len(), kind, self.pc);
@@ -71,14 +109,8 @@ impl VectorMemory for Port<'_> {
         self.report(address, bytes.len(), kind)
     }
 
-    fn store(&mut self, address: u64, bytes: &[u8], width: usize) -> Result<(), Trap> {
-        match bytes.len() {
-            1 if self.store_open::<1>(address, bytes) => return Ok(()),
-            2 if self.store_open::<2>(address, bytes) => return Ok(()),
-            4 if self.store_open::<4>(address, bytes) => return Ok(()),
-            8 if self.store_open::<8>(address, bytes) => return Ok(()),
-            _ => {}
-        }
+    #[inline(never)]
+    fn store_slowly(&mut self, address: u64, bytes: &[u8], width: usize) -> Result<(), Trap> {
         let kind = AccessKind::Store;
         self.check(address, width, kind)?;
         let place = self.memory.write(address, bytes.len(), kind, self.pc);
