@@ -92,7 +92,7 @@ typedef struct CUstream_st* cudaStream_t;
 typedef int cudaError_t;
 #define cudaSuccess 0
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
-enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToDevice = 3, cudaMemcpyDefault = 4 };
 extern "C" {
 unsigned cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 cudaError_t autocomp_memory(void** pointer, size_t bytes);
@@ -100,6 +100,7 @@ cudaError_t autocomp_free(void* at);
 void autocomp_stream(cudaStream_t stream);
 cudaError_t autocomp_set(void* to, int value, size_t bytes);
 cudaError_t autocomp_copy(void* to, const void* from, size_t bytes);
+cudaError_t autocomp_put(const void* to, size_t offset, const void* from, size_t bytes);
 cudaError_t autocomp_attribute(const void* kernel, int attribute, int value);
 }
 template <class T> static __host__ inline cudaError_t cudaMalloc(T** pointer, size_t bytes) { return autocomp_memory((void**)pointer, bytes); }
@@ -108,8 +109,11 @@ static __host__ inline cudaError_t cudaFree(void* at) { return autocomp_free(at)
 static __host__ inline cudaError_t cudaFreeAsync(void* at, cudaStream_t stream) { autocomp_stream(stream); return autocomp_free(at); }
 static __host__ inline cudaError_t cudaMemset(void* to, int value, size_t bytes) { return autocomp_set(to, value, bytes); }
 static __host__ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_set(to, value, bytes); }
-static __host__ inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) { return autocomp_copy(to, from, bytes); }
-static __host__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_copy(to, from, bytes); }
+static __host__ inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) { return kind == cudaMemcpyHostToDevice ? autocomp_put(to, 0, from, bytes) : autocomp_copy(to, from, bytes); }
+static __host__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = 0) { autocomp_stream(stream); return cudaMemcpy(to, from, bytes, kind); }
+// Variables of the device have a place in the host part whose name is theirs.
+template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) { return autocomp_put(&symbol, offset, from, bytes); }
+template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_put(&symbol, offset, from, bytes); }
 static __host__ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 static __host__ inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 static __host__ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
@@ -597,36 +601,31 @@ struct row_major;
 struct col_major;
 enum layout_t { mem_row_major, mem_col_major };
 template <class Use, int M, int N, int K, class T, class Layout = void> struct fragment;
-template <class Use, class Layout> struct fragment<Use, 16, 16, 16, half, Layout> {
+template <class Use, int M, int N, class Layout> struct fragment<Use, M, N, 16, half, Layout> {
   static constexpr int num_elements = 16;
   half x[16];
 };
-template <> struct fragment<accumulator, 16, 16, 16, float, void> {
+template <int M, int N> struct fragment<accumulator, M, N, 16, float, void> {
   static constexpr int num_elements = 8;
   float x[8];
 };
-template <> struct fragment<accumulator, 16, 16, 16, half, void> {
+template <int M, int N> struct fragment<accumulator, M, N, 16, half, void> {
   static constexpr int num_elements = 8;
   half x[8];
 };
-#define AUTOCOMP_LOAD(USE, LAYOUT, P, L) \
-  AUTOCOMP_D void load_matrix_sync(fragment<USE, 16, 16, 16, half, LAYOUT>& f, const half* p, unsigned stride) { \
+template <int M, int N, class T> AUTOCOMP_D void fill_fragment(fragment<accumulator, M, N, 16, T>& f, T v) { for (int i = 0; i < 8; i++) f.x[i] = v; }
+#define AUTOCOMP_LOAD(M, N, SHAPE, USE, LAYOUT, P, L) \
+  AUTOCOMP_D void load_matrix_sync(fragment<USE, M, N, 16, half, LAYOUT>& f, const half* p, unsigned stride) { \
     unsigned* r = (unsigned*)f.x; \
-    asm volatile("wmma.load." P ".sync.aligned." L ".m16n16k16.f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], %9;" \
+    asm volatile("wmma.load." P ".sync.aligned." L "." SHAPE ".f16 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], %9;" \
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]), "=r"(r[4]), "=r"(r[5]), "=r"(r[6]), "=r"(r[7]) \
                  : "l"(p), "r"(stride) : "memory"); \
   }
-AUTOCOMP_LOAD(matrix_a, row_major, "a", "row")
-AUTOCOMP_LOAD(matrix_a, col_major, "a", "col")
-AUTOCOMP_LOAD(matrix_b, row_major, "b", "row")
-AUTOCOMP_LOAD(matrix_b, col_major, "b", "col")
-AUTOCOMP_D void fill_fragment(fragment<accumulator, 16, 16, 16, float>& f, float v) { for (int i = 0; i < 8; i++) f.x[i] = v; }
-AUTOCOMP_D void fill_fragment(fragment<accumulator, 16, 16, 16, half>& f, half v) { for (int i = 0; i < 8; i++) f.x[i] = v; }
-#define AUTOCOMP_PRODUCT(LA, LB, A, B) \
-  AUTOCOMP_D void mma_sync(fragment<accumulator, 16, 16, 16, float>& d, const fragment<matrix_a, 16, 16, 16, half, LA>& a, \
-                           const fragment<matrix_b, 16, 16, 16, half, LB>& b, const fragment<accumulator, 16, 16, 16, float>& c) { \
+#define AUTOCOMP_PRODUCT(M, N, SHAPE, LA, LB, A, B) \
+  AUTOCOMP_D void mma_sync(fragment<accumulator, M, N, 16, float>& d, const fragment<matrix_a, M, N, 16, half, LA>& a, \
+                           const fragment<matrix_b, M, N, 16, half, LB>& b, const fragment<accumulator, M, N, 16, float>& c) { \
     const unsigned *x = (const unsigned*)a.x, *y = (const unsigned*)b.x; \
-    asm volatile("wmma.mma.sync.aligned." A "." B ".m16n16k16.f32.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, " \
+    asm volatile("wmma.mma.sync.aligned." A "." B "." SHAPE ".f32.f32 {%0, %1, %2, %3, %4, %5, %6, %7}, " \
                  "{%8, %9, %10, %11, %12, %13, %14, %15}, {%16, %17, %18, %19, %20, %21, %22, %23}, " \
                  "{%24, %25, %26, %27, %28, %29, %30, %31};" \
                  : "=f"(d.x[0]), "=f"(d.x[1]), "=f"(d.x[2]), "=f"(d.x[3]), "=f"(d.x[4]), "=f"(d.x[5]), "=f"(d.x[6]), "=f"(d.x[7]) \
@@ -634,18 +633,28 @@ AUTOCOMP_D void fill_fragment(fragment<accumulator, 16, 16, 16, half>& f, half v
                    "r"(y[0]), "r"(y[1]), "r"(y[2]), "r"(y[3]), "r"(y[4]), "r"(y[5]), "r"(y[6]), "r"(y[7]), \
                    "f"(c.x[0]), "f"(c.x[1]), "f"(c.x[2]), "f"(c.x[3]), "f"(c.x[4]), "f"(c.x[5]), "f"(c.x[6]), "f"(c.x[7])); \
   }
-AUTOCOMP_PRODUCT(row_major, row_major, "row", "row")
-AUTOCOMP_PRODUCT(row_major, col_major, "row", "col")
-AUTOCOMP_PRODUCT(col_major, row_major, "col", "row")
-AUTOCOMP_PRODUCT(col_major, col_major, "col", "col")
-AUTOCOMP_D void store_matrix_sync(float* p, const fragment<accumulator, 16, 16, 16, float>& f, unsigned stride, layout_t layout) {
-  if (layout == mem_row_major)
-    asm volatile("wmma.store.d.sync.aligned.row.m16n16k16.f32 [%8], {%0, %1, %2, %3, %4, %5, %6, %7}, %9;"
-                 :: "f"(f.x[0]), "f"(f.x[1]), "f"(f.x[2]), "f"(f.x[3]), "f"(f.x[4]), "f"(f.x[5]), "f"(f.x[6]), "f"(f.x[7]), "l"(p), "r"(stride) : "memory");
-  else
-    asm volatile("wmma.store.d.sync.aligned.col.m16n16k16.f32 [%8], {%0, %1, %2, %3, %4, %5, %6, %7}, %9;"
-                 :: "f"(f.x[0]), "f"(f.x[1]), "f"(f.x[2]), "f"(f.x[3]), "f"(f.x[4]), "f"(f.x[5]), "f"(f.x[6]), "f"(f.x[7]), "l"(p), "r"(stride) : "memory");
-}
+#define AUTOCOMP_STORE(M, N, SHAPE) \
+  AUTOCOMP_D void store_matrix_sync(float* p, const fragment<accumulator, M, N, 16, float>& f, unsigned stride, layout_t layout) { \
+    if (layout == mem_row_major) \
+      asm volatile("wmma.store.d.sync.aligned.row." SHAPE ".f32 [%8], {%0, %1, %2, %3, %4, %5, %6, %7}, %9;" \
+                   :: "f"(f.x[0]), "f"(f.x[1]), "f"(f.x[2]), "f"(f.x[3]), "f"(f.x[4]), "f"(f.x[5]), "f"(f.x[6]), "f"(f.x[7]), "l"(p), "r"(stride) : "memory"); \
+    else \
+      asm volatile("wmma.store.d.sync.aligned.col." SHAPE ".f32 [%8], {%0, %1, %2, %3, %4, %5, %6, %7}, %9;" \
+                   :: "f"(f.x[0]), "f"(f.x[1]), "f"(f.x[2]), "f"(f.x[3]), "f"(f.x[4]), "f"(f.x[5]), "f"(f.x[6]), "f"(f.x[7]), "l"(p), "r"(stride) : "memory"); \
+  }
+#define AUTOCOMP_SHAPE(M, N, SHAPE) \
+  AUTOCOMP_LOAD(M, N, SHAPE, matrix_a, row_major, "a", "row") \
+  AUTOCOMP_LOAD(M, N, SHAPE, matrix_a, col_major, "a", "col") \
+  AUTOCOMP_LOAD(M, N, SHAPE, matrix_b, row_major, "b", "row") \
+  AUTOCOMP_LOAD(M, N, SHAPE, matrix_b, col_major, "b", "col") \
+  AUTOCOMP_PRODUCT(M, N, SHAPE, row_major, row_major, "row", "row") \
+  AUTOCOMP_PRODUCT(M, N, SHAPE, row_major, col_major, "row", "col") \
+  AUTOCOMP_PRODUCT(M, N, SHAPE, col_major, row_major, "col", "row") \
+  AUTOCOMP_PRODUCT(M, N, SHAPE, col_major, col_major, "col", "col") \
+  AUTOCOMP_STORE(M, N, SHAPE)
+AUTOCOMP_SHAPE(16, 16, "m16n16k16")
+AUTOCOMP_SHAPE(32, 8, "m32n8k16")
+AUTOCOMP_SHAPE(8, 32, "m8n32k16")
 }  // namespace wmma
 }  // namespace nvcuda
 

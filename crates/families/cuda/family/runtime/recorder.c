@@ -29,7 +29,7 @@ enum { WRITE = 64, EXIT = 93 };
 __asm__(".globl _start\n_start:\n  bl autocomp_main\n");
 #endif
 
-enum { MOST_REQUESTS = 4096, MOST_ARGUMENTS = 4096 };
+enum { MOST_REQUESTS = 4096, MOST_ARGUMENTS = 4096, MOST_BYTES = 1 << 20 };
 static char text[1 << 16];
 static unsigned filled;
 static unsigned requests;
@@ -57,6 +57,15 @@ static void number(u64 value) {
   put(' ');
   do digits[count++] = (char)('0' + value % 10); while (value /= 10);
   while (count) put(digits[--count]);
+}
+
+static void digits(const unsigned char* bytes, u64 count) {
+  word(" x");
+  for (u64 at = 0; at < count; at++) {
+    put("0123456789abcdef"[bytes[at] >> 4]);
+    put("0123456789abcdef"[bytes[at] & 15]);
+  }
+  put('\n');
 }
 
 static void request(const char* name) {
@@ -107,13 +116,7 @@ unsigned cudaLaunch(const void* kernel) {
   number(grid.x), number(grid.y), number(grid.z);
   number(block.x), number(block.y), number(block.z);
   number(shared);
-  put(' ');
-  put('x');
-  for (u64 at = 0; at < argument_bytes; at++) {
-    put("0123456789abcdef"[arguments[at] >> 4]);
-    put("0123456789abcdef"[arguments[at] & 15]);
-  }
-  put('\n');
+  digits(arguments, argument_bytes);
   return 0;
 }
 
@@ -147,6 +150,20 @@ int autocomp_copy(void* to, const void* from, u64 bytes) {
   request("copy");
   number((u64)to), number((u64)from), number(bytes);
   put('\n');
+  return 0;
+}
+
+int autocomp_put(const void* to, u64 offset, const void* from, u64 bytes) {
+  static u64 all;
+  if (MOST_BYTES < bytes || MOST_BYTES - bytes < all) {
+    request("host-bytes");
+    put('\n');
+    return 1;
+  }
+  all += bytes;
+  request("put");
+  number((u64)to), number(offset);
+  digits((const unsigned char*)from, bytes);
   return 0;
 }
 

@@ -235,7 +235,7 @@ impl KernelCompiler {
     /// Runs the host part, twice: it must want the same.
     fn record(&self, folder: &Path) -> Result<Result<Recording, Box<Diagnostic>>, EvalError> {
         let program = folder.join("host");
-        let kernels = kernels_of(&program)?;
+        let names = names_of(&program)?;
         let mut texts = Vec::new();
         for _ in 0..2 {
             let policy = SandboxPolicy {
@@ -273,14 +273,15 @@ impl KernelCompiler {
                 Some("let nothing in `solution` depend on time or on what memory holds".into());
             return Ok(Err(Box::new(found)));
         }
-        Ok(Recording::parse(first, &kernels)
+        Ok(Recording::parse(first, &names)
             .map_err(|message| Box::new(host_error("host-part", &message))))
     }
 }
 
-/// Returns the names of kernels by the addresses of the functions that stand for them.
-fn kernels_of(program: &Path) -> Result<BTreeMap<u64, String>, EvalError> {
-    use object::{Object, ObjectSymbol};
+/// Returns the names of kernels by the addresses of the functions that stand for them, and those
+/// of variables.
+fn names_of(program: &Path) -> Result<BTreeMap<u64, String>, EvalError> {
+    use object::{Object, ObjectSymbol, SymbolKind};
     let bytes = fs::read(program).map_err(|error| unusable(program, &error))?;
     let file = object::File::parse(&*bytes).map_err(|error| {
         EvalError::Fault(format!(
@@ -289,7 +290,11 @@ fn kernels_of(program: &Path) -> Result<BTreeMap<u64, String>, EvalError> {
     })?;
     let names = file.symbols().filter_map(|symbol| {
         let name = symbol.name().ok()?;
-        Some((symbol.address(), kernel_name(name)?))
+        let name = match symbol.kind() {
+            SymbolKind::Data => name.to_owned(),
+            _ => kernel_name(name)?,
+        };
+        Some((symbol.address(), name))
     });
     Ok(names.collect())
 }

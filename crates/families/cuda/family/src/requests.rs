@@ -1,5 +1,6 @@
 //! What the host part of a kernel asks for.
 
+use autocomp_cuda_sim::Module;
 use autocomp_cuda_sim::machine::Launch;
 use std::collections::BTreeMap;
 
@@ -10,6 +11,25 @@ const MOST_ARGUMENTS: u64 = 4096;
 /// The attribute that allows more shared memory.
 const MOST_DYNAMIC_SHARED: u64 = 8;
 
+/// Where bytes of the host part go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// An address.
+    Address(u64),
+    /// Into a variable of the module, so many bytes behind its begin.
+    Variable(String, u64),
+}
+
+impl Target {
+    /// Returns the address on a simulated device; nothing if `module` has no such variable.
+    pub(crate) fn address(&self, module: &Module) -> Option<u64> {
+        match self {
+            Self::Address(address) => Some(*address),
+            Self::Variable(name, offset) => module.variable_address(name)?.checked_add(*offset),
+        }
+    }
+}
+
 /// One thing that the host part asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Request {
@@ -19,6 +39,8 @@ pub(crate) enum Request {
     Set { to: u64, value: u8, bytes: u64 },
     /// Copies bytes of the device's memory.
     Copy { to: u64, from: u64, bytes: u64 },
+    /// Puts bytes of the host part into memory of the device.
+    Put { to: Target, content: Vec<u8> },
     /// Gives a piece of memory back.
     Free { address: u64 },
 }
@@ -34,12 +56,14 @@ pub(crate) struct Recording {
 impl Recording {
     /// Reads the text of a recorder. The host part can write that text itself; whatever it
     /// says is what runs.
-    pub(crate) fn parse(text: &str, kernels: &BTreeMap<u64, String>) -> Result<Self, String> {
+    ///
+    /// `names` are those of kernels and variables by what stands for them.
+    pub(crate) fn parse(text: &str, names: &BTreeMap<u64, String>) -> Result<Self, String> {
         let mut recording = Self::default();
         let mut allowed = BTreeMap::new();
         let mut is_whole = false;
         let kernel = |address: u64| {
-            let name = kernels.get(&address);
+            let name = names.get(&address);
             name.cloned()
                 .ok_or_else(|| "the host part launches what is no kernel".to_owned())
         };
@@ -53,18 +77,21 @@ impl Recording {
                     format!("the host part wrote a request that cannot be read: {name}")
                 })
             };
+            let content = |at: usize| {
+                let content = words.get(at).and_then(|it| bytes_of(it.strip_prefix('x')?));
+                content
+                    .ok_or_else(|| format!("the host part wrote bytes that cannot be read: {name}"))
+            };
             let small = |at: usize| number(at).map(|it| u32::try_from(it).unwrap_or(u32::MAX));
             match name {
                 "launch" => {
                     let kernel = kernel(number(0)?)?;
-                    let arguments = words.get(8).and_then(|it| bytes_of(it.strip_prefix('x')?));
                     recording.requests.push(Request::Launch(Launch {
                         grid: [small(1)?, small(2)?, small(3)?],
                         block: [small(4)?, small(5)?, small(6)?],
                         dynamic_shared: small(7)?,
                         allowed_shared: allowed.get(&kernel).copied().unwrap_or(0),
-                        arguments: arguments
-                            .ok_or("the host part wrote arguments that cannot be read")?,
+                        arguments: content(8)?,
                         kernel,
                     }));
                 }
@@ -79,6 +106,19 @@ impl Recording {
                     from: number(1)?,
                     bytes: number(2)?,
                 }),
+                "put" => {
+                    let (to, offset) = (number(0)?, number(1)?);
+                    recording.requests.push(Request::Put {
+                        to: match names.get(&to) {
+                            Some(name) => Target::Variable(name.clone(), offset),
+                            None => Target::Address(to.saturating_add(offset)),
+                        },
+                        content: content(2)?,
+                    });
+                }
+                "host-bytes" => {
+                    return Err("the host part puts more than 1048576 bytes into memory of the device: let kernels compute them".into());
+                }
                 "free" => recording.requests.push(Request::Free { address: number(0)? }),
                 "stream" => {
                     return Err("the host part names a stream, and there is none but the default one: launch and copy on that".into());

@@ -66,6 +66,14 @@ impl CudaBench {
                         Err(finding) => return broken(finding),
                     }
                 }
+                Request::Put { to, content } => {
+                    let address = to.address(&ready.module).unwrap_or(0);
+                    let bytes = content.len() as u64;
+                    timed.add_transfer(l2.put(&self.machine, address, bytes));
+                    if let Err(finding) = memory.put(address, content) {
+                        return broken(finding);
+                    }
+                }
                 Request::Free { address } => {
                     if let Err(finding) = memory.free(*address) {
                         return broken(finding);

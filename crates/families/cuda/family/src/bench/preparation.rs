@@ -91,18 +91,17 @@ impl CudaBench {
             .map(|it| (it.name.clone(), it))
             .collect();
         for request in &recording.requests {
-            if let Request::Launch(launch) = request
-                && !kernels.contains_key(&launch.kernel)
-            {
-                let found = plain_error(
-                    "host-part",
-                    format!(
-                        "the host part launches {}, which is no kernel of the file",
-                        launch.kernel
-                    ),
-                );
-                return failed(Outcome::Crashed, vec![found]);
-            }
+            let message = match request {
+                Request::Launch(launch) if !kernels.contains_key(&launch.kernel) => format!(
+                    "the host part launches {}, which is no kernel of the file",
+                    launch.kernel
+                ),
+                Request::Put { to, .. } if to.address(&module).is_none() => {
+                    "the host part puts bytes into what is no variable of the device".to_owned()
+                }
+                _ => continue,
+            };
+            return failed(Outcome::Crashed, vec![plain_error("host-part", message)]);
         }
         Ok(Ok(Ready {
             module,

@@ -111,6 +111,9 @@ impl CudaBench {
                 }
                 Request::Set { to, value, bytes } => memory.set(*to, *value, *bytes)?,
                 Request::Copy { to, from, bytes } => memory.copy(*to, *from, *bytes)?,
+                Request::Put { to, content } => {
+                    memory.put(to.address(&ready.module).unwrap_or(0), content)?;
+                }
                 Request::Free { address } => memory.free(*address)?,
             }
         }

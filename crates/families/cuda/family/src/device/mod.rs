@@ -6,6 +6,7 @@
 
 mod bench;
 mod calls;
+mod list;
 mod memory;
 mod pairs;
 mod program;

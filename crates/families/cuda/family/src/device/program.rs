@@ -1,6 +1,6 @@
 //! What a kernel is on a device: its code, and the list that its host part wrote.
 
-use crate::requests::{Recording, Request};
+use crate::requests::{Recording, Request, Target};
 use autocomp_cuda_sim::machine::{DeviceMemory, Launch, Limits, Order, Run};
 use autocomp_cuda_sim::ptx::Space;
 use autocomp_cuda_sim::{Module, decode, parse};
@@ -45,35 +45,51 @@ impl Program {
     }
 
     /// Returns the code, and the list as the recorder writes it, behind a line with the names
-    /// of kernels, whose numbers stand for them.
+    /// of kernels and variables, whose numbers stand for them.
     #[must_use]
     pub fn texts(&self) -> (&str, String) {
         let Recording { requests, memory } = &self.recording;
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         let mut list = String::new();
         for bytes in memory {
             let _ = writeln!(list, "memory {bytes}");
         }
+        let mut number = |name: &'_ str| -> u64 {
+            let known = names.iter().position(|it| *it == name);
+            let number = known.unwrap_or(names.len());
+            if known.is_none() {
+                names.push(name.to_owned());
+            }
+            number as u64
+        };
+        let digits = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .map(|it| format!("{it:02x}"))
+                .collect::<String>()
+        };
         for request in requests {
             let _ = match request {
                 Request::Launch(launch) => {
-                    let known = names.iter().position(|it| *it == launch.kernel);
-                    let number = known.unwrap_or(names.len());
-                    if known.is_none() {
-                        names.push(&launch.kernel);
-                    }
+                    let number = number(&launch.kernel);
                     let [gx, gy, gz] = launch.grid;
                     let [bx, by, bz] = launch.block;
-                    let digits = launch.arguments.iter().map(|it| format!("{it:02x}"));
                     let (shared, allowed) = (launch.dynamic_shared, launch.allowed_shared);
                     writeln!(
                         list,
                         "attribute {number} 8 {allowed}\nlaunch {number} {gx} {gy} {gz} {bx} {by} {bz} {shared} x{}",
-                        digits.collect::<String>()
+                        digits(&launch.arguments)
                     )
                 }
                 Request::Set { to, value, bytes } => writeln!(list, "set {to} {value} {bytes}"),
                 Request::Copy { to, from, bytes } => writeln!(list, "copy {to} {from} {bytes}"),
+                Request::Put { to, content } => {
+                    let (to, offset) = match to {
+                        Target::Address(address) => (*address, 0),
+                        Target::Variable(name, offset) => (number(name), *offset),
+                    };
+                    writeln!(list, "put {to} {offset} x{}", digits(content))
+                }
                 Request::Free { address } => writeln!(list, "free {address}"),
             };
         }
@@ -122,6 +138,10 @@ impl Program {
                 }
                 Request::Set { to, value, bytes } => memory.set(*to, *value, *bytes),
                 Request::Copy { to, from, bytes } => memory.copy(*to, *from, *bytes),
+                Request::Put { to, content } => {
+                    let address = to.address(&module).ok_or("there is no such variable")?;
+                    memory.put(address, content)
+                }
                 Request::Free { address } => memory.free(*address),
             };
             done.map_err(|finding| format!("{finding:?}"))?;

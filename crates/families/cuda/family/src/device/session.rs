@@ -131,9 +131,9 @@ pub struct Session<'p> {
 /// A program that the driver has compiled, with memory for its buffers.
 #[derive(Debug)]
 pub struct Loaded<'p> {
-    program: &'p Program,
-    module: Handle,
-    functions: BTreeMap<String, Handle>,
+    pub(super) program: &'p Program,
+    pub(super) module: Handle,
+    pub(super) functions: BTreeMap<String, Handle>,
     /// Variables that are filled anew before each call, and where they are.
     variables: Vec<(u64, &'p [u8])>,
     /// Whether there are variables that the driver does not name: the module is loaded anew.
@@ -398,29 +398,6 @@ impl<'p> Session<'p> {
         }
         for (address, content) in &loaded.variables {
             self.device.put(*address, content)?;
-        }
-        Ok(())
-    }
-
-    fn requests(&self, loaded: &Loaded<'_>, places: &Places) -> Result<(), Refusal> {
-        let address = |simulated: u64| places.address(simulated).unwrap_or(simulated);
-        for request in &loaded.program.recording.requests {
-            match request {
-                Request::Launch(launch) => self.device.launch(
-                    loaded.functions[&launch.kernel],
-                    (launch.grid, launch.block),
-                    launch.dynamic_shared,
-                    &places.arguments(&launch.arguments),
-                )?,
-                Request::Set { to, value, bytes } => {
-                    self.device.set(address(*to), *value, *bytes)?;
-                }
-                Request::Copy { to, from, bytes } => {
-                    self.device.copy(address(*to), address(*from), *bytes)?;
-                }
-                // Memory stays until the program has ended.
-                Request::Free { .. } => {}
-            }
         }
         Ok(())
     }

@@ -88,3 +88,58 @@ __global__ void many(Big b, float* z) { z[0] = b.of[blockIdx.x]; }";
     let (outcome, code) = of(front, &host);
     assert_eq!((outcome, code.as_str()), (Outcome::Crashed, "host-part"));
 }
+
+/// Bytes of the host part: tables of the module, and memory that it asked for.
+#[test]
+fn bytes_of_the_host_part_reach_the_device() {
+    let front = "__constant__ float table[4];
+__device__ static int shift = 5;
+__global__ void scaled(const float* x, const float* y, float* z, const float* more) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < N) z[i] = table[1] * x[i] + table[2] * y[i] + more[1] + (shift == 7 ? 0.0f : 1.0f);
+}";
+    let host = |calls: &str| {
+        format!(
+            "float of[3] = {{8, 1, 0}}, one = 1; int seven = 7; float* more; cudaMalloc(&more, 8);
+cudaMemcpyToSymbol(table, of, sizeof(of)); cudaMemcpyToSymbol(table, &one, 4, 8);
+cudaMemcpyToSymbol(shift, &seven, sizeof(int)); {calls}
+scaled<<<(N + 255) / 256, 256>>>(X, Y, Z, more);"
+        )
+    };
+    let zeros = "cudaMemcpy(more, &of[1], 8, cudaMemcpyHostToDevice);";
+    let none = "of[1] = 0; cudaMemcpyAsync(more, &of[1], 8, cudaMemcpyHostToDevice);";
+    let cases = [
+        (none, Outcome::Ok, ""),
+        ("", Outcome::Illegal, "uninitialised"),
+        (
+            "cudaMemcpy(more, of, 12, cudaMemcpyHostToDevice);",
+            Outcome::Illegal,
+            "out-of-bounds",
+        ),
+        (
+            "cudaMemcpy((void*)X, of, 12, cudaMemcpyHostToDevice);",
+            Outcome::Wrong,
+            "input-changed",
+        ),
+        (
+            "cudaMemcpyToSymbol(table, of, 12, 8);",
+            Outcome::Illegal,
+            "out-of-bounds",
+        ),
+        (
+            "static float own; cudaMemcpyToSymbol(own, of, 4);",
+            Outcome::Crashed,
+            "host-part",
+        ),
+        (
+            "static char big[1 << 17]; for (int i = 0; i < 9; i++) cudaMemcpy(more, big, 1 << 17, cudaMemcpyHostToDevice);",
+            Outcome::Crashed,
+            "host-part",
+        ),
+    ];
+    for (calls, outcome, code) in cases {
+        assert_eq!(of(front, &host(calls)), (outcome, code.into()), "{calls}");
+    }
+    // The second word of what is put there is 0, where 1 is right for no sum.
+    assert_eq!(of(front, &host(zeros)).0, Outcome::Ok);
+}

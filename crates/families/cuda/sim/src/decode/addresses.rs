@@ -1,6 +1,6 @@
 //! Where memories, variables and buffers lie among addresses.
 
-use crate::ptx::Space;
+use crate::ptx::{Module, Space, Variable};
 
 /// Addresses from here on are those of shared memory where an address of any memory is meant.
 pub const SHARED_WINDOW: u64 = 1 << 40;
@@ -32,5 +32,20 @@ pub(crate) fn space_at(address: u64) -> Space {
         LOCAL_WINDOW.. => Space::Local,
         SHARED_WINDOW.. => Space::Shared,
         _ => Space::Global,
+    }
+}
+
+impl Module {
+    /// Returns the variables that lie in memory of the device, with their addresses.
+    pub(crate) fn outside(&self) -> impl Iterator<Item = (&Variable, u64)> {
+        let outside = self.variables.iter().filter(|it| it.space != Space::Shared);
+        outside.zip((0..).map(variable_address))
+    }
+
+    /// Returns where a variable of this name lies in memory of the device.
+    #[must_use]
+    pub fn variable_address(&self, name: &str) -> Option<u64> {
+        let mut all = self.outside();
+        all.find_map(|(variable, address)| (variable.name == name).then_some(address))
     }
 }

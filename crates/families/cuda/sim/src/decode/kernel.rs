@@ -1,6 +1,6 @@
 //! Kernels, decoded whole.
 
-use super::{Decoder, Meaning, Op, Reg, SPECIAL, Step, variable_address};
+use super::{Decoder, Meaning, Op, Reg, SPECIAL, Step};
 use crate::ptx::{Class, Module, Operand, Parameter, PtxError, Space};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -130,12 +130,7 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
         };
         names.insert(&variable.name, Meaning::Variable(variable.space, at));
     }
-    let outside = module
-        .variables
-        .iter()
-        .filter(|it| it.space != Space::Shared);
-    for (variable, number) in outside.zip(0..) {
-        let address = variable_address(number);
+    for (variable, address) in module.outside() {
         names.insert(&variable.name, Meaning::Variable(variable.space, address));
     }
     for parameter in &kernel.parameters {

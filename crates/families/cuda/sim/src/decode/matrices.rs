@@ -3,6 +3,10 @@
 use super::{Decoder, MatrixType, Op, Part, Reading};
 use crate::ptx::{PtxError, Space};
 
+/// Registers of a thread for a factor of halves of `wmma`, whatever its shape: elements stand in
+/// several threads.
+const HALF_FACTOR: usize = 8;
+
 /// Returns rows, columns and depth of `m16n8k16`.
 fn shape_of(reading: &Reading<'_>) -> Option<[u32; 3]> {
     let word = reading.words.iter().find(|word| {
@@ -188,10 +192,10 @@ impl Decoder<'_> {
                 let d = self.words_of(reading, 0, true)?;
                 let address = self.address(reading, reading.operand(1)?, space)?;
                 let stride = self.stride(reading)?;
-                // Half-precision factors stand in all threads twice.
-                let twice =
-                    bits == 16 && part != Part::C && reading.last() == "f16" && shape[2] == 16;
-                let wanted = (elements * bits / 1024) as usize * (1 + usize::from(twice));
+                let wanted = match (reading.last(), part) {
+                    ("f16", Part::A | Part::B) => HALF_FACTOR,
+                    _ => (elements * bits / 1024) as usize,
+                };
                 let [row] = rows[..] else {
                     return Err(unknown());
                 };
@@ -265,12 +269,15 @@ impl Decoder<'_> {
                 let c = self.words_of(reading, 3, false)?;
                 let count = |elements: u32, bits: u32| (elements * bits / 1024) as usize;
                 let of_sum = |is_half: bool| count(m * n, if is_half { 16 } else { 32 });
-                let twice = 1 + usize::from(types[0] == MatrixType::F16);
                 let bits = types[0].bits();
+                let of_factor = |elements: u32| match types[0] {
+                    MatrixType::F16 => HALF_FACTOR,
+                    _ => count(elements, bits),
+                };
                 if d.len() != of_sum(half[0])
                     || c.len() != of_sum(half[1])
-                    || a.len() != count(m * k, bits) * twice
-                    || b.len() != count(k * n, bits) * twice
+                    || a.len() != of_factor(m * k)
+                    || b.len() != of_factor(k * n)
                     || types[0].bits() != types[1].bits()
                 {
                     return Err(reading.error("so many registers do not fit it"));

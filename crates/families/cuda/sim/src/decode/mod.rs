@@ -23,7 +23,6 @@ pub use operations::{
     ShflMode, Step, Tri, Un, VoteMode,
 };
 
-pub(crate) use addresses::variable_address;
 use reading::{Reading, number};
 
 use crate::ptx::{Instruction, Operand, PtxError, Space};

@@ -57,11 +57,7 @@ impl DeviceMemory {
     pub fn new(module: &Module) -> Self {
         let mut areas = Vec::new();
         areas.resize_with(FIRST_BUFFER as usize, Area::default);
-        let outside = module
-            .variables
-            .iter()
-            .filter(|it| it.space != Space::Shared);
-        for (variable, area) in outside.zip(&mut areas) {
+        for ((variable, _), area) in module.outside().zip(&mut areas) {
             area.bytes = variable.initial.clone();
             area.bytes.resize(variable.bytes as usize, 0);
             area.is_constant = variable.space == Space::Const;
@@ -164,6 +160,25 @@ impl DeviceMemory {
                     false => initialised.unmark(to),
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Puts bytes from the computer at `to`, as a call of the host does, which may set what is
+    /// constant for kernels.
+    ///
+    /// # Errors
+    /// What is outside, or an input.
+    pub fn put(&mut self, to: u64, content: &[u8]) -> Result<(), Box<Finding>> {
+        let bytes = content.len() as u64;
+        let (area, range) = self.span(to, bytes, false)?;
+        if FIRST_BUFFER <= area as u64 {
+            self.span(to, bytes, true)?;
+        }
+        let area = &mut self.areas[area];
+        area.bytes[range.clone()].copy_from_slice(content);
+        if let Some(initialised) = &mut area.initialised {
+            range.for_each(|at| initialised.mark(at, 1));
         }
         Ok(())
     }

@@ -11,6 +11,9 @@ const DIRTY: f64 = 0.38;
 /// micro.tsv: 40 MiB come from it, 48 in part, 64 not).
 const FIRST_MISS: f64 = 0.8;
 const ALL_MISS: f64 = 1.2;
+/// Bytes in a nanosecond from the computer to the device (PCIe 4.0 of 16 lanes: 32 by the
+/// document, of which some 25 reach the device).
+const FROM_HOST: f64 = 25.0;
 
 /// Bytes of each range of addresses, each once.
 pub(super) type Ranges = BTreeMap<u64, f64>;
@@ -121,5 +124,11 @@ impl L2 {
             bytes / machine.l2_write_bytes_per_ns(),
         ];
         machine.launch_ns + longest.into_iter().fold(0.0, f64::max)
+    }
+
+    /// The same for bytes from the computer.
+    pub fn put(&mut self, machine: &Machine, to: u64, bytes: u64) -> f64 {
+        let link = machine.launch_ns + bytes as f64 / FROM_HOST;
+        self.transfer(machine, None, to, bytes).max(link)
     }
 }

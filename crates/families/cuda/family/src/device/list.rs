@@ -1,0 +1,42 @@
+//! The list of a host part, asked of a device.
+
+use super::calls::Refusal;
+use super::memory::Places;
+use super::session::{Loaded, Session};
+use crate::requests::{Request, Target};
+
+impl Session<'_> {
+    /// Asks the device for everything on the list.
+    pub(super) fn requests(&self, loaded: &Loaded<'_>, places: &Places) -> Result<(), Refusal> {
+        let address = |simulated: u64| places.address(simulated).unwrap_or(simulated);
+        for request in &loaded.program.recording.requests {
+            match request {
+                Request::Launch(launch) => self.device.launch(
+                    loaded.functions[&launch.kernel],
+                    (launch.grid, launch.block),
+                    launch.dynamic_shared,
+                    &places.arguments(&launch.arguments),
+                )?,
+                Request::Set { to, value, bytes } => {
+                    self.device.set(address(*to), *value, *bytes)?;
+                }
+                Request::Copy { to, from, bytes } => {
+                    self.device.copy(address(*to), address(*from), *bytes)?;
+                }
+                Request::Put { to, content } => {
+                    let to = match to {
+                        Target::Address(simulated) => address(*simulated),
+                        Target::Variable(name, offset) => {
+                            let found = self.device.variable(loaded.module, name);
+                            found.map_or(0, |it| it.0) + offset
+                        }
+                    };
+                    self.device.put(to, content)?;
+                }
+                // Memory stays until the program has ended.
+                Request::Free { .. } => {}
+            }
+        }
+        Ok(())
+    }
+}
