@@ -18,6 +18,11 @@ pub(super) struct Environment {
 }
 
 impl Environment {
+    /// Returns whether results are rounded to the nearest and one that is inexact raises no flag.
+    fn is_plain(&self) -> bool {
+        self.mode == Rounding::NearestEven && self.flags.get() & INEXACT != 0
+    }
+
     /// Takes the bits of a result, and notes its flags.
     #[inline(always)]
     fn note(&self, (bits, flags): Outcome) -> u64 {
@@ -170,14 +175,8 @@ impl VectorUnit {
         let format = self.format_of(self.element_bytes())?;
         self.same_width(fields, operand)?;
         let is_whole = fields.is_unmasked() && self.vstart == 0 && self.vl > 0;
-        if is_whole && format == SINGLE && env.mode == Rounding::NearestEven {
-            let is_done = match env.flags.get() & INEXACT != 0 {
-                true => self.compute_plain::<true>(fields, operand),
-                false => self.compute_plain::<false>(fields, operand),
-            };
-            if is_done {
-                return Ok(());
-            }
+        if is_whole && format == SINGLE && env.is_plain() && self.compute_plain(fields, operand) {
+            return Ok(());
         }
         let is_scalar = matches!(operand, Operand::Scalar(_));
         macro_rules! each {

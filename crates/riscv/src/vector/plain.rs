@@ -2,42 +2,30 @@
 //! are up already make it what the host's unit does.
 
 use super::unit::{Fields, Operand, VectorUnit};
-use crate::float::host::{
-    is_exact_fused_single, is_exact_product_single, is_exact_sum_single, plain_fused_single,
-    plain_product_single, plain_sum_single,
-};
+use crate::float::{plain_fused_single, plain_product_single, plain_sum_single};
 
-/// Bytes of the largest group, of most, and of the shortest register.
+/// Bytes of the largest group, and of most.
 const MOST: usize = 8 * 1024 / 8;
 const USUAL: usize = 128;
-const LEAST: usize = 16;
 
 impl VectorUnit {
-    /// Computes all elements of an instruction without a mask if no flag can have been raised but
-    /// the inexact one, nor that one unless results may be rounded (`ROUNDS`); returns whether that
-    /// is so. Nothing has changed otherwise.
-    pub(super) fn compute_plain<const ROUNDS: bool>(
-        &mut self,
-        fields: Fields,
-        operand: Operand,
-    ) -> bool {
+    /// Computes all elements of an instruction without a mask if no flag but the inexact one can
+    /// have been raised; returns whether that is so. Nothing has changed otherwise.
+    pub(super) fn compute_plain(&mut self, fields: Fields, operand: Operand) -> bool {
         let funct6 = fields.funct6();
         // What changes the sign of the product and of the addend, see `fused`.
         let sign = |is_set: bool| u32::from(is_set) << 31;
         let product = sign(funct6 & 1 == 1);
         let addend = sign(matches!(funct6 & 3, 1 | 2));
         match funct6 {
-            0x00 => self.all_plain(fields, operand, |a, b, _| sum::<ROUNDS>(a, b)),
-            0x02 => self.all_plain(fields, operand, |a, b, _| sum::<ROUNDS>(a, -b)),
-            0x24 => self.all_plain(fields, operand, |a, b, _| {
-                let result = plain_product_single(a, b)?;
-                (ROUNDS || is_exact_product_single(a, b, result)).then_some(result)
-            }),
+            0x00 => self.all_plain(fields, operand, |a, b, _| plain_sum_single(a + b)),
+            0x02 => self.all_plain(fields, operand, |a, b, _| plain_sum_single(a - b)),
+            0x24 => self.all_plain(fields, operand, |a, b, _| plain_product_single(a, b)),
             0x28..=0x2b => self.all_plain(fields, operand, |a, b, d| {
-                fused::<ROUNDS>(flipped(d, product), b, flipped(a, addend))
+                plain_fused_single(flipped(d, product), b, flipped(a, addend))
             }),
             0x2c..=0x2f => self.all_plain(fields, operand, |a, b, d| {
-                fused::<ROUNDS>(flipped(a, product), b, flipped(d, addend))
+                plain_fused_single(flipped(a, product), b, flipped(d, addend))
             }),
             _ => false,
         }
@@ -50,13 +38,9 @@ impl VectorUnit {
         operand: Operand,
         compute: impl Fn(f32, f32, f32) -> Option<f32>,
     ) -> bool {
-        let bytes = 4 * self.vl;
-        if bytes <= LEAST {
-            self.all_plain_within::<LEAST>(fields, operand, compute)
-        } else if bytes <= USUAL {
-            self.all_plain_within::<USUAL>(fields, operand, compute)
-        } else {
-            self.all_plain_within::<MOST>(fields, operand, compute)
+        match 4 * self.vl <= USUAL {
+            true => self.all_plain_within::<USUAL>(fields, operand, compute),
+            false => self.all_plain_within::<MOST>(fields, operand, compute),
         }
     }
 
@@ -104,18 +88,6 @@ impl VectorUnit {
         }
         are_plain
     }
-}
-
-#[inline(always)]
-fn sum<const ROUNDS: bool>(a: f32, b: f32) -> Option<f32> {
-    let result = plain_sum_single(a + b)?;
-    (ROUNDS || is_exact_sum_single(a, b, result)).then_some(result)
-}
-
-#[inline(always)]
-fn fused<const ROUNDS: bool>(a: f32, b: f32, c: f32) -> Option<f32> {
-    let result = plain_fused_single(a, b, c)?;
-    (ROUNDS || is_exact_fused_single(a, b, c, result)).then_some(result)
 }
 
 #[inline(always)]
