@@ -8,7 +8,7 @@ use super::proposal::{LEAST_GAIN, NARROW, Proposal, Search};
 const LONGEST: usize = 10;
 /// Changes that let engines work side by side, which the estimate does not see: proposed behind
 /// the best chain, too.
-const OVERLAPS: &[&str] = &["split-loop", "interchange", "sum-outside"];
+const OVERLAPS: &[&str] = &["split-loop", "interchange", "sum-outside", "split-products"];
 /// The kind of change that gives iterations tiles of different sizes.
 const UNEVEN: &str = "skip-masked";
 
@@ -72,9 +72,7 @@ impl Search<'_> {
         known: &mut BTreeMap<String, Vec<Proposal>>,
         allowed: impl Fn(&Proposal) -> bool,
     ) {
-        let Some(start) = lowest(starts, origin.estimate) else {
-            return;
-        };
+        let start = lowest(starts, origin.estimate).unwrap_or_else(|| origin.clone());
         let (end, overlaps) = self.ascend(start, known, &allowed);
         if origin.steps.len() + 1 < end.steps.len() {
             let family = "chain".to_owned();
