@@ -161,11 +161,12 @@ impl TrainiumBench {
             if let Some(mut found) = found {
                 if 0 < evaluation.unwritten {
                     self.tell_unwritten(source, case, work, &mut found);
+                } else {
+                    // What the device leaves undefined may be why.
+                    let undefined = remarks.iter().filter(|it| it.code == "unset-accumulator");
+                    let notes = undefined.map(|it| format!("line {}: {}", it.line, it.message));
+                    found.notes.extend(notes);
                 }
-                // What the device leaves undefined may be why.
-                let undefined = remarks.iter().filter(|it| it.code == "unset-accumulator");
-                let notes = undefined.map(|it| format!("line {}: {}", it.line, it.message));
-                found.notes.extend(notes);
                 return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
             }
             // Where shapes alone decide what is done, the first set tells the time of all.
@@ -270,11 +271,11 @@ impl TrainiumBench {
         let Some(first) = remarks.next() else {
             return;
         };
-        let wrong = found.message.replace("never written", "computed from such");
         found.code.clone_from(&first.code);
+        let wrong = found.message.replace("never written", "computed from such");
         found.message = format!("{}; {wrong}", first.message);
         found.location = (0 < first.line).then(|| place(first.line));
-        found.remedy = Some(first.remedy.clone());
+        found.remedy = Some(first.remedy.clone()).filter(|it| !it.is_empty());
         let others = remarks.map(|it| format!("line {}: {}", it.line, it.message));
         found.notes.extend(others.take(MOST_UNWRITTEN));
     }

@@ -98,6 +98,26 @@ nisa.dma_copy(dst=t, src=x)
     assert_eq!(code, "output-not-written", "{message}");
 }
 
+/// A product that is added to what no product has written is told once, in full.
+#[test]
+fn an_accusation_stands_once() {
+    let bench = open(&copying(&[("few", 2.0), ("many", 60.0)]), REFERENCE).unwrap();
+    let body = "y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+t = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)
+p = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.psum)
+nisa.dma_copy(dst=t, src=x)
+nisa.nc_matmul(dst=p, stationary=t, moving=t, accumulate=True)
+nisa.nc_matmul(dst=p, stationary=t, moving=t, accumulate=True)
+nisa.tensor_copy(dst=t, src=p[0:4, :])
+nisa.dma_copy(dst=y, src=t)
+return y";
+    let evaluation = evaluated(&*bench, &kernel("x", body));
+    let found = &evaluation.diagnostics[0];
+    assert_eq!(found.code, "unset-accumulator");
+    assert_eq!(found.notes, ["input set: few"]);
+    assert_eq!(found.remedy, None);
+}
+
 #[test]
 fn the_slowest_input_set_counts() {
     let (few, many, some) = (("few", 2.0), ("many", 60.0), ("some", 9.0));

@@ -143,6 +143,9 @@ impl Device {
                     }
                 },
             };
+            if let Some(count) = count {
+                self.ask("a size", count as u64)?;
+            }
             let reach = (count.unwrap_or(1).saturating_sub(1)).max(0);
             let last = start.saturating_add(reach.saturating_mul(step));
             let empty = count == Some(0);

@@ -47,6 +47,17 @@ impl Alu {
     }
 }
 
+impl Alu {
+    /// `a op b` of an operator on bits with words that lie in float32.
+    pub(super) fn of_words(self, a: f32, b: f32) -> f32 {
+        if is_undefined(a) || is_undefined(b) {
+            return f32::from_bits(POISON);
+        }
+        let [a, b] = [a, b].map(|it| i64::from(it.to_bits()));
+        f32::from_bits(self.on_bits(a, b) as u32)
+    }
+}
+
 impl Device {
     /// Runs operators on bits over the first operand, one after the other.
     pub(super) fn bitwise(

@@ -1,5 +1,6 @@
 //! Scopes and running loops.
 
+use super::asked::Answers;
 use super::{Device, Dialect};
 use crate::python::value::LoopKind;
 use crate::trace::Loop;
@@ -9,6 +10,7 @@ pub(super) struct Running {
     pub(super) id: u32,
     pub(super) kind: LoopKind,
     pub(super) iteration: u32,
+    pub(super) answers: Answers,
 }
 
 impl Device {
@@ -52,16 +54,20 @@ impl Device {
             self.trace.loops.push(Loop { kind, trips, line });
         }
         self.hazards.enter(self.running.len());
+        let mut answers = Answers::default();
+        answers.begin();
         self.running.push(Running {
             id,
             kind,
             iteration: 0,
+            answers,
         });
     }
 
     pub(crate) fn next_iteration(&mut self) {
         if let Some(last) = self.running.last_mut() {
             last.iteration = last.iteration.saturating_add(1);
+            last.answers.begin();
         }
         self.hazards.moved();
     }

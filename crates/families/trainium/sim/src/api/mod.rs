@@ -5,6 +5,7 @@ mod activation;
 mod aliases;
 mod allocate;
 mod arithmetic;
+mod asked;
 mod assign;
 mod bitwise;
 mod bound;

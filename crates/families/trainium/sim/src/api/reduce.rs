@@ -64,7 +64,22 @@ pub(super) struct Reduction {
 }
 
 impl Device {
-    pub(super) fn reduce(&mut self, data: View, request: Reduction) -> Outcome<View> {
+    pub(super) fn reduce(&mut self, mut data: View, mut request: Reduction) -> Outcome<View> {
+        // Words of integers are moved as they are, as those of float32 are.
+        let result = request.dtype;
+        let on_bits = request.alu.is_bitwise()
+            && data.dtype.is_integer()
+            && data.dtype.bytes() == 4
+            && data.dtype == result;
+        if on_bits {
+            let destination = request.destination.as_mut().map(|it| &mut it.dtype);
+            for dtype in [&mut data.dtype, &mut request.dtype]
+                .into_iter()
+                .chain(destination)
+            {
+                *dtype = Dtype::Float32;
+            }
+        }
         let Reduction {
             alu,
             axes,
@@ -105,7 +120,11 @@ impl Device {
             let sizes = part.shape();
             if self.functional {
                 let source = self.read(&part)?;
-                values = collapse(alu, &source, &sizes, &axes, flags.as_deref());
+                let apply = match on_bits {
+                    true => Alu::of_words,
+                    false => Alu::apply,
+                };
+                values = collapse((alu, apply), &source, &sizes, &axes, flags.as_deref());
                 if let Some(scale) = scale {
                     values.iter_mut().for_each(|v| *v *= scale);
                 }
@@ -128,7 +147,7 @@ impl Device {
             Selection::Part(..) => Selection::Part(out_bounds, None),
             other => other,
         };
-        self.finish(
+        let mut place = self.finish(
             instruction,
             Output {
                 shape: out_shape.into(),
@@ -138,13 +157,17 @@ impl Device {
                 values,
             },
             destination,
-        )
+        )?;
+        if on_bits {
+            place.dtype = result;
+        }
+        Ok(place)
     }
 }
 
 /// Reduces the given axes of values in row-major order.
 fn collapse(
-    alu: Alu,
+    (alu, apply): (Alu, fn(Alu, f32, f32) -> f32),
     source: &[f32],
     sizes: &[usize],
     axes: &[usize],
@@ -167,7 +190,7 @@ fn collapse(
                 _ => row
                     .iter()
                     .copied()
-                    .reduce(|a, b| alu.apply(a, b))
+                    .reduce(|a, b| apply(alu, a, b))
                     .unwrap_or_else(|| alu.neutral()),
             })
             .collect();
@@ -192,7 +215,7 @@ fn collapse(
         if flags.is_none_or(|f| f.get(at).copied().unwrap_or(false)) {
             let slot: usize = position.iter().zip(&strides).map(|(p, s)| p * s).sum();
             if let Some(slot) = out.get_mut(slot) {
-                *slot = Some(slot.map_or(*value, |old| alu.apply(old, *value)));
+                *slot = Some(slot.map_or(*value, |old| apply(alu, old, *value)));
             }
         }
         for d in (0..sizes.len()).rev() {

@@ -111,6 +111,8 @@ impl Interpreter {
             "int" => match first {
                 Some(Value::Str(text)) => {
                     let base = second.map_or(Some(10), Value::as_int);
+                    let answer = super::carried::plain(&positional[0]).unwrap_or(0);
+                    self.device.ask("the number of a text", answer)?;
                     super::texts::whole(text, base).ok_or_else(|| {
                         Failure::python(
                             "value-error",

@@ -178,7 +178,7 @@ fn is_shared(value: &Value) -> bool {
 }
 
 /// A fingerprint of a number, a text or what holds such; none of others.
-fn plain(value: &Value) -> Option<u64> {
+pub(super) fn plain(value: &Value) -> Option<u64> {
     (!is_shared(value))
         .then(|| hash(value, LEVELS, &mut ITEMS.clone()))
         .flatten()

@@ -146,6 +146,8 @@ impl Interpreter {
             }
             Value::Dict(dict) => {
                 let key = hashable(index)?;
+                self.device
+                    .ask("a key", super::carried::plain(index).unwrap_or(0))?;
                 dict.borrow().get(&key).cloned().ok_or_else(|| {
                     Failure::python(
                         "key-error",

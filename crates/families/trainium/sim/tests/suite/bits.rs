@@ -122,6 +122,29 @@ fn operators_on_bits_work_on_words() {
     }
 }
 
+/// A reduction by bits sees words, too.
+#[test]
+fn reductions_by_bits_work_on_words() {
+    type Expected = fn(u32, u32) -> u32;
+    let cases: [(&str, Expected); 3] = [
+        ("xor", |a, b| a ^ b),
+        ("and", |a, b| a & b),
+        ("or", |a, b| a | b),
+    ];
+    let plain = run(SECOND, "nisa.dma_copy(dst=o, src=t)").expect("a copy");
+    for (name, apply) in cases {
+        let body = format!(
+            "b = t.view(nl.uint32)\nr = nl.ndarray((128, 1), dtype=nl.uint32, buffer=nl.sbuf)\nnisa.tensor_reduce(dst=r, op=nl.bitwise_{name}, data=b, axis=1)\nnisa.tensor_tensor(dst=b[:, 0:1], data1=r, data2=r, op=nl.bitwise_or)\nnisa.dma_copy(dst=o, src=t)"
+        );
+        let found = run(SECOND, &body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+        let rows = found.outputs[0].data.chunks(512);
+        for (row, read) in rows.zip(plain.outputs[0].data.chunks(512)) {
+            let expected = read.iter().map(|it| it.to_bits()).reduce(apply);
+            assert_eq!(Some(row[0].to_bits()), expected, "{name}");
+        }
+    }
+}
+
 /// The vendor's operators have the logical shift to the right alone.
 #[test]
 fn a_shift_to_the_right_brings_zeros() {

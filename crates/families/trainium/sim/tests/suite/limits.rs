@@ -437,7 +437,7 @@ fn iterations_of_affine_loops_must_not_disturb_each_other() {
         ),
         (
             "for i in nl.affine_range(2):\n  x[:, nl.ds((1 - i) * 256, 256 * (i + 1))] = nl.load(a[0:128, nl.ds(0, 256 * (i + 1))])",
-            Err((twice, 8)),
+            Err(("number-of-a-loop", 8)),
         ),
         (
             "for i in nl.affine_range(2):\n  x[nl.ds(i * 32, 64), :] = nl.load(a[0:64, :])",

@@ -179,6 +179,43 @@ fn move_columns(body: &str) -> Result<Evaluation, Box<Failure>> {
     evaluate(&source, "solution", &inputs, &Options::default())
 }
 
+/// The number of such a loop is a symbol to the compiler: what must be known when it reads the body
+/// does not depend on it.
+#[test]
+fn python_does_not_ask_for_the_number_of_a_loop_of_the_first_dialect() {
+    for (body, what) in [
+        (
+            "d = {0: 4, 1: 2, 2: 0}\nfor i in nl.affine_range(3):\n  move(d[i])",
+            "a key",
+        ),
+        (
+            "for i in nl.sequential_range(3):\n  move(2 * int(f'{i}'))",
+            "the number of a text",
+        ),
+        (
+            "for i in nl.affine_range(3):\n  s = nl.ds(i * 3, min(3, 8 - i * 3))\n  nl.store(o[:, s], nl.load(a[:, s]))",
+            "a size",
+        ),
+        (
+            "for i in nl.affine_range(2):\n  for j in nl.affine_range(2):\n    nl.store(o[:, 4 * j:4 * j + i + 1], nl.load(a[:, 4 * j:4 * j + i + 1]))",
+            "a size",
+        ),
+    ] {
+        let failure = move_columns(body).expect_err(body);
+        assert_eq!(failure.code, "number-of-a-loop", "{failure}\n{body}");
+        assert!(failure.message.starts_with(what), "{failure}");
+    }
+    for body in [
+        // Loops that Python writes out, and what is the same in all iterations.
+        "d = {0: 4, 1: 2, 2: 0}\nfor i in nl.static_range(3):\n  move(d[i])",
+        "d = {0: 4, 1: 0}\nfor i in nl.affine_range(2):\n  for j in range(2):\n    s = nl.ds(2 * i + d[j], 2 - j)\n    nl.store(o[:, s], nl.load(a[:, s]))",
+        "for j in nl.static_range(2):\n  for i in nl.affine_range(2):\n    s = nl.ds(2 * i, j + 1)\n    nl.store(o[:, s], nl.load(a[:, s]))",
+        "for i in nl.affine_range(3):\n  print(f'{i}')\n  move(2 * i)",
+    ] {
+        move_columns(body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+    }
+}
+
 #[test]
 fn iterations_of_the_first_dialect_find_what_was_before_the_loop() {
     for (body, columns) in [
