@@ -8,7 +8,7 @@ use autocomp_trainium_sim::timing::{Machine, Passes, time};
 use autocomp_trainium_sim::{Array, Dtype, Input, Options, evaluate};
 
 /// Columns that instructions are shown for.
-const COLUMNS: [usize; 3] = [128, 512, 2048];
+const COLUMNS: [usize; 4] = [128, 512, 2048, 8192];
 /// Columns of a bank of the accumulators, in float32.
 const BANK: usize = 512;
 
@@ -53,6 +53,12 @@ const ROWS: &[Row] = &[
         "vector",
         "the same, bfloat16",
         "tensor_copy(dst=k, src=h, engine=nisa.vector_engine)",
+        ANY,
+    ),
+    row(
+        "vector",
+        "memset with engine=, float32",
+        "memset(dst=c, value=0.0, engine=nisa.vector_engine)",
         ANY,
     ),
     row(
@@ -124,6 +130,18 @@ const ROWS: &[Row] = &[
     ),
     row(
         "gpsimd",
+        "tensor_copy with engine=, float32",
+        "tensor_copy(dst=c, src=a, engine=nisa.gpsimd_engine)",
+        ANY,
+    ),
+    row(
+        "gpsimd",
+        "memset with engine=",
+        "memset(dst=c, value=0.0, engine=nisa.gpsimd_engine)",
+        ANY,
+    ),
+    row(
+        "gpsimd",
         "affine_select",
         "affine_select(dst=c, pattern=[[1, N]], offset=0, channel_multiplier=-1, on_true_tile=a, on_false_value=0.0, cmp_op=nl.greater_equal)",
         ANY,
@@ -142,7 +160,7 @@ const ROWS: &[Row] = &[
     ),
     row(
         "tensor",
-        "the same, one operand of zeros and ones, said with is_moving_onezero=True",
+        "the same, one operand of zeros and ones, said with is_moving_onezero=True or is_stationary_onezero=True",
         "nc_matmul(dst=p, stationary=u, moving=a, is_moving_onezero=True)",
         (0, BANK),
     ),
@@ -192,7 +210,8 @@ pub(crate) fn figures(machine: &Machine) -> BTreeMap<String, String> {
 
 fn instruction_costs(machine: &Machine) -> String {
     let mut table =
-        "| engine | instruction | 128 | 512 | 2048 |\n|---|---|---|---|---|\n".to_owned();
+        "| engine | instruction | 128 | 512 | 2048 | 8192 |\n|---|---|---|---|---|---|\n"
+            .to_owned();
     for row in ROWS {
         let _ = write!(table, "| {} | {} |", row.engine, row.words);
         for columns in COLUMNS {

@@ -72,6 +72,11 @@ fn engines(report: &Report, source: &str) -> String {
             engine.mean_elements,
             engine.overhead_percent
         );
+        let [begin, middle, end] = engine.idle_us;
+        let _ = writeln!(
+            out,
+            "    idle {begin:.1} us before its first instruction, {middle:.1} us between, {end:.1} us after its last"
+        );
         let own = report
             .lines
             .iter()
@@ -152,6 +157,9 @@ fn path(report: &Report, source: &str) -> String {
             step.engine.name(),
             quoted(source, step.line)
         );
+        if let Some(wait) = step.longest_wait.as_ref().filter(|it| 0.05 <= it.us) {
+            let _ = writeln!(out, "{:29}longest wait: {}", "", wait.told());
+        }
     }
     out
 }

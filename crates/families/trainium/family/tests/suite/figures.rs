@@ -34,7 +34,7 @@ fn row(table: &str, engine: &str, words: &str) -> Vec<f64> {
 #[test]
 fn texts_hold_no_numbers_of_their_own() {
     let shapes = [
-        "0", "1", "2", "32", "32x32", "128", "128x128", "512", "2048",
+        "0", "1", "2", "32", "32x32", "128", "128x128", "512", "2048", "8192",
     ];
     for (target, _, figures) in targets() {
         let isa = target.isa.iter().map(|section| &section.text);
@@ -118,7 +118,7 @@ fn sentences_on_rates_hold() {
         let wide = cost("tensor", "nc_matmul, float32");
         let said = cost(
             "tensor",
-            "the same, one operand of zeros and ones, said with is_moving_onezero=True",
+            "the same, one operand of zeros and ones, said with is_moving_onezero=True or is_stationary_onezero=True",
         );
         assert!(2.0 * narrow[1] < wide[1], "{}", target.name);
         assert!((said[1] / wide[1] - 0.5).abs() < 0.02, "{}", target.name);

@@ -104,6 +104,14 @@ pub(super) fn paragraph(report: &Report, machine: &Machine) -> String {
             step.running_us,
             step.queued_us
         ));
+        if let Some(wait) = step.longest_wait.as_ref().filter(|it| 0.05 <= it.us) {
+            say(format_args!("Its longest wait: {}.", wait.told()));
+        }
     }
+    let [begin, middle, end] = busiest.idle_us;
+    say(format_args!(
+        "The {} engine is idle for {begin:.1} us before its first instruction, {middle:.1} us between and {end:.1} us after its last.",
+        busiest.engine.name()
+    ));
     text.trim_end().to_owned()
 }

@@ -4,7 +4,7 @@ mod critical;
 mod explain;
 mod report;
 
-pub use critical::Step;
+pub use critical::{Step, Wait};
 pub use report::{EngineUse, LineUse, MemorySample, Report, TensorTraffic};
 
 use crate::timing::{Machine, Timeline};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use super::critical::Step;
-use crate::timing::{Machine, Timeline};
+use crate::timing::{Machine, Slot, Timeline};
 use crate::trace::{Engine, Operation, Tile, Trace};
 
 /// What an engine did.
@@ -23,6 +23,9 @@ pub struct EngineUse {
     pub mean_elements: f64,
     /// Share of the work that is fixed cost rather than elements, in percent.
     pub overhead_percent: f64,
+    /// Microseconds without work before its first instruction, between and after its last; launch
+    /// left out. Of the queues, those in which none moves anything.
+    pub idle_us: [f64; 3],
 }
 
 /// What a line of the kernel cost.
@@ -197,6 +200,7 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
                 } else {
                     0.0
                 },
+                idle_us: idle(timeline, engine, active[at]),
             }
         })
         .collect();
@@ -282,6 +286,25 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         critical_path: Vec::new(),
         summary: String::new(),
     }
+}
+
+/// Microseconds without work of an engine at the beginning, in the middle and at the end.
+fn idle(timeline: &Timeline, engine: Engine, active: f64) -> [f64; 3] {
+    let own = timeline.slots.iter().filter(|it| it.engine == engine);
+    let span = |(first, last): (f64, f64), it: &Slot| (it.start.min(first), it.released.max(last));
+    let (first, last) = own.fold((f64::INFINITY, 0.0), span);
+    let end = timeline
+        .slots
+        .iter()
+        .fold(0.0, |end: f64, it| end.max(it.done));
+    if end <= first {
+        return [end / 1000.0, 0.0, 0.0];
+    }
+    let busy = match engine {
+        Engine::Dma => timeline.any_queue_busy,
+        _ => active,
+    };
+    [first, last - first - busy, end - last].map(|it| it.max(0.0) / 1000.0)
 }
 
 /// Operations in the order of their names.

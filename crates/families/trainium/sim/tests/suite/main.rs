@@ -27,3 +27,4 @@ mod short_list;
 mod sums;
 mod traffic;
 mod undefined;
+mod waits;
