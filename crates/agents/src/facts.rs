@@ -153,7 +153,7 @@ impl PromptFacts {
             is_common: section.items.iter().any(&offers) || needed.need(&section.symbols),
             text: fill(&section.text),
         });
-        let examples = target.examples.iter();
+        let examples = target.examples_for(problem);
         let examples = examples.filter(|example| offers(&example.menu_item));
         let examples = examples.map(|example| ExampleFacts {
             menu_item: example.menu_item.clone(),

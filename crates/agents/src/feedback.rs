@@ -172,12 +172,19 @@ fn line_at(
     (Some(shortened(line, LONGEST_LINE)), called)
 }
 
-/// Returns the first characters of a text.
+/// Returns the first characters of a text, up to the end of a word where one ends in their second
+/// half.
 pub(crate) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    let Some((end, next)) = text.char_indices().nth(most) else {
+        return text.to_owned();
+    };
+    let cut = &text[..end];
+    let whole = match next.is_whitespace() {
+        true => cut,
+        false => cut.rsplit_once(char::is_whitespace).map_or(cut, |it| it.0),
+    };
+    let kept = if whole.len() < end / 2 { cut } else { whole };
+    format!("{}…", kept.trim_end())
 }
 
 /// One finding.
@@ -224,4 +231,16 @@ impl DiagnosticFacts {
             list,
         }
     }
+}
+
+/// Returns a number with the digits that matter: whole ones all, and four in all where it is less.
+pub(crate) fn number(value: f64) -> String {
+    let size = value.abs().max(1.0).log10().floor() as i32;
+    let scale = 10_f64.powi((3 - size).max(0));
+    match value.abs() < 0.1 {
+        // Nothing but digits behind the point: the first of them that say something.
+        true => format!("{:.2e}", value).parse().unwrap_or(value),
+        false => (value * scale).round() / scale,
+    }
+    .to_string()
 }

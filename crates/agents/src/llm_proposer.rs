@@ -129,7 +129,7 @@ impl LlmProposer {
                 true => drawn(&request.hidden, request.seed.derive("steps")),
                 false => Vec::new(),
             },
-            version: version(&request.key),
+            version: version(request.number, request.key.draft),
             iteration: request.key.iteration,
             iterations: request.iterations,
             most_examples: self.settings.most_examples,
@@ -166,7 +166,7 @@ impl LlmProposer {
             isa: form.isa,
             structured: form.structured,
             plan: Some((&request.plan.menu_item, &request.plan.text)),
-            version: version(&request.key).filter(|_| 0 < request.key.draft),
+            version: version(0, request.key.draft),
             iteration: request.key.iteration,
             most_examples: self.settings.most_examples,
             ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
@@ -381,12 +381,13 @@ pub(crate) fn label(phase: Phase, key: &TaskKey) -> String {
     format!("{}-{key}", phase.name())
 }
 
-/// Returns the number of a request among those about the same kernel, if it is not the first.
-pub(crate) fn version(key: &TaskKey) -> Option<String> {
-    match (key.plan, key.draft) {
+/// Returns the number of a request among those that ask the same, if it is not the first: by the
+/// number of its plan, and that of its draft.
+pub(crate) fn version(number: u32, draft: u32) -> Option<String> {
+    match (number, draft) {
         (0, 0) => None,
-        (plan, 0) => Some((plan + 1).to_string()),
-        (plan, draft) => Some(format!("{}.{}", plan + 1, draft + 1)),
+        (0, number) | (number, 0) => Some((number + 1).to_string()),
+        (number, draft) => Some(format!("{}.{}", number + 1, draft + 1)),
     }
 }
 

@@ -49,6 +49,9 @@ struct WrittenItem {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct DirectTask {
     menu: Vec<MenuItem>,
+    /// Number of the request among those that ask the same.
+    #[serde(default)]
+    number: u32,
     iterations: u32,
     /// What a plan would have been told.
     #[serde(default)]
@@ -63,6 +66,7 @@ pub(crate) struct DirectTask {
 pub(crate) fn undecided(request: &PlanRequest, told: &PromptInput<'_>) -> Plan {
     let task = DirectTask {
         menu: request.menu.clone(),
+        number: request.number,
         iterations: request.iterations,
         ancestors: told.ancestors.to_vec(),
         tried: told.tried.to_vec(),
@@ -149,7 +153,7 @@ impl LlmProposer {
         let request = PlanRequest {
             key: request.key,
             place: request.key.parent,
-            number: request.key.plan,
+            number: task.number,
             seed: request.seed,
             iterations: task.iterations,
             kernel: request.kernel.clone(),
@@ -197,7 +201,7 @@ impl LlmProposer {
     ) -> Result<Reply<Draft>, ProposeError> {
         let input = PromptInput {
             other: Some((second.0, second.1.cost().map(|cost| cost.value))),
-            version: version(key),
+            version: version(0, key.draft),
             ..PromptInput::new(first.0, Some(first.1), seed)
         };
         let prompt = |_| self.render(Phase::Combine, &input);
@@ -380,7 +384,7 @@ pub fn parse_menu(reply: &str, menu: &[MenuItem]) -> Result<Vec<MenuItem>, Compl
                 text: in_one_line(&item.text),
                 applies_when: shortened(&in_one_line(&item.applies_when), LONGEST_CONDITION),
                 scope: Scope::Idea,
-                percent: Vec::new(),
+                ..MenuItem::default()
             });
         }
     }

@@ -296,7 +296,7 @@ impl Templates {
         let mut environment = environment().map_err(|error| invalid("syntax", &error))?;
         environment.add_filter("data", delimit);
         environment.add_filter("numbered", numbered);
-        environment.add_filter("number", |value: f64| value.to_string());
+        environment.add_filter("number", crate::feedback::number);
         for (name, source) in BUILT_IN {
             environment
                 .add_template(name, source)

@@ -1,8 +1,8 @@
 //! The trait that the rewriter, language models and replay share.
 
 use autocomp_core::{
-    Draft, EarlierDraft, Evaluation, Lesson, MenuItem, Outcome, Plan, PlanKind, Seed, TaskKey,
-    Usage,
+    Cost, Draft, EarlierDraft, Evaluation, Lesson, MenuItem, Outcome, Plan, PlanKind, Seed,
+    TaskKey, Usage,
 };
 use autocomp_llm::ReservationJournal;
 use serde::{Deserialize, Serialize};
@@ -46,9 +46,9 @@ pub struct Tried {
     /// How the code ended; absent if none came of it.
     pub outcome: Option<Outcome>,
     /// Cost of the result, if it was right.
-    pub cost: Option<u64>,
+    pub cost: Option<Cost>,
     /// Cost of the kernel that it was tried on.
-    pub cost_before: u64,
+    pub cost_before: Cost,
     /// Whether the result is the kernel that it was tried on.
     pub is_same: bool,
     /// Why it failed, or what limits the result; empty if that is not known.
@@ -71,7 +71,8 @@ pub struct PlanRequest {
     pub key: TaskKey,
     /// The first place of the iteration that holds the parent.
     pub place: u32,
-    /// Number of the plan among those for the parent in the iteration, over all its places.
+    /// Number of the plan among those of its kind for the parent in the iteration, over all its
+    /// places.
     pub number: u32,
     /// The task's own random stream.
     pub seed: Seed,

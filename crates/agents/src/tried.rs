@@ -15,7 +15,7 @@ pub(crate) struct TriedFacts<'input> {
     menu_item: &'input str,
     plan: String,
     outcome: Option<&'static str>,
-    /// `faster`, `slower` or `none`.
+    /// `faster`, `tie`, `slower` or `none`; a tie costs less by no more than the spread.
     change: &'static str,
     cost: Option<u64>,
     /// Cost before by cost after, two digits.
@@ -28,7 +28,8 @@ impl<'input> TriedFacts<'input> {
         let cost = tried.cost;
         let change = match cost {
             Some(_) if tried.is_same => "none",
-            Some(cost) if cost < tried.cost_before => "faster",
+            Some(cost) if cost.beats(tried.cost_before) => "faster",
+            Some(cost) if cost.value < tried.cost_before.value => "tie",
             _ => "slower",
         };
         Self {
@@ -37,11 +38,8 @@ impl<'input> TriedFacts<'input> {
             plan: shortened(&in_one_line(&tried.plan), LONGEST_PLAN),
             outcome: tried.outcome.map(|outcome| outcome.name()),
             change,
-            cost,
-            factor: cost.map(|cost| {
-                let factor = tried.cost_before as f64 / cost.max(1) as f64;
-                format!("{factor:.2}")
-            }),
+            cost: cost.map(|cost| cost.value),
+            factor: cost.map(|cost| format!("{:.2}", cost.times(tried.cost_before))),
             finding: shortened(&in_one_line(&tried.finding), LONGEST_FINDING),
         }
     }

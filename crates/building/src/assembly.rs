@@ -58,7 +58,7 @@ impl Assembly {
                     text: statement.text.clone(),
                     applies_when: statement.applies_when.clone(),
                     scope,
-                    percent: Vec::new(),
+                    ..MenuItem::default()
                 });
             }
         }
@@ -124,6 +124,7 @@ impl Assembly {
                 text: statement.text.clone(),
                 before: statement.before.clone() + "\n",
                 after: statement.after.clone() + "\n",
+                dtypes: Vec::new(),
             });
         }
         knowledge

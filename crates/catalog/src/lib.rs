@@ -9,6 +9,7 @@ mod catalog;
 mod data_type;
 mod distribution;
 mod error;
+mod example;
 mod family;
 mod file_bytes;
 mod isa;
@@ -24,13 +25,14 @@ pub use catalog::{Added, Catalog};
 pub use data_type::DataType;
 pub use distribution::{Distribution, Part};
 pub use error::{CatalogError, Invalid, nearest};
+pub use example::Example;
 pub use isa::{Identifiers, IsaSection};
 pub use problem::{
     Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, ReferenceLanguage, Role,
     Tolerance, TypeArgument, Work,
 };
 pub use suite::Suite;
-pub use target::{Constant, Example, Roofline, Rules, Target};
+pub use target::{Constant, Roofline, Rules, Target};
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

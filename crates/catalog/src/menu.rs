@@ -30,6 +30,8 @@ struct WrittenItem {
     /// Types of elements, of which a problem must have one; empty for any.
     #[serde(default)]
     dtypes: Vec<DataType>,
+    #[serde(default)]
+    needs: BTreeMap<String, u64>,
 }
 
 /// A menu, and which of its items are for problems with certain types only.
@@ -76,14 +78,21 @@ pub(crate) fn load(tree: &Tree) -> Result<Menu, CatalogError> {
                 "give items of scope `schedule` and `combination` the percent of plans of each iteration, 0 to 100, and steps and translations none",
             ));
         }
+        if id == MenuItem::OTHER && !(item.dtypes.is_empty() && item.needs.is_empty()) {
+            return Err(source.error(
+                span,
+                "the escape item must fit all problems",
+                "leave out `dtypes` and `needs`",
+            ));
+        }
+        if !item.needs.is_empty() && item.scope != Scope::Step {
+            return Err(source.error(
+                span,
+                format!("`{id}` has `needs` and is no step"),
+                "leave out `needs`: plans are set aside for other items whatever the kernel",
+            ));
+        }
         if !item.dtypes.is_empty() {
-            if id == MenuItem::OTHER {
-                return Err(source.error(
-                    span,
-                    "the escape item must fit all problems",
-                    "leave out `dtypes`",
-                ));
-            }
             menu.dtypes.insert(id.clone(), item.dtypes);
         }
         menu.items.push(MenuItem {
@@ -92,6 +101,7 @@ pub(crate) fn load(tree: &Tree) -> Result<Menu, CatalogError> {
             applies_when: item.applies_when,
             scope: item.scope,
             percent: item.percent,
+            needs: item.needs,
         });
     }
     if !menu.items.iter().any(|item| item.id == MenuItem::OTHER) {

@@ -255,6 +255,11 @@ impl Problem {
             .ok_or_else(|| CatalogError::unknown("kernel", name, self.kernels.keys().cloned()))
     }
 
+    /// Returns whether a buffer has elements of one of these types.
+    pub(crate) fn has_any(&self, dtypes: &[DataType]) -> bool {
+        self.buffers.iter().any(|it| dtypes.contains(&it.dtype))
+    }
+
     /// Returns a buffer by name.
     #[must_use]
     pub fn buffer(&self, name: &str) -> Option<&Buffer> {

@@ -2,6 +2,7 @@
 
 use crate::data_type::DataType;
 use crate::error::CatalogError;
+use crate::example::{Example, examples};
 use crate::isa::{self, Identifiers, IsaSection};
 use crate::menu;
 use crate::problem::{Problem, Work};
@@ -79,21 +80,6 @@ pub struct Constant {
     pub text: String,
 }
 
-/// A small before/after pair that shows one menu item.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Example {
-    /// Name: its folder.
-    pub name: String,
-    /// The [`MenuItem::id`] it shows.
-    pub menu_item: String,
-    /// What changes and why it pays.
-    pub text: String,
-    /// Code before.
-    pub before: String,
-    /// Code after.
-    pub after: String,
-}
-
 /// A target, complete.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Target {
@@ -168,12 +154,17 @@ impl Target {
     /// Returns the items of the menu that fit the types of a problem's buffers.
     #[must_use]
     pub fn menu_for(&self, problem: &Problem) -> Vec<MenuItem> {
-        let has = |dtype: &DataType| problem.buffers.iter().any(|it| it.dtype == *dtype);
         let fits = |item: &&MenuItem| {
             let dtypes = self.dtypes.get(&item.id);
-            dtypes.is_none_or(|dtypes| dtypes.iter().any(has))
+            dtypes.is_none_or(|dtypes| problem.has_any(dtypes))
         };
         self.menu.iter().filter(fits).cloned().collect()
+    }
+
+    /// Returns the examples that fit the types of a problem's buffers.
+    pub fn examples_for(&self, problem: &Problem) -> impl Iterator<Item = &Example> {
+        let examples = self.examples.iter();
+        examples.filter(|it| it.dtypes.is_empty() || problem.has_any(&it.dtypes))
     }
 }
 
@@ -208,13 +199,6 @@ struct ConstantsFile {
 #[serde(deny_unknown_fields)]
 struct CountersFile {
     counters: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ExampleFile {
-    menu_item: Spanned<String>,
-    text: String,
 }
 
 /// Makes the target `name` of its files.
@@ -360,44 +344,4 @@ fn roofline(source: Source<'_>, written: &Spanned<RooflineFile>) -> Result<Roofl
         bytes,
         unit,
     })
-}
-
-fn examples(tree: &Tree, menu: &[MenuItem]) -> Result<Vec<Example>, CatalogError> {
-    let mut examples = Vec::new();
-    for folder in tree.folders_with("example.toml") {
-        let Some(name) = folder.strip_prefix("examples/") else {
-            continue;
-        };
-        let path = format!("{folder}/example.toml");
-        let display = tree.display(&path);
-        let source = Source {
-            path: &display,
-            text: tree.text(&path, "describe the example in it")?,
-        };
-        let file: ExampleFile = source.parse()?;
-        if !menu.iter().any(|item| &item.id == file.menu_item.get_ref()) {
-            return Err(source.error(
-                file.menu_item.span(),
-                format!("the menu has no item `{}`", file.menu_item.get_ref()),
-                "name an item of menu.toml",
-            ));
-        }
-        let part = |stem: &str| {
-            let prefix = format!("{folder}/{stem}.");
-            let found = tree.iter().find(|(path, _)| path.starts_with(&prefix));
-            let path = found.map_or_else(|| prefix.clone() + "*", |(path, _)| path.to_owned());
-            tree.text(
-                &path,
-                "an example has code before and after, such as before.c and after.c",
-            )
-        };
-        examples.push(Example {
-            name: name.to_owned(),
-            before: part("before")?.to_owned(),
-            after: part("after")?.to_owned(),
-            menu_item: file.menu_item.into_inner(),
-            text: file.text,
-        });
-    }
-    Ok(examples)
 }

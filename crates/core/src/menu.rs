@@ -1,6 +1,8 @@
 //! The optimization menu.
 
+use crate::evaluation::Evaluation;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How much of a kernel a menu item is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,9 @@ pub struct MenuItem {
     /// translations, which share the plans that are left.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percent: Vec<u8>,
+    /// Least values that counters and figures of a kernel need for the item, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub needs: BTreeMap<String, u64>,
 }
 
 fn is_step(scope: &Scope) -> bool {
@@ -48,6 +53,24 @@ fn is_step(scope: &Scope) -> bool {
 impl MenuItem {
     /// The identifier of the escape item, always kept in every menu.
     pub const OTHER: &'static str = "other";
+
+    /// Returns whether a kernel has what the item needs; nothing where it needs nothing, or what
+    /// was not measured.
+    #[must_use]
+    pub fn fits(&self, evaluation: &Evaluation) -> Option<bool> {
+        let figures = evaluation.measurement.as_ref().map(|it| &it.figures);
+        let counters = evaluation.feedback.as_ref().map(|it| &it.counters);
+        let value = |name: &String| {
+            let counter = counters.and_then(|it| it.get(name)).copied();
+            counter.or_else(|| Some(*figures?.get(name)? as f64))
+        };
+        let needs = self.needs.iter();
+        let met: Option<Vec<bool>> = needs
+            .map(|(name, least)| Some(*least as f64 <= value(name)?))
+            .collect();
+        met.filter(|it| !it.is_empty())
+            .map(|it| it.into_iter().all(|is_met| is_met))
+    }
 
     /// Returns the percent of the plans of `iteration`, from 1, that are asked
     /// for this item alone.

@@ -72,10 +72,21 @@ impl Knowledge {
     #[must_use]
     pub fn of(target: &Target) -> Self {
         let mut unmapped = Vec::new();
-        if !target.dtypes.is_empty() {
+        let typed = target.examples.iter().filter(|it| !it.dtypes.is_empty());
+        let typed = [
+            (target.dtypes.len(), "items of the menu"),
+            (typed.count(), "examples"),
+        ];
+        for (count, what) in typed.into_iter().filter(|it| 0 < it.0) {
             unmapped.push(format!(
-                "for which types of elements {} items of the menu are meant",
-                target.dtypes.len()
+                "for which types of elements {count} {what} are meant"
+            ));
+        }
+        let needing = target.menu.iter().filter(|it| !it.needs.is_empty());
+        let needing = needing.count();
+        if 0 < needing {
+            unmapped.push(format!(
+                "what a kernel needs for {needing} items of the menu"
             ));
         }
         Self {

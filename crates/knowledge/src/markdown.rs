@@ -162,6 +162,7 @@ pub fn example_of(name: &str, text: &str) -> Option<Example> {
         text: words.trim().to_owned(),
         before: format!("{before}\n"),
         after: format!("{after}\n"),
+        dtypes: Vec::new(),
     })
 }
 

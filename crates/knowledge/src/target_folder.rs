@@ -2,7 +2,7 @@
 
 use crate::files::write_all;
 use crate::{Knowledge, KnowledgeError};
-use autocomp_catalog::{Constant, Rules, Target};
+use autocomp_catalog::{Constant, DataType, Rules, Target};
 use autocomp_core::{MenuItem, Unit};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,6 +39,8 @@ struct CountersFile<'a> {
 struct ExampleFile<'a> {
     menu_item: &'a str,
     text: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    dtypes: &'a [DataType],
 }
 
 /// What a new target is called and stands on.
@@ -181,6 +183,12 @@ pub fn write_target(
             &ExampleFile {
                 menu_item: &example.menu_item,
                 text: &example.text,
+                dtypes: standing
+                    .like
+                    .examples
+                    .iter()
+                    .find(|it| it.name == example.name)
+                    .map_or(&[][..], |it| it.dtypes.as_slice()),
             },
         )?;
         for (part, code) in [("before", &example.before), ("after", &example.after)] {
@@ -190,9 +198,14 @@ pub fn write_target(
     write_all(&files.folder, &files.files)
 }
 
-/// Returns an item of the menu as written, with the types of elements that `like` has it for.
+/// Returns an item of the menu as written, with the types of elements and the needs that `like`
+/// has it for.
 fn item_table(item: &MenuItem, like: &Target) -> Result<toml::Table, toml::ser::Error> {
-    let mut table = toml::Table::try_from(item)?;
+    let same = like.menu.iter().find(|it| it.id == item.id);
+    let mut table = toml::Table::try_from(MenuItem {
+        needs: same.map_or_else(BTreeMap::new, |it| it.needs.clone()),
+        ..item.clone()
+    })?;
     if let Some(dtypes) = like.dtypes.get(&item.id) {
         table.insert("dtypes".to_owned(), toml::Value::try_from(dtypes)?);
     }

@@ -6,6 +6,7 @@
 mod header;
 mod library;
 
+use crate::kind::Kind;
 use autocomp_core::{ContentHash, Diagnostic};
 use autocomp_eval::cache::remove_older;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
@@ -62,28 +63,6 @@ const CPU_SECONDS: u64 = 20;
 /// From this age on a folder is of a process that was killed: they are in use as long as a
 /// bench is open.
 const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// How a source is compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// All optimizations, products and sums may be fused.
-    Kernel,
-    /// Arithmetic as it is written.
-    Reference,
-    /// The same without floating point, which does not build, and with plain characters that
-    /// have no sign, as on RISC-V: its results are those of every processor.
-    IntegerReference,
-}
-
-impl Kind {
-    fn flags(self) -> &'static [&'static str] {
-        match self {
-            Self::Kernel => &["-O3", "-ffp-contract=fast"],
-            Self::Reference => &["-O2", "-ffp-contract=off"],
-            Self::IntegerReference => &["-O2", "-funsigned-char", "-mgeneral-regs-only"],
-        }
-    }
-}
 
 /// A file that is removed when nobody uses it any more.
 #[derive(Debug)]
@@ -278,13 +257,10 @@ impl Builder {
         let folder = folder_in(&self.scratch)?;
         let source = folder.path().join(name);
         write(&source, text)?;
-        let header = self.header(kind)?;
-        let header = header.to_string_lossy();
-        let mut extra = vec!["-include-pch", &header];
-        extra.extend(kind.flags());
-        // A bare name, so that diagnostics and line tables show nothing else.
-        let made = ("-c", Path::new(name), Path::new("kernel.o"));
-        let mut report = self.compile(folder.path(), made, &extra)?;
+        let mut report = self.object(folder.path(), name, kind)?;
+        if report.succeeded() && kind == Kind::IntegerReference {
+            report = self.object(folder.path(), name, Kind::KnownIntegerReference)?;
+        }
         if report.succeeded() {
             report = self.link(folder.path())?;
         }
@@ -295,6 +271,17 @@ impl Builder {
             folder,
             is_library: false,
         }))
+    }
+
+    /// Compiles the file `name` of `folder`.
+    fn object(&self, folder: &Path, name: &str, kind: Kind) -> Result<SandboxReport, EvalError> {
+        let header = self.header(kind)?;
+        let header = header.to_string_lossy();
+        let mut extra = vec!["-include-pch", &header];
+        extra.extend(kind.flags());
+        // A bare name, so that diagnostics and line tables show nothing else.
+        let made = ("-c", Path::new(name), Path::new("kernel.o"));
+        self.compile(folder, made, &extra)
     }
 
     /// Returns the assembly of `text`.

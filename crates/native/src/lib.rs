@@ -8,6 +8,7 @@
 mod builder;
 mod calls;
 mod interpreter;
+mod kind;
 pub mod library;
 mod offences;
 mod reference;
@@ -16,8 +17,9 @@ mod shared_memory;
 mod slack;
 mod worker;
 
-pub use builder::{Builder, FUNCTIONS, HEADER, Kind, LIBRARY, Program, built};
+pub use builder::{Builder, FUNCTIONS, HEADER, LIBRARY, Program, built};
 pub use calls::{Calls, Offence, Place};
+pub use kind::Kind;
 pub use offences::verdict;
 pub use reference::{Oracle, Reference, answer};
 pub use script::{Script, parts};

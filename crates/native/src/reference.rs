@@ -1,8 +1,9 @@
 //! Right answers: the problem's reference, compiled for the host and run in a
 //! worker like any kernel, or run by Python.
 
-use crate::builder::{Builder, Kind, Program, built};
+use crate::builder::{Builder, Program, built};
 use crate::calls::{Calls, Offence};
+use crate::kind::Kind;
 use crate::offences;
 use crate::script::Script;
 use crate::shared_memory::Placement;

@@ -30,7 +30,7 @@ pub(crate) enum Answer<T> {
 pub(crate) struct Iteration {
     pub(crate) number: u32,
     pub(crate) parents: Vec<CandidateId>,
-    pub(crate) slots: Vec<Vec<u32>>,
+    slots: Vec<Vec<u32>>,
     kinds: Vec<Vec<PlanKind>>,
     repairs: u32,
     plans: BTreeMap<TaskKey, Answer<PlanRecord>>,

@@ -37,7 +37,7 @@ pub enum Task {
         kind: PlanKind,
         /// The first place that holds the kernel.
         place: u32,
-        /// Number of the plan among those for the kernel, over all its places.
+        /// Number of the plan among those of its kind for the kernel, over all its places.
         number: u32,
         /// The menu after dropout; the item alone for which the plan is set aside.
         menu: Vec<MenuItem>,

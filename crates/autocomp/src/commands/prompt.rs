@@ -206,7 +206,7 @@ impl Asked {
                 .filter(|item| item.scope == Scope::Schedule)
                 .take(1)
                 .collect(),
-            _ => menu_after_dropout(&steps, arguments.menu_dropout, seed),
+            _ => menu_after_dropout(&steps, evaluation, arguments.menu_dropout, seed),
         };
         let is_shown = |item: &MenuItem| menu.iter().any(|it| it.id == item.id);
         let hidden = steps.into_iter().filter(|item| !is_shown(item)).collect();

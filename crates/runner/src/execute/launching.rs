@@ -218,7 +218,7 @@ impl Dispatcher<'_> {
                 let other = other_kernel(search, &kind);
                 let evaluation = evaluation_of(search, parent);
                 let iterations = search.started().settings.iterations;
-                let hidden = hidden_from(search, &menu);
+                let hidden = hidden_from(search, &menu, &evaluation);
                 let texts = blobs.clone();
                 let request = move || {
                     let told = context.map(|context| context.told(&texts)).transpose()?;
@@ -401,12 +401,13 @@ pub(crate) fn finding(evaluation: &Evaluation) -> &str {
     feedback.map_or("", |feedback| &feedback.bottleneck)
 }
 
-/// Returns the steps of the run's menu that are not in `menu`.
-fn hidden_from(search: &Search, menu: &[MenuItem]) -> Vec<MenuItem> {
+/// Returns the steps of the run's menu that are not in `menu` and may fit a kernel.
+fn hidden_from(search: &Search, menu: &[MenuItem], evaluation: &Evaluation) -> Vec<MenuItem> {
     let all = search.started().menu.iter();
     let is_step = |item: &&MenuItem| matches!(item.scope, Scope::Step | Scope::Translation);
     let is_seen = |item: &MenuItem| menu.iter().any(|it| it.id == item.id);
-    all.filter(|item| is_step(item) && !is_seen(item))
+    let may_fit = |item: &MenuItem| item.fits(evaluation) != Some(false);
+    all.filter(|item| is_step(item) && !is_seen(item) && may_fit(item))
         .cloned()
         .collect()
 }

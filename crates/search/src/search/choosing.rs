@@ -1,7 +1,7 @@
 //! What plans choose from, and who is asked first.
 
 use super::Search;
-use crate::dropout::menu_after_dropout;
+use crate::dropout::{fitting, menu_after_dropout};
 use crate::iteration::Iteration;
 use autocomp_core::{CandidateId, MenuItem, Outcome, PlanKind, Scope, Seed, TaskKey};
 
@@ -29,11 +29,12 @@ impl Search {
             PlanKind::Step => {
                 let menu = self.items_in(iteration, parent);
                 let seed = seed.derive("menu");
+                let evaluation = &*self.candidates[parent.0 as usize].evaluation;
                 if settings.bandit {
-                    let menu: Vec<MenuItem> = menu.into_iter().cloned().collect();
+                    let menu = fitting(menu.into_iter().cloned(), evaluation);
                     self.item_arms.menu(&menu, settings.menu_dropout, seed)
                 } else {
-                    menu_after_dropout(&menu, settings.menu_dropout, seed)
+                    menu_after_dropout(&menu, Some(evaluation), settings.menu_dropout, seed)
                 }
             }
         }
@@ -134,12 +135,14 @@ fn is_planning(key: TaskKey) -> bool {
 }
 
 /// Returns the first place that holds the kernel of a plan, and the number of the plan among
-/// those for the kernel.
+/// those of the same kind for the kernel.
 pub(super) fn turn(iteration: &Iteration, plan: TaskKey) -> (u32, u32) {
-    let own = plan.parent as usize;
-    let is_same = |place: &usize| iteration.parents[*place] == iteration.parents[own];
-    let same: Vec<usize> = (0..own).filter(is_same).collect();
-    let n_before: usize = same.iter().map(|place| iteration.slots[*place].len()).sum();
-    let first = same.first().unwrap_or(&own);
-    (*first as u32, n_before as u32 + plan.plan)
+    let kernel = |key: TaskKey| iteration.parents.get(key.parent as usize);
+    let before = iteration.plan_keys().take_while(|it| *it < plan);
+    let same: Vec<TaskKey> = before.filter(|it| kernel(*it) == kernel(plan)).collect();
+    let first = same.first().unwrap_or(&plan).parent;
+    let of_kind = same
+        .iter()
+        .filter(|it| iteration.kind(**it) == iteration.kind(plan));
+    (first, of_kind.count() as u32)
 }

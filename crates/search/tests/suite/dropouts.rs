@@ -1,6 +1,7 @@
 //! What is left of a menu.
 
-use autocomp_core::{MenuItem, Seed};
+use crate::world::evaluate;
+use autocomp_core::{ContentHash, MenuItem, Seed};
 use autocomp_search::menu_after_dropout;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
@@ -19,9 +20,9 @@ proptest! {
     #[test]
     fn keeps_other_and_a_fixed_count(n in 1usize..40, dropout in 0.0f64..0.999, seed: u64) {
         let menu = menu(n);
-        let kept = menu_after_dropout(&menu, dropout, Seed(seed));
+        let kept = menu_after_dropout(&menu, None, dropout, Seed(seed));
         prop_assert!(kept.iter().any(|item| item.id == MenuItem::OTHER));
-        let again = menu_after_dropout(&menu, dropout, Seed(seed ^ 1));
+        let again = menu_after_dropout(&menu, None, dropout, Seed(seed ^ 1));
         prop_assert_eq!(kept.len(), again.len());
         prop_assert!(2 <= kept.len() && kept.len() <= menu.len());
         // In the menu's order, without repetition.
@@ -35,7 +36,7 @@ proptest! {
 
 #[test]
 fn no_dropout_keeps_the_menu() {
-    assert_eq!(menu_after_dropout(&menu(17), 0.0, Seed(3)), menu(17));
+    assert_eq!(menu_after_dropout(&menu(17), None, 0.0, Seed(3)), menu(17));
 }
 
 #[test]
@@ -43,7 +44,7 @@ fn every_item_is_kept_about_equally_often() {
     let menu = menu(10);
     let mut counts = [0; 10];
     for seed in 0..4000 {
-        for item in menu_after_dropout(&menu, 0.7, Seed(seed)) {
+        for item in menu_after_dropout(&menu, None, 0.7, Seed(seed)) {
             if let Some(idx) = menu[..10].iter().position(|other| *other == item) {
                 counts[idx] += 1;
             }
@@ -54,4 +55,25 @@ fn every_item_is_kept_about_equally_often() {
         counts.iter().all(|count| (1050..1350).contains(count)),
         "{counts:?}"
     );
+}
+
+#[test]
+fn what_the_kernel_is_known_to_have_or_to_lack_is_not_drawn() {
+    let mut menu = menu(10);
+    for (idx, name, least) in [(1, "launches", 2), (4, "launches", 4), (6, "waves", 1)] {
+        menu[idx].needs.insert(name.to_owned(), least);
+    }
+    let mut evaluation = evaluate(ContentHash::of(b"kernel"), (0, 0), 1);
+    let measurement = evaluation.measurement.as_mut().expect("a measurement");
+    measurement.figures.insert("launches".to_owned(), 3);
+    let mut with_unknown = 0;
+    for seed in 0..200 {
+        let kept = menu_after_dropout(&menu, Some(&evaluation), 0.5, Seed(seed));
+        let has = |idx: usize| kept.contains(&menu[idx]);
+        assert!(has(1) && !has(4) && has(10), "{kept:?}");
+        // Half of nine, and `other`.
+        assert_eq!(kept.len(), 5 + 1);
+        with_unknown += u32::from(has(6));
+    }
+    assert!((60..140).contains(&with_unknown), "{with_unknown}");
 }

@@ -52,6 +52,43 @@ fn menus(events: &[Event]) -> Vec<(u32, CandidateId, Vec<String>)> {
     menus
 }
 
+/// Plans of one kind for a kernel are numbered over all places that hold it.
+#[test]
+fn plans_for_a_kernel_are_numbered() {
+    let (_, events) = run_in(endless(), settings(), 11, Seed(1));
+    let mut search: Option<Search> = None;
+    let mut numbers: BTreeMap<_, Vec<(u32, u32)>> = BTreeMap::new();
+    for event in &events {
+        let Some(search) = &mut search else {
+            search = Some(Search::fold([event]).unwrap());
+            continue;
+        };
+        if let Event::Planned(planned) = event
+            && let Some(Task::Plan {
+                key,
+                kind,
+                parent,
+                place,
+                number,
+                ..
+            }) = search.proposal_task(planned.key)
+        {
+            let same = (key.iteration, parent, format!("{kind:?}"));
+            numbers.entry(same).or_default().push((place, number));
+        }
+        search.apply(event).unwrap();
+    }
+    let mut most = 0;
+    for of_one in numbers.values_mut() {
+        of_one.sort_unstable();
+        let place = of_one[0].0;
+        let numbered = (0..of_one.len() as u32).map(|number| (place, number));
+        assert!(numbered.eq(of_one.iter().copied()), "{of_one:?}");
+        most = most.max(of_one.len());
+    }
+    assert!(search.unwrap().started().settings.plans < most as u32);
+}
+
 /// Every item has a turn on the best survivors, none has two on the same, and the number
 /// of drafts is what it would be.
 #[test]

@@ -39,6 +39,9 @@ fn a_trace_is_imported_shown_and_gone_on_from() {
         &["report", "runs/trace"][..],
         &["diff", "runs/trace"],
         &["export", "runs/trace"],
+        // `report` calls the same flag `--format`.
+        &["export", "runs/trace", "--to", "jsonl"],
+        &["export", "runs/trace", "--format", "jsonl"],
     ] {
         let ended = place.call(command);
         assert_eq!(ended.code, Some(0), "{}", ended.transcript());

@@ -56,7 +56,12 @@ impl RowSet {
 
     /// Iterates over the rows in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        std::iter::successors(self.from(0), |row| self.from(row + 1))
+        let words = self.words.iter().enumerate();
+        words.flat_map(|(idx, word)| {
+            let left = std::iter::successors(Some(*word), |left| Some(left & (left - 1)));
+            let left = left.take(word.count_ones() as usize);
+            left.map(move |left| idx * 64 + left.trailing_zeros() as usize)
+        })
     }
 
     /// Returns the lowest row that is not below `row`.

@@ -46,6 +46,12 @@ fn a_reference_without_an_answer_is_told_with_file_and_remedy() {
             "reference.c of own/small gives no answer: it writes",
         ),
         (
+            "void solution(float x[300], float y[300]) {
+               for (int i = 0; i < 301; i++) { y[i] = x[0]; }
+             }",
+            "gives no answer: 4 bytes were written behind y on input set `real`",
+        ),
+        (
             "static volatile char big[1900000000];
              void solution(float x[300], float y[300]) { big[7] = 1; }",
             "reference.c of own/small has 19",
