@@ -90,7 +90,7 @@ impl Laboratory {
         self.check_names()?;
         let unusable = |what: &str| QueueError::Machine {
             what: format!("{} {what}", path.display()),
-            remedy: "add them by hand, or write another folder".to_owned(),
+            remedy: "take another name, or write another folder".to_owned(),
         };
         let text = fs::read_to_string(&path)
             .map_err(|error| unusable(&format!("cannot be read: {error}")))?;
@@ -258,10 +258,9 @@ struct Entries {
 const OWN_API: &str = "autocomp.api";
 
 /// What users hear of the account of workers.
-const HEARD: [&str; 4] = [
+const HEARD: [&str; 3] = [
     "autocomp.hello",
     "autocomp.workers.*",
-    "autocomp.demands.*.*",
     "autocomp.results.*.*",
 ];
 
@@ -350,7 +349,12 @@ fn worker(name: &str, key: &str) -> String {
         format!("{API}.CONSUMER.*.*.{JOBS}.>"),
         format!("$JS.ACK.{JOBS}.>"),
     ]);
-    let heard = HEARD[..3].iter().map(|it| (*it).to_owned()).collect();
+    let heard = [
+        "autocomp.hello",
+        "autocomp.workers.*",
+        "autocomp.demands.*.*",
+    ];
+    let heard = heard.map(str::to_owned).to_vec();
     format!("      # {name}\n{}", key_with(name, key, &publish, heard))
 }
 

@@ -101,6 +101,19 @@ impl Nats {
         Access::new(&self.address(), None).unwrap()
     }
 
+    /// Has it read another configuration, as people do.
+    pub fn reload(&self, configuration: &str) {
+        self.configure(i32::from(self.port), configuration);
+        let id = self.child.as_ref().unwrap().id().to_string();
+        for n in 1..=2 {
+            let hung_up = Command::new("kill").args(["-HUP", &id]).status();
+            assert!(hung_up.unwrap().success());
+            while self.log().matches("Reloaded server configuration").count() < n {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
     /// Kills the server as `kill -9` does.
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {

@@ -32,11 +32,28 @@ impl Lab {
             store_bytes: 1 << 30,
         };
         laboratory.write(folder.path()).unwrap();
+        let nats = Nats::with(&Self::accounts(&folder));
+        Self { folder, nats }
+    }
+
+    fn accounts(folder: &TempDir) -> String {
         let configuration = folder.path().join(Laboratory::CONFIGURATION);
         let configuration = fs::read_to_string(configuration).unwrap();
         let accounts = configuration.split_once("\naccounts").unwrap().1;
-        let nats = Nats::with(&format!("accounts{accounts}"));
-        Self { folder, nats }
+        format!("accounts{accounts}")
+    }
+
+    /// Lets another user in while the server runs.
+    pub fn add(&self, user: &str) {
+        let added = Laboratory {
+            workers: Vec::new(),
+            users: vec![user.to_owned()],
+            listen: String::new(),
+            tls: None,
+            store_bytes: 0,
+        };
+        added.add_to(self.folder.path()).unwrap();
+        self.nats.reload(&Self::accounts(&self.folder));
     }
 
     pub fn access(&self, name: &str) -> Access {
@@ -80,6 +97,44 @@ async fn publish(client: &Client, subject: String, text: &impl serde::Serialize)
 async fn demand(client: &Client, demand: &Demand) {
     let subject = format!("autocomp.demands.{}.{}", demand.user, demand.queue);
     publish(client, subject, demand).await;
+}
+
+#[test]
+fn a_user_who_is_added_can_work_at_once() {
+    let lab = Lab::new(&["desk"]);
+    let toy = Toy::new();
+    let _desk = Working::with_access(lab.access("desk"), "desk", &toy);
+    let anna = Search::with_access(&lab.access("anna"), "one", 0);
+    anna.evaluate("kernel");
+    lab.add("carl");
+    let carl = Search::with_access(&lab.access("carl"), "two", 0);
+    assert_eq!(carl.evaluate("another").worker.as_deref(), Some("desk"));
+    anna.evaluate("a third");
+}
+
+/// Results are for everybody to throw away, which has them made again, and no more.
+#[test]
+fn results_that_are_thrown_away_are_made_again_at_once() {
+    let lab = Lab::new(&["desk"]);
+    let toy = Toy::new();
+    let _desk = Working::with_access(lab.access("desk"), "desk", &toy);
+    let anna = Search::with_access(&lab.access("anna"), "one", 0);
+    let ben = Search::with_access(&lab.access("ben"), "two", 0);
+    let runtime = Runtime::new().unwrap();
+    let started = Instant::now();
+    for _ in 0..3 {
+        for search in [&anna, &ben] {
+            let evaluation = search.evaluate("kernel");
+            assert_eq!(evaluation.worker.as_deref(), Some("desk"));
+            runtime.block_on(async {
+                let client = lab.client("anna").await;
+                let purge = "autocomp.api.STREAM.PURGE.AUTOCOMP_RESULTS";
+                client.request(purge, "".into()).await.unwrap();
+            });
+        }
+    }
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_eq!(toy.done.lock().unwrap().len(), 6);
 }
 
 /// Whatever a user has the server answer, and wherever to, it stays with that user.

@@ -88,7 +88,10 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         false => laboratory.workers.len().max(1),
     };
     let own = laboratory.workers.first();
-    let own = own.map_or_else(String::new, |it| format!(" --name {it}"));
+    let mut own = own.map_or_else(String::new, |it| format!(" --name {it}"));
+    if laboratory.tls.is_some() {
+        own.push_str(" --host HOST, which is a name of the certificate");
+    }
     output.result(&written, || text(&written, n_workers, is_there, &own))?;
     Ok(exit_code::SUCCESS)
 }
@@ -140,7 +143,7 @@ fn text(written: &Written, n_workers: usize, is_added: bool, own: &str) -> Strin
                 configuration.display()
             ),
             true => format!(
-                "  a server that runs reads it again on: kill -HUP $(cat {})",
+                "  a server that runs reads it again on: kill -HUP $(cat {}), twice for a new user",
                 number.display()
             ),
         },
