@@ -165,9 +165,22 @@ fn by_topic<'a>(statements: &'a [Statement], without: &str) -> Vec<(String, Vec<
     topics
 }
 
+/// Returns the statements as a list. One that explains names and says none of them begins with
+/// them.
 fn list(statements: &[&Statement]) -> String {
-    let lines = statements.iter().map(|it| format!("- {}\n", it.text));
-    lines.collect()
+    let line = |it: &&Statement| {
+        let is_said = it
+            .symbols
+            .iter()
+            .any(|name| it.text.contains(name.as_str()));
+        let names: Vec<String> = match is_said {
+            true => Vec::new(),
+            false => it.symbols.iter().map(|name| format!("`{name}`")).collect(),
+        };
+        let colon = if names.is_empty() { "" } else { ": " };
+        format!("- {}{colon}{}\n", names.join(", "), it.text)
+    };
+    statements.iter().map(line).collect()
 }
 
 /// Returns the statements with what they rest on, for people.

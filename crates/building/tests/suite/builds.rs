@@ -255,7 +255,7 @@ fn what_passages_support_becomes_a_target() {
     );
     assert_eq!(
         known.isa,
-        "# Instructions\n\n## Loads\n<!-- id: loads; symbols: load_tile -->\n- Moves 16 rows at most. { { figure } } id: x\n"
+        "# Instructions\n\n## Loads\n<!-- id: loads; symbols: load_tile -->\n- `load_tile`: Moves 16 rows at most. { { figure } } id: x\n"
     );
     assert_eq!(known.menu[0].id, "two-buffers");
     assert_eq!(known.rules.code, ["End with a fence."]);
