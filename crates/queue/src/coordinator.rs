@@ -12,7 +12,7 @@ use crate::place::Place;
 use crate::presence::Presence;
 use crate::server::Server;
 use crate::streams::Streams;
-use autocomp_core::{ContentHash, ContentHasher};
+use autocomp_core::{ContentHash, ContentHasher, Cost};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use autocomp_eval::{EvalError, Setup};
 use futures::StreamExt;
@@ -82,6 +82,8 @@ struct Shared {
 struct Wanted {
     demand: Demand,
     setup: String,
+    /// What any kernel costs at least where costs are simulated, by problem and target.
+    least: Option<Cost>,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -286,6 +288,8 @@ impl Shared {
         }
         let parsed = Setup::parse(setup)?;
         let content = parsed.content();
+        let roofline = parsed.target.roofline;
+        let least = roofline.map(|it| it.floor(&parsed.problem.work));
         if let Some(named) = parsed.tools.compiler.or(parsed.tools.carried) {
             return Err(EvalError::Usage {
                 message: format!(
@@ -321,6 +325,7 @@ impl Shared {
         let wanted = Wanted {
             demand,
             setup: setup.to_owned(),
+            least,
         };
         locked(&self.demands).entry(hash).or_insert(wanted);
         self.tell_demands().await;

@@ -5,7 +5,7 @@ use crate::demand::{Chosen, Demand};
 use crate::job::PROTOCOL;
 use crate::place::Place;
 use crate::presence::{Presence, State};
-use autocomp_core::ContentHash;
+use autocomp_core::{ContentHash, Cost};
 use autocomp_eval::{BenchFacts, EvalError};
 use std::time::{Duration, Instant};
 
@@ -92,6 +92,7 @@ impl Shared {
                 return None;
             };
             let is_fit = it.protocol == PROTOCOL
+                && is_possible(&facts, wanted.least)
                 && !demand.refused.contains(&it.worker)
                 && demand.difference(&facts, &it.worker, &it.machine).is_none();
             is_fit.then_some((it, facts))
@@ -289,6 +290,12 @@ impl Shared {
             }
         }
     }
+}
+
+/// Returns whether the floor that a worker tells of is not below what any kernel costs at least.
+fn is_possible(facts: &BenchFacts, least: Option<Cost>) -> bool {
+    let least = least.filter(|it| facts.device.is_none() && it.unit == facts.unit);
+    least.is_none_or(|it| it.value <= facts.floor.value)
 }
 
 /// Returns whether a worker has the bench of a demand open, and answers of it are taken.

@@ -224,3 +224,25 @@ fn answers_are_held_against_the_facts() {
         assert!(why.contains(expected), "{why}");
     }
 }
+
+/// The floor follows from problem and target, which the search has itself.
+#[test]
+fn a_worker_whose_floor_is_too_low_is_not_taken_as_the_first() {
+    let nats = Nats::start();
+    let low = Toy::new();
+    let lying = Working::start(&nats, "desk", &low);
+    let search = Search::start(&nats, "one", 0).on_problem("gemmini/gemm-512x512x512");
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| search.evaluate("kernel"));
+        until("it is asked", || {
+            let told = lying.told.lock().unwrap();
+            told.iter().any(|it| it.contains("asks for"))
+        });
+        let sound = Toy {
+            floor: 1 << 20,
+            ..Toy::new()
+        };
+        let _sound = Working::start(&nats, "attic", &sound);
+        assert_eq!(asked.join().unwrap().worker.as_deref(), Some("attic"));
+    });
+}

@@ -1,7 +1,7 @@
 //! Searches of tests.
 
 use crate::nats::Nats;
-use crate::toy::{BEAT, LEASE, setup};
+use crate::toy::{BEAT, LEASE, setup, setup_of};
 use autocomp_core::Evaluation;
 use autocomp_eval::isolation::{Link, Reply, Request};
 use autocomp_queue::{Access, Coordinator, CoordinatorOptions, QueueLink};
@@ -61,6 +61,15 @@ impl Search {
         Self {
             coordinator: self.coordinator.clone(),
             setup: setup(number),
+            told: self.told.clone(),
+        }
+    }
+
+    /// The same search for a problem that is there.
+    pub fn on_problem(&self, problem: &str) -> Self {
+        Self {
+            coordinator: self.coordinator.clone(),
+            setup: setup_of(problem, 0),
             told: self.told.clone(),
         }
     }

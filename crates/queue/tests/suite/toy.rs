@@ -37,6 +37,8 @@ pub struct Toy {
     pub is_sick: bool,
     /// Whether the worker's disk is full.
     pub is_full: bool,
+    /// What any kernel costs at least, cycles.
+    pub floor: u64,
     /// How much of a worker a user may have.
     pub most_time: Option<Duration>,
 }
@@ -54,6 +56,7 @@ impl Toy {
             lies: false,
             is_sick: false,
             is_full: false,
+            floor: 10,
             most_time: None,
         }
     }
@@ -102,15 +105,15 @@ impl Evaluator for Toy {
             true => "another",
             false => source,
         };
-        let cost = Cost::cycles(1000 + about.len() as u64);
+        let cost = Cost::cycles(self.floor.max(1000) + about.len() as u64);
         Ok(Evaluation {
             key: self.key(about),
             outcome: Outcome::Ok,
             diagnostics: Vec::new(),
             measurement: Some(Measurement {
                 cost,
-                floor: Cost::cycles(10),
-                percent_of_peak: Cost::cycles(10).percent_of(cost),
+                floor: Cost::cycles(self.floor),
+                percent_of_peak: Cost::cycles(self.floor).percent_of(cost),
                 samples: Vec::new(),
                 ratio_to_baseline: None,
                 engine: "toy".to_owned(),
@@ -133,7 +136,7 @@ impl Bench for Toy {
             unit: Cost::cycles(1).unit,
             engine: "toy".to_owned(),
             tools: vec![self.compiler.to_owned()],
-            floor: Cost::cycles(10),
+            floor: Cost::cycles(self.floor),
             device: self.measured.then_some(self.device),
         }
     }
@@ -146,8 +149,13 @@ impl Bench for Toy {
 /// Returns a setup whose number makes it another one.
 pub fn setup(number: u64) -> String {
     let catalog = Catalog::built_in().unwrap();
-    let problem = catalog.problem_names().next().unwrap().to_owned();
-    let problem = catalog.problem(&problem).unwrap();
+    let first = catalog.problem_names().next().unwrap().to_owned();
+    setup_of(&first, number)
+}
+
+pub fn setup_of(problem: &str, number: u64) -> String {
+    let catalog = Catalog::built_in().unwrap();
+    let problem = catalog.problem(problem).unwrap();
     let target = catalog.target(&problem.targets[0]).unwrap();
     let setup = Setup {
         machine: target.default_machine.clone(),
