@@ -231,7 +231,7 @@ fn a_worker_whose_floor_is_too_low_is_not_taken_as_the_first() {
     let nats = Nats::start();
     let low = Toy::new();
     let lying = Working::start(&nats, "desk", &low);
-    let search = Search::start(&nats, "one", 0).on_problem("gemmini/gemm-512x512x512");
+    let search = Search::start(&nats, "one", 0).bounded();
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| search.evaluate("kernel"));
         until("it is asked", || {
@@ -239,7 +239,7 @@ fn a_worker_whose_floor_is_too_low_is_not_taken_as_the_first() {
             told.iter().any(|it| it.contains("asks for"))
         });
         let sound = Toy {
-            floor: 1 << 20,
+            floor: 1 << 40,
             ..Toy::new()
         };
         let _sound = Working::start(&nats, "attic", &sound);

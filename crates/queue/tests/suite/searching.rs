@@ -1,7 +1,7 @@
 //! Searches of tests.
 
 use crate::nats::Nats;
-use crate::toy::{BEAT, LEASE, setup, setup_of};
+use crate::toy::{BEAT, LEASE, bounded_setup, setup};
 use autocomp_core::Evaluation;
 use autocomp_eval::isolation::{Link, Reply, Request};
 use autocomp_queue::{Access, Coordinator, CoordinatorOptions, QueueLink};
@@ -65,11 +65,11 @@ impl Search {
         }
     }
 
-    /// The same search for a problem that is there.
-    pub fn on_problem(&self, problem: &str) -> Self {
+    /// The same search where costs are bounded from below.
+    pub fn bounded(&self) -> Self {
         Self {
             coordinator: self.coordinator.clone(),
-            setup: setup_of(problem, 0),
+            setup: bounded_setup(),
             told: self.told.clone(),
         }
     }

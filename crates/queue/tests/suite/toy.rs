@@ -1,7 +1,7 @@
 //! A bench whose kernels say what is to happen, and workers that have it.
 
 use crate::nats::Nats;
-use autocomp_catalog::Catalog;
+use autocomp_catalog::{Catalog, Target};
 use autocomp_core::{ContentHash, Cost, Evaluation, Measurement, Outcome, Seed};
 use autocomp_eval::profile::Profiled;
 use autocomp_eval::{
@@ -148,15 +148,24 @@ impl Bench for Toy {
 
 /// Returns a setup whose number makes it another one.
 pub fn setup(number: u64) -> String {
-    let catalog = Catalog::built_in().unwrap();
-    let first = catalog.problem_names().next().unwrap().to_owned();
-    setup_of(&first, number)
+    setup_of(number, |_| true)
 }
 
-pub fn setup_of(problem: &str, number: u64) -> String {
+/// Returns the setup of a problem whose target bounds costs from below.
+pub fn bounded_setup() -> String {
+    setup_of(0, |target| target.roofline.is_some())
+}
+
+fn setup_of(number: u64, is_wanted: impl Fn(&Target) -> bool) -> String {
     let catalog = Catalog::built_in().unwrap();
-    let problem = catalog.problem(problem).unwrap();
-    let target = catalog.target(&problem.targets[0]).unwrap();
+    let problems = catalog
+        .problem_names()
+        .map(|it| catalog.problem(it).unwrap());
+    let mut known = problems.map(|problem| {
+        let target = catalog.target(&problem.targets[0]).unwrap();
+        (problem, target)
+    });
+    let (problem, target) = known.find(|(_, target)| is_wanted(target)).unwrap();
     let setup = Setup {
         machine: target.default_machine.clone(),
         problem,
