@@ -368,7 +368,15 @@ impl Server {
             inactive_threshold: JOBS_LIVE,
             ..pull::Config::default()
         };
-        let made = streams.jobs.get_or_create_consumer(&name, config).await;
-        made.map_err(|error| self.refuses(format!("gives no jobs: {error}")))
+        let unmade = |error: &dyn fmt::Display| self.refuses(format!("gives no jobs: {error}"));
+        let most = config.max_ack_pending;
+        let made = streams.jobs.get_or_create_consumer(&name, config.clone());
+        let made = made.await.map_err(|error| unmade(&error))?;
+        // One for all workers: the least bound holds.
+        if made.cached_info().config.max_ack_pending <= most {
+            return Ok(made);
+        }
+        let bounded = streams.jobs.create_consumer(config).await;
+        bounded.map_err(|error| unmade(&error))
     }
 }

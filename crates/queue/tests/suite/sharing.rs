@@ -3,11 +3,13 @@
 use crate::nats::Nats;
 use crate::searching::Search;
 use crate::toy::{BEAT, Toy, WorkerPlan, Working, until};
-use autocomp_core::ContentHash;
+use autocomp_core::{ContentHash, Outcome};
 use autocomp_queue::{PROTOCOL, Server, Shares, Used, heard};
+use futures::StreamExt;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 
 #[test]
 fn queues_are_served_in_proportion_to_their_weights() {
@@ -131,6 +133,32 @@ fn a_user_with_very_many_demands_keeps_nobody_from_the_workers() {
     assert!(stands <= 32, "{stands}");
     let worker = Search::start(&nats, "one", 0).evaluate("kernel").worker;
     assert_eq!(worker.as_deref(), Some("desk"));
+}
+
+#[test]
+fn the_least_bound_of_jobs_under_way_holds_for_all_workers() {
+    let nats = Nats::start();
+    let bounded = Toy {
+        most_in_flight: Some(2),
+        ..Toy::new()
+    };
+    let _free = Working::start(&nats, "desk", &Toy::new());
+    let search = Search::start(&nats, "one", 0);
+    search.evaluate("kernel");
+    let _bounded = Working::start(&nats, "attic", &bounded);
+    Runtime::new().unwrap().block_on(async {
+        let client = async_nats::connect(nats.address()).await.unwrap();
+        let jobs = async_nats::jetstream::new(client);
+        let jobs = jobs.get_stream("AUTOCOMP_JOBS").await.unwrap();
+        loop {
+            let taker = jobs.consumers().next().await.unwrap().unwrap();
+            if taker.config.max_ack_pending == 2 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+    assert_eq!(search.evaluate("another").outcome, Outcome::Ok);
 }
 
 #[test]

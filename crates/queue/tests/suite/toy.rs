@@ -39,6 +39,8 @@ pub struct Toy {
     pub is_full: bool,
     /// What any kernel costs at least, cycles.
     pub floor: u64,
+    /// How many jobs of one search may be under way on all workers.
+    pub most_in_flight: Option<usize>,
     /// How much of a worker a user may have.
     pub most_time: Option<Duration>,
 }
@@ -57,6 +59,7 @@ impl Toy {
             is_sick: false,
             is_full: false,
             floor: 10,
+            most_in_flight: None,
             most_time: None,
         }
     }
@@ -262,7 +265,7 @@ impl Working {
             devices: plan.devices,
             measuring: plan.toy.measuring,
             beat: BEAT,
-            most_in_flight: None,
+            most_in_flight: plan.toy.most_in_flight,
             most_time: plan.toy.most_time,
             folder: folder.path().to_owned(),
             open,
