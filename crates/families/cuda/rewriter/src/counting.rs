@@ -224,13 +224,7 @@ impl Counting {
         text.line(&format!("if (sum != 0) {function}(&{array}[place], sum);"));
         text.close();
         text.close();
-        Some(Written {
-            functions: text.lines,
-            host: vec![format!(
-                "{name}<<<{blocks}, {threads}>>>({});",
-                nest.arguments_to_c()
-            )],
-        })
+        Some(Written::launched(nest, name, text.lines, blocks, threads))
     }
 
     pub(crate) fn changes(&self, before: Option<&Self>) -> Vec<(Change, String)> {

@@ -8,7 +8,7 @@ use crate::nest::Nest;
 use crate::product::Product;
 use crate::sums::Sums;
 use crate::tiles::unrolled;
-use crate::written::{Written, begin_of_block};
+use crate::written::{Written, begins_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};
@@ -174,20 +174,7 @@ impl Matrix {
                 "__shared__ __align__(16) {name_of} right[{stages}][{right_rows}][{right_wide}];"
             ));
         }
-        let mut blocks = 1;
-        for (at, point) in nest.points.iter().enumerate().rev() {
-            let side = if at == found.row {
-                rows
-            } else if at == found.column {
-                columns
-            } else {
-                1
-            };
-            let of_axis = point.extent / side;
-            let begin = begin_of_block(blocks, of_axis, side, at == 0);
-            text.line(&format!("const int {} = {begin};", point.name));
-            blocks *= of_axis;
-        }
+        let blocks = begins_of_block(&mut text, nest, &found, [rows, columns], false);
         text.line("const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;");
         text.line(&format!(
             "const int down = warp / {} * {}, across = warp % {} * {};",

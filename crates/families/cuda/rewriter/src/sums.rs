@@ -6,7 +6,7 @@ use crate::points::plain;
 use crate::product::Product;
 use crate::step::Step;
 use crate::tiles::unrolled;
-use crate::written::vector_type;
+use crate::written::{WideStore, vector_type};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 
@@ -63,20 +63,18 @@ impl Sums<'_> {
                 && let Some(wide) = vector_type(self.nest.kind_of(array), count)
             {
                 let place = format!("v{at}");
-                text.line(&format!(
-                    "__align__({}) {} {place}[{count}];",
-                    4 * count,
-                    self.nest.kind_of(array)
-                ));
+                let store = WideStore {
+                    array,
+                    kind: self.nest.kind_of(array),
+                    wide: &wide,
+                    place: &place,
+                    count,
+                    align: 4 * count,
+                };
+                text.line(&store.declaration());
                 let to = self.moved(&Expression::Index(index.clone()), &self.column);
-                behind.push(format!(
-                    "*({wide}*)&{array}[{}] = *({wide}*){place};",
-                    to.to_c()
-                ));
-                steps.push(Step::Assign {
-                    name: format!("{place}[e]"),
-                    value: value.clone(),
-                });
+                behind.push(store.statement(&to.to_c()));
+                steps.push(store.of_one(value));
             } else {
                 steps.push(step.clone());
             }

@@ -1,6 +1,11 @@
 //! What is written for a launch, and what all writers need.
 
-use crate::nest::Point;
+use crate::expression::Expression;
+use crate::nest::{Nest, Point};
+use crate::product::Product;
+use crate::step::Step;
+use autocomp_nests::Text;
+use std::fmt::Display;
 
 /// Kernels, and what the host function does with them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +14,23 @@ pub(crate) struct Written {
     pub functions: Vec<String>,
     /// Statements of the host function.
     pub host: Vec<String>,
+}
+
+impl Written {
+    /// Returns one kernel that is launched once, with `blocks` blocks of `block` threads.
+    pub(crate) fn launched(
+        nest: &Nest,
+        name: &str,
+        functions: Vec<String>,
+        blocks: i64,
+        block: impl Display,
+    ) -> Self {
+        let arguments = nest.arguments_to_c();
+        Self {
+            functions,
+            host: vec![format!("{name}<<<{blocks}, {block}>>>({arguments});")],
+        }
+    }
 }
 
 /// Returns declarations of the coordinates of point number `item`.
@@ -44,6 +66,70 @@ pub(crate) fn begin_of_block(below: i64, blocks: i64, side: i64, is_last: bool) 
     match side {
         1 => begin,
         _ => format!("{begin} * {side}"),
+    }
+}
+
+/// Declares where the part of a block begins along each coordinate of a product, of which it has so
+/// many `rows` and `columns`; returns how many blocks there are. Others follow them if there
+/// `are_more`.
+pub(crate) fn begins_of_block(
+    text: &mut Text,
+    nest: &Nest,
+    found: &Product<'_>,
+    [rows, columns]: [i64; 2],
+    are_more: bool,
+) -> i64 {
+    let mut blocks = 1;
+    for (at, point) in nest.points.iter().enumerate().rev() {
+        let side = if at == found.row {
+            rows
+        } else if at == found.column {
+            columns
+        } else {
+            1
+        };
+        let of_axis = (point.extent + side - 1) / side;
+        let begin = begin_of_block(blocks, of_axis, side, at == 0 && !are_more);
+        text.line(&format!("const int {} = {begin};", point.name));
+        blocks *= of_axis;
+    }
+    blocks
+}
+
+/// Neighbouring elements of an array that are computed one by one, counted by `e`, and stored at
+/// once.
+pub(crate) struct WideStore<'s> {
+    pub array: &'s str,
+    /// Type of an element, and that of all of them.
+    pub kind: &'s str,
+    pub wide: &'s str,
+    /// Where they are until they are stored.
+    pub place: &'s str,
+    /// How many there are.
+    pub count: i64,
+    /// Alignment of the place, bytes.
+    pub align: i64,
+}
+
+impl WideStore<'_> {
+    /// Returns the declaration of their place.
+    pub(crate) fn declaration(&self) -> String {
+        let Self { kind, place, .. } = self;
+        format!("__align__({}) {kind} {place}[{}];", self.align, self.count)
+    }
+
+    /// Returns the step that computes one of them.
+    pub(crate) fn of_one(&self, value: &Expression) -> Step {
+        Step::Assign {
+            name: format!("{}[e]", self.place),
+            value: value.clone(),
+        }
+    }
+
+    /// Returns the statement that stores them, the first at the index `to`.
+    pub(crate) fn statement(&self, to: &str) -> String {
+        let Self { wide, place, .. } = self;
+        format!("*({wide}*)&{}[{to}] = *({wide}*){place};", self.array)
     }
 }
 

@@ -5,7 +5,7 @@ mod run;
 use super::{Points, is_of_points};
 use crate::nest::Nest;
 use crate::step::{self, Step};
-use crate::written::Written;
+use crate::written::{Written, begin_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 
@@ -32,7 +32,6 @@ impl Points {
         ));
         let mut blocks = 1;
         let count = nest.points.len();
-        let whole = |it: i64| (it + 1) - 1;
         for (at, (point, each)) in nest.points.iter().zip(&self.each).enumerate().rev() {
             let (many, first) = if at + 1 == count {
                 (
@@ -50,13 +49,7 @@ impl Points {
                 (*each, String::new())
             };
             let of_axis = (point.extent + many - 1) / many;
-            let block = match (blocks, at) {
-                (1, 0) => "blockIdx.x".to_owned(),
-                (1, _) => format!("blockIdx.x % {of_axis}"),
-                (_, 0) => format!("blockIdx.x / {blocks}"),
-                _ => format!("blockIdx.x / {blocks} % {of_axis}"),
-            };
-            let block = format!("{block}{}", times(whole(many)));
+            let block = begin_of_block(blocks, of_axis, many, at == 0);
             let sum = if first.is_empty() {
                 block
             } else {
@@ -117,13 +110,13 @@ impl Points {
             1 => self.across.to_string(),
             down => format!("dim3({}, {down})", self.across),
         };
-        Some(Written {
-            functions: writer.text.lines,
-            host: vec![format!(
-                "{name}<<<{blocks}, {block}>>>({});",
-                nest.arguments_to_c()
-            )],
-        })
+        Some(Written::launched(
+            nest,
+            name,
+            writer.text.lines,
+            blocks,
+            block,
+        ))
     }
 
     /// Returns how far from a thread's first element its last vector begins, in vectors.

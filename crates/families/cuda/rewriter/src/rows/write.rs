@@ -98,13 +98,13 @@ pub(crate) fn write(nest: &Nest, rows: &Rows, name: &str) -> Option<Written> {
     writer.body(&nest.steps)?;
     writer.text.close();
     let blocks = (count + each - 1) / each;
-    Some(Written {
-        functions: writer.text.lines,
-        host: vec![format!(
-            "{name}<<<{blocks}, {threads}>>>({});",
-            nest.arguments_to_c()
-        )],
-    })
+    Some(Written::launched(
+        nest,
+        name,
+        writer.text.lines,
+        blocks,
+        threads,
+    ))
 }
 
 impl Writer<'_> {

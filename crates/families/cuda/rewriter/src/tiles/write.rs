@@ -5,7 +5,7 @@ use super::{Tiles, of_floats, unrolled};
 use crate::GpuResources;
 use crate::nest::Nest;
 use crate::product::{Operand, Product};
-use crate::written::{Written, begin_of_block};
+use crate::written::{Written, begins_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 
@@ -51,21 +51,7 @@ impl Tiles {
             self.stages,
             columns + self.pad
         ));
-        let of = |extent: i64, side: i64| (extent + side - 1) / side;
-        let mut blocks = 1;
-        for (at, point) in nest.points.iter().enumerate().rev() {
-            let side = if at == found.row {
-                rows
-            } else if at == found.column {
-                columns
-            } else {
-                1
-            };
-            let of_axis = of(point.extent, side);
-            let begin = begin_of_block(blocks, of_axis, side, at == 0 && !is_split);
-            text.line(&format!("const int {} = {begin};", point.name));
-            blocks *= of_axis;
-        }
+        let blocks = begins_of_block(&mut text, nest, &found, [rows, columns], is_split);
         let depths = found.depths / self.split;
         let from = if is_split {
             text.line(&format!(
@@ -181,13 +167,7 @@ impl Tiles {
         }
         store.write(&mut text, &places)?;
         text.close();
-        Some(Written {
-            functions: text.lines,
-            host: vec![format!(
-                "{name}<<<{blocks}, {threads}>>>({});",
-                nest.arguments_to_c()
-            )],
-        })
+        Some(Written::launched(nest, name, text.lines, blocks, threads))
     }
 
     /// Adds the launch that adds up the parts.

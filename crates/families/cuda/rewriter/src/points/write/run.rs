@@ -5,7 +5,7 @@ use super::Writer;
 use crate::expression::{Along, Expression, along};
 use crate::rows::certain;
 use crate::step::{self, Step};
-use crate::written::vector_type;
+use crate::written::{WideStore, vector_type};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use std::collections::BTreeSet;
@@ -116,18 +116,17 @@ impl Writer<'_> {
                 let place = format!("v{}", self.vectors);
                 self.vectors += 1;
                 let to = substituted(index, &moved_first)?;
-                self.text.line(&format!(
-                    "__align__(16) {} {place}[{vector}];",
-                    self.nest.kind_of(array)
-                ));
-                behind.push(format!(
-                    "*({wide}*)&{array}[{}] = *({wide}*){place};",
-                    to.to_c()
-                ));
-                steps.push(Step::Assign {
-                    name: format!("{place}[e]"),
-                    value: value.clone(),
-                });
+                let store = WideStore {
+                    array,
+                    kind: self.nest.kind_of(array),
+                    wide: &wide,
+                    place: &place,
+                    count: vector,
+                    align: 16,
+                };
+                self.text.line(&store.declaration());
+                behind.push(store.statement(&to.to_c()));
+                steps.push(store.of_one(value));
             } else {
                 steps.push(step.clone());
             }

@@ -5,7 +5,7 @@ use super::Writer;
 use super::certain::certain_loads;
 use crate::expression::{Along, Expression, along};
 use crate::step::Step;
-use crate::written::vector_type;
+use crate::written::{WideStore, vector_type};
 use autocomp_c_loops::affine::Affine;
 
 impl Writer<'_> {
@@ -180,18 +180,17 @@ impl Writer<'_> {
                 {
                     let place = format!("v{}", self.vectors);
                     self.vectors += 1;
-                    self.text.line(&format!(
-                        "__align__(16) {} {place}[{vector}];",
-                        self.nest.kind_of(array)
-                    ));
-                    behind.push(format!(
-                        "*({wide}*)&{array}[{}] = *({wide}*){place};",
-                        affine.to_c()
-                    ));
-                    result.push(Step::Assign {
-                        name: format!("{place}[e]"),
-                        value: value.clone(),
-                    });
+                    let store = WideStore {
+                        array,
+                        kind: self.nest.kind_of(array),
+                        wide: &wide,
+                        place: &place,
+                        count: vector,
+                        align: 16,
+                    };
+                    self.text.line(&store.declaration());
+                    behind.push(store.statement(&affine.to_c()));
+                    result.push(store.of_one(value));
                 } else {
                     result.push(step.clone());
                 }
