@@ -1,9 +1,10 @@
 //! Who may come in, and what is told of secrets: nothing.
 
+use crate::lab::{Lab, configuration, laboratory};
 use crate::nats::Nats;
 use crate::searching::Search;
 use crate::toy::{BEAT, Toy, Working, until};
-use autocomp_queue::{Access, Laboratory, Server, heard, prometheus};
+use autocomp_queue::{Access, Server, heard, prometheus};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -132,18 +133,10 @@ async fn users_come_in_with_a_password_or_a_key_and_others_do_not() {
 
 #[test]
 fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only() {
-    let folder = TempDir::new().unwrap();
-    let laboratory = Laboratory {
-        workers: Vec::new(),
-        users: vec!["anna".to_owned(), "ben".to_owned()],
-        listen: "127.0.0.1:4222".to_owned(),
-        tls: None,
-        store_bytes: 1 << 30,
-    };
-    let written = laboratory.write(folder.path()).unwrap();
-    assert_eq!(written.len(), 3);
-    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
-    for path in &written {
+    let lab = Lab::new(&[], &["anna", "ben"]);
+    assert_eq!(lab.written.len(), 3);
+    let configuration = configuration(lab.folder());
+    for path in &lab.written {
         let seed = fs::read_to_string(path.with_extension("nk")).unwrap();
         assert!(seed.starts_with("SU") && !configuration.contains(&seed));
         let mode = fs::metadata(path.with_extension("nk"))
@@ -153,16 +146,11 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
         assert_eq!(mode & 0o777, 0o600);
     }
     // What is there is not replaced.
-    assert!(laboratory.write(folder.path()).is_err());
-    let users = configuration.split_once("\naccounts").unwrap().1;
-    let nats = Nats::with(&format!("accounts{users}"));
-    let access = |name: &str| {
-        let path = folder.path().join(format!("{name}.toml"));
-        Access::new(&nats.address(), Some(&path)).unwrap()
-    };
+    let again = laboratory(&[], &["anna", "ben"]);
+    assert!(again.write(lab.folder()).is_err());
     let toy = Toy::new();
-    let worker = Working::with_access(access("worker"), "desk", &toy);
-    let search = Search::with_access(&access("anna"), "one", 0);
+    let worker = Working::with_access(lab.access("worker"), "desk", &toy);
+    let search = Search::with_access(&lab.access("anna"), "one", 0);
     // Through the store of texts, too.
     let long = "k".repeat(1 << 20);
     for kernel in ["kernel", long.as_str()] {
@@ -171,7 +159,7 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
     // Ben may not demand anything in Anna's name, nor answer her jobs.
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let seed = fs::read_to_string(folder.path().join("ben.nk")).unwrap();
+        let seed = fs::read_to_string(lab.folder().join("ben.nk")).unwrap();
         let denied = Arc::new(AtomicUsize::new(0));
         let count = denied.clone();
         let ben = async_nats::ConnectOptions::new()
@@ -184,7 +172,7 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
                 count.fetch_add(usize::from(is_denial), Ordering::SeqCst);
                 async {}
             })
-            .connect(nats.address())
+            .connect(lab.nats.address())
             .await
             .unwrap();
         for subject in [
@@ -204,7 +192,7 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
         panic!("{} of 3 were denied", denied.load(Ordering::SeqCst));
     });
     let told = runtime.block_on(async {
-        let server = Server::connect(&access("anna"), "test").await.unwrap();
+        let server = Server::connect(&lab.access("anna"), "test").await.unwrap();
         prometheus(&heard(&server, 2 * BEAT).await.unwrap())
     });
     let expected = "autocomp_worker_answered_total{worker=\"desk\",machine=\"here\"} 2";
@@ -217,35 +205,18 @@ fn a_laboratory_is_written_started_and_lets_each_user_in_under_the_own_name_only
 /// refused.
 #[test]
 fn a_worker_with_a_key_of_its_own_speaks_for_itself_only() {
-    let folder = TempDir::new().unwrap();
-    let laboratory = Laboratory {
-        workers: vec!["desk".to_owned(), "attic".to_owned()],
-        users: vec!["anna".to_owned()],
-        listen: "127.0.0.1:4222".to_owned(),
-        tls: None,
-        store_bytes: 1 << 30,
-    };
-    assert_eq!(laboratory.write(folder.path()).unwrap().len(), 3);
-    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
-    let users = configuration.split_once("\naccounts").unwrap().1;
-    let nats = Nats::with(&format!("accounts{users}"));
-    let access = |name: &str| {
-        let path = folder.path().join(format!("{name}.toml"));
-        Access::new(&nats.address(), Some(&path)).unwrap()
-    };
-    assert_eq!(access("desk").worker(), Some("desk"));
-    let search = Search::with_access(&access("anna"), "one", 0);
+    let lab = Lab::new(&["desk", "attic"], &["anna"]);
+    assert_eq!(lab.written.len(), 3);
+    assert_eq!(lab.access("desk").worker(), Some("desk"));
+    let search = Search::with_access(&lab.access("anna"), "one", 0);
     let toy = Toy::new();
-    let _desk = Working::with_access(access("desk"), "desk", &toy);
-    let seed = fs::read_to_string(folder.path().join("attic.nk")).unwrap();
+    let _desk = Working::with_access(lab.access("desk"), "desk", &toy);
     std::thread::scope(|scope| {
         let asked = scope.spawn(|| search.evaluate("sleep 2000"));
         until("the job runs", || toy.running.load(Ordering::SeqCst) == 1);
         let runtime = tokio::runtime::Runtime::new().unwrap();
         runtime.block_on(async {
-            let attic = async_nats::ConnectOptions::new().nkey(seed);
-            let attic = attic.custom_inbox_prefix("_INBOX_attic");
-            let attic = attic.connect(nats.address()).await.unwrap();
+            let attic = lab.client("attic").await;
             let jobs = async_nats::jetstream::new(attic.clone());
             let jobs = jobs.get_stream("AUTOCOMP_JOBS").await.unwrap();
             let job = jobs.get_last_raw_message_by_subject("autocomp.jobs.>");
@@ -369,36 +340,19 @@ async fn encrypted_connections_are_made_to_servers_that_are_believed_alone() {
 /// Who asks for what the server does not let it do is told so at once.
 #[tokio::test]
 async fn a_key_that_is_for_something_else_is_told() {
-    let folder = TempDir::new().unwrap();
-    let laboratory = Laboratory {
-        workers: Vec::new(),
-        users: vec!["anna".to_owned(), "ben".to_owned()],
-        listen: "127.0.0.1:4222".to_owned(),
-        tls: None,
-        store_bytes: 1 << 30,
-    };
-    laboratory.write(folder.path()).unwrap();
-    let configuration = fs::read_to_string(folder.path().join(Laboratory::CONFIGURATION)).unwrap();
-    let users = configuration.split_once("\naccounts").unwrap().1;
-    let nats = Nats::with(&format!("accounts{users}"));
+    let lab = Lab::new(&[], &["anna", "ben"]);
     let mixed = "user = \"ben\"\nnkey = \"anna.nk\"\n";
-    for path in [file(folder.path(), "mixed.toml", mixed, 0o600)] {
-        let access = Access::new(&nats.address(), Some(&path)).unwrap();
+    for path in [file(lab.folder(), "mixed.toml", mixed, 0o600)] {
+        let access = Access::new(&lab.nats.address(), Some(&path)).unwrap();
         let server = Server::connect(&access, "test").await.unwrap();
         let error = server.streams().await.unwrap_err();
         let told = format!("{error}; {}", error.remedy());
         assert!(told.contains("Permissions Violation") || told.contains("permissions violation"));
         assert!(told.contains("whose key it is"), "{told}");
     }
-    let path = folder.path().join("anna.toml");
-    let access = Access::new(&nats.address(), Some(&path)).unwrap();
-    let error = Working::failure(access, "desk", &Toy::new()).await;
+    let error = Working::failure(lab.access("anna"), "desk", &Toy::new()).await;
     assert!(error.contains("the access file of a worker"), "{error}");
     // Names are looked at before anything is written.
-    let laboratory = Laboratory {
-        users: vec!["../x".to_owned()],
-        ..laboratory
-    };
-    let other = folder.path().join("other");
-    assert!(laboratory.write(&other).is_err() && !other.exists());
+    let other = lab.folder().join("other");
+    assert!(laboratory(&[], &["../x"]).write(&other).is_err() && !other.exists());
 }

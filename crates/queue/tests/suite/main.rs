@@ -6,6 +6,7 @@ mod accesses;
 mod answers;
 mod devices;
 mod faults;
+mod lab;
 mod nats;
 mod searching;
 mod sharing;
