@@ -16,8 +16,9 @@ use std::time::Duration;
 /// 2.0 brought reservations ([`Event::Reserved`]), 3.0 runs that are extended
 /// ([`Event::Extended`]) or begin with kernels of others, 4.0 texts in one file, menu items
 /// that are written for kernels ([`Event::Ideas`]), and plans that take the menu item by item,
-/// 5.0 kernels that are cut because they cost too much to survive.
-pub const FORMAT: (u32, u32) = (5, 0);
+/// 5.0 kernels that are cut because they cost too much to survive, 6.0 menu items that say what
+/// a kernel needs.
+pub const FORMAT: (u32, u32) = (6, 0);
 
 /// Marks the database as ours (`ACMP`).
 const APPLICATION_ID: i64 = 0x4143_4d50;

@@ -241,7 +241,7 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 5.1, but this program writes only formats up to 5.0"),
+            .ends_with("has format 6.1, but this program writes only formats up to 6.0"),
         "{error}"
     );
     set_version(root.path(), (major + 1) * 1000);
@@ -249,7 +249,7 @@ fn newer_formats_are_read_if_minor_and_never_written() {
     assert!(
         error
             .to_string()
-            .ends_with("has format 6.0, but this program reads only formats up to 5.0"),
+            .ends_with("has format 7.0, but this program reads only formats up to 6.0"),
         "{error}"
     );
 }
