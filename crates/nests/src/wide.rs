@@ -1,13 +1,15 @@
 //! Innermost loops on vectors: element by element, sums and extremes with
 //! several vectors of partial results, running sums.
 
+mod gather;
 mod roles;
+mod step;
 mod weave;
 
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;
 use super::text::Text;
-use super::translation::{Half, Halves, MOST_STRIDE, Translation, shifted};
+use super::translation::MOST_STRIDE;
 use super::vectors::{Preamble, WIDTHS, gnu, is_narrow};
 use autocomp_c_loops::statement::Command;
 use roles::{Role, gathered};
@@ -268,198 +270,6 @@ impl WideLoop {
         Some(())
     }
 
-    /// Writes one vector's worth of iterations.
-    fn step(
-        &self,
-        schedule: &Wide,
-        names: &BTreeMap<String, Named>,
-        preamble: &mut Preamble,
-        text: &mut Text,
-        copy: u32,
-    ) -> Option<()> {
-        if schedule.halves {
-            return self.step_in_halves(schedule, names, preamble, text, copy);
-        }
-        let lanes = schedule.lanes;
-        let v = &self.inner.variable;
-        let shifts = [(v.as_str(), i64::from(copy * lanes))];
-        let mut locals: BTreeMap<String, String> = BTreeMap::new();
-        for (idx, role) in self.roles.iter().enumerate() {
-            let kind = wide_kind(&self.kinds[idx]);
-            let vector = preamble.vector(lanes, kind);
-            let translate = |expression: &Expression, preamble: &mut Preamble| {
-                let mut vectors = Translation {
-                    preamble,
-                    names,
-                    lanes,
-                    kind,
-                    variable: v,
-                    shifts: &shifts,
-                    locals: &locals,
-                    reciprocals: schedule.reciprocals,
-                    strided: schedule.strided,
-                };
-                vectors.vector(expression)
-            };
-            match role {
-                Role::Local(name, value) => {
-                    let value = match is_narrow(&self.kinds[idx]) {
-                        true => Expression::Cast(self.kinds[idx].clone(), Box::new(value.clone())),
-                        false => value.clone(),
-                    };
-                    let value = translate(&value, preamble)?;
-                    let local = format!("v{idx}_{copy}");
-                    text.line(&format!("const {vector} {local} = {value};"));
-                    locals.insert(name.clone(), local);
-                }
-                Role::Store(target, Some('/'), value)
-                    if schedule.reciprocals && kind == "float" =>
-                {
-                    let mut vectors = Translation {
-                        preamble,
-                        names,
-                        lanes,
-                        kind,
-                        variable: v,
-                        shifts: &shifts,
-                        locals: &locals,
-                        reciprocals: true,
-                        strided: schedule.strided,
-                    };
-                    let value = vectors.value(value)?;
-                    let reciprocal = vectors.reciprocal(value)?;
-                    let place = shifted(target, &shifts)?.to_c();
-                    let place = gnu::stored(&gnu::anywhere(&vector), &place);
-                    text.line(&format!("{place} *= {reciprocal};"));
-                }
-                Role::Store(target, operator, value) => {
-                    let value = translate(value, preamble)?;
-                    let place = shifted(target, &shifts)?.to_c();
-                    if is_narrow(&self.kinds[idx]) {
-                        let narrow = preamble.narrow(lanes, &self.kinds[idx]);
-                        text.line(&format!(
-                            "{} = {};",
-                            gnu::stored(&narrow, &place),
-                            gnu::converted(&value, &narrow)
-                        ));
-                        continue;
-                    }
-                    let place = gnu::stored(&gnu::anywhere(&vector), &place);
-                    let operator = operator.map_or(String::new(), String::from);
-                    text.line(&format!("{place} {operator}= {value};"));
-                }
-                Role::Woven(target, value) => {
-                    let value = translate(value, preamble)?;
-                    text.line(&format!("const {vector} v{idx}_{copy} = {value};"));
-                    self.weave(idx, target, (lanes, copy), names, (kind, preamble), text)?;
-                }
-                Role::Sum(_, _, value) => {
-                    let value = translate(value, preamble)?;
-                    text.line(&format!("s{idx}_{copy} += {value};"));
-                }
-                Role::Extreme(_, greatest, value) => {
-                    let value = translate(value, preamble)?;
-                    if kind == "float" {
-                        preamble.function(lanes, extreme_name(*greatest))?;
-                    }
-                    let best = format!("s{idx}_{copy}");
-                    let of = extreme(kind, *greatest, lanes, &value, &best);
-                    text.line(&format!("{best} = {of};"));
-                }
-                Role::Running(target, value) => {
-                    let value = translate(value, preamble)?;
-                    let local = format!("v{idx}_{copy}");
-                    text.line(&format!("{vector} x{idx}_{copy} = {value};"));
-                    let mut reach = 1;
-                    while reach < lanes {
-                        // Each lane gets the sum of the lanes up to `reach` below it.
-                        let moved = (0..lanes).map(|lane| match lane.checked_sub(reach) {
-                            Some(from) => lanes + from,
-                            None => 0,
-                        });
-                        let sum = format!("x{idx}_{copy}");
-                        let moved = gnu::shuffled(&gnu::zero(&vector), &sum, moved);
-                        text.line(&format!("{sum} += {moved};"));
-                        reach *= 2;
-                    }
-                    text.line(&format!(
-                        "const {vector} {local} = x{idx}_{copy} + carry{idx};"
-                    ));
-                    let sum = format!("x{idx}_{copy}");
-                    let last = gnu::shuffled(&sum, &sum, (0..lanes).map(|_| lanes - 1));
-                    text.line(&format!("carry{idx} += {last};"));
-                    locals.insert(target.name.clone(), local);
-                }
-            }
-        }
-        Some(())
-    }
-
-    /// Writes one vector's worth of iterations, computed in 16 bits.
-    fn step_in_halves(
-        &self,
-        schedule: &Wide,
-        names: &BTreeMap<String, Named>,
-        preamble: &mut Preamble,
-        text: &mut Text,
-        copy: u32,
-    ) -> Option<()> {
-        let lanes = schedule.lanes;
-        let v = &self.inner.variable;
-        let shifts = [(v.as_str(), i64::from(copy * lanes))];
-        let mut locals: BTreeMap<String, Half> = BTreeMap::new();
-        for (idx, role) in self.roles.iter().enumerate() {
-            let (Role::Local(_, value) | Role::Store(_, None, value) | Role::Woven(_, value)) =
-                role
-            else {
-                return None;
-            };
-            let mut halves = Halves {
-                of: Translation {
-                    preamble,
-                    names,
-                    lanes,
-                    kind: "int16_t",
-                    variable: v,
-                    shifts: &shifts,
-                    locals: &BTreeMap::new(),
-                    reciprocals: false,
-                    strided: schedule.strided,
-                },
-                locals: &locals,
-            };
-            let value = halves.vector(value)?;
-            let kind = value.kind()?;
-            let vector = preamble.vector(lanes, kind);
-            let own = self.kinds[idx].as_str();
-            match role {
-                Role::Local(name, _) => {
-                    let local = format!("v{idx}_{copy}");
-                    text.line(&format!("const {vector} {local} = {};", value.text));
-                    let value = value.within(own)?;
-                    locals.insert(name.clone(), value.called(local));
-                }
-                Role::Woven(target, _) => {
-                    is_narrow(own).then_some(())?;
-                    text.line(&format!("const {vector} v{idx}_{copy} = {};", value.text));
-                    self.weave(idx, target, (lanes, copy), names, (kind, preamble), text)?;
-                }
-                Role::Store(target, ..) => {
-                    is_narrow(own).then_some(())?;
-                    let place = shifted(target, &shifts)?.to_c();
-                    let narrow = preamble.narrow(lanes, own);
-                    text.line(&format!(
-                        "{} = {};",
-                        gnu::stored(&narrow, &place),
-                        gnu::converted(&value.text, &narrow)
-                    ));
-                }
-                _ => return None,
-            }
-        }
-        Some(())
-    }
-
     /// Returns whether all values are whole numbers that stay within 16 bits.
     pub(super) fn fits_halves(&self, names: &BTreeMap<String, Named>) -> bool {
         let schedule = Wide {
@@ -501,63 +311,6 @@ impl WideLoop {
         let mut values = self.roles.iter().map(Role::value);
         values.any(|value| value.reads().iter().any(apart))
     }
-
-    /// Writes how the lanes of partial results come together.
-    fn gather(
-        &self,
-        idx: usize,
-        role: &Role,
-        schedule: &Wide,
-        preamble: &mut Preamble,
-        text: &mut Text,
-    ) -> Option<()> {
-        let Wide { lanes, count, .. } = *schedule;
-        let all = format!("s{idx}_0");
-        let kind = wide_kind(&self.kinds[idx]);
-        match role {
-            Role::Sum(target, operator, _) => {
-                for copy in 1..count {
-                    text.line(&format!("{all} += s{idx}_{copy};"));
-                }
-                let sum = match kind {
-                    "float" => Self::sum_of_floats(&all, lanes, preamble, text),
-                    _ => gnu::sum_of_all(&all),
-                };
-                text.line(&format!("{} {operator}= {sum};", target.to_c()));
-            }
-            Role::Extreme(target, greatest, _) => {
-                for copy in 1..count {
-                    let of = extreme(kind, *greatest, lanes, &all, &format!("s{idx}_{copy}"));
-                    text.line(&format!("{all} = {of};"));
-                }
-                let of = gnu::extreme_of_all(*greatest, &all);
-                text.line(&format!("{} = {of};", target.to_c()));
-            }
-            Role::Running(target, _) => {
-                text.line(&format!("{} = carry{idx}[0];", target.to_c()));
-            }
-            Role::Local(..) | Role::Store(..) | Role::Woven(..) => {}
-        }
-        Some(())
-    }
-
-    /// Writes how the lanes of a vector are added up, by halves; returns the sum.
-    fn sum_of_floats(of: &str, lanes: u32, preamble: &mut Preamble, text: &mut Text) -> String {
-        let mut sum = of.to_owned();
-        let mut lanes = lanes;
-        while 4 < lanes {
-            lanes /= 2;
-            let vector = preamble.vector(lanes, "float");
-            let half = format!("{of}_{lanes}");
-            let (low, high) = (
-                gnu::shuffled(&sum, &sum, 0..lanes),
-                gnu::shuffled(&sum, &sum, lanes..2 * lanes),
-            );
-            text.line(&format!("const {vector} {half} = {low} + {high};"));
-            sum = half;
-        }
-        format!("(({sum}[0] + {sum}[2]) + ({sum}[1] + {sum}[3]))")
-    }
 }
 
 /// Returns the most lanes, fewer than `lanes`, of a vector that so many iterations fill.
@@ -581,19 +334,6 @@ fn quotients(expression: &Expression) -> f64 {
         }
         Expression::Choice(condition, one, other) => all(&[condition, one, other]),
         Expression::Call(_, arguments) => arguments.iter().map(quotients).sum(),
-    }
-}
-
-/// Returns the name of the function on vectors of floats.
-fn extreme_name(greatest: bool) -> &'static str {
-    if greatest { "larger" } else { "smaller" }
-}
-
-/// Returns the greatest or least elements of two vectors.
-fn extreme(kind: &str, greatest: bool, lanes: u32, one: &str, other: &str) -> String {
-    match kind {
-        "float" => format!("each_{}_{lanes}({one}, {other})", extreme_name(greatest)),
-        _ => gnu::extreme(greatest, one, other),
     }
 }
 
