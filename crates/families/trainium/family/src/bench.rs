@@ -19,8 +19,8 @@ use autocomp_native::Reference;
 
 use super::machine_of;
 use super::sections::sections;
-use autocomp_trainium_sim::feedback::{Report, report};
-use autocomp_trainium_sim::timing::{Machine, Passes, Timeline, time};
+use super::timed::Timed;
+use autocomp_trainium_sim::timing::Machine;
 use autocomp_trainium_sim::{
     Array, Dialect, Failure, FailureKind, Input, Options, POISON, Remark, evaluate,
 };
@@ -55,18 +55,6 @@ pub(crate) struct TrainiumBench {
     evaluations: Evaluations,
     identity: ContentHash,
     threads: ThreadCount,
-}
-
-/// What a right kernel did on the input set that took it longest.
-pub(crate) struct Timed {
-    /// The dialect that was run.
-    pub(crate) dialect: Dialect,
-    latency_ns: u64,
-    report: Report,
-    schedule: Timeline,
-    instructions: u64,
-    /// What does not stop a kernel here, and may go wrong on the device.
-    remarks: Vec<Remark>,
 }
 
 impl TrainiumBench {
@@ -171,7 +159,8 @@ impl TrainiumBench {
             }
             // Where shapes alone decide what is done, the first set tells the time of all.
             if timed.is_none() || evaluation.depends_on_data {
-                let own = clock.measure("time", || self.timed(&evaluation, &case.name));
+                let own =
+                    clock.measure("time", || Timed::of(&evaluation, &self.machine, &case.name));
                 if (timed.as_ref()).is_none_or(|it: &Timed| it.latency_ns < own.latency_ns) {
                     timed = Some(own);
                 }
@@ -181,15 +170,15 @@ impl TrainiumBench {
             message: format!("{} has no input set", self.problem.name),
             remedies: vec!["add an `[[input_set]]` to its problem.toml".into()],
         })?;
-        timed.remarks = remarks;
-        if timed.latency_ns < self.floor.value {
+        timed.remarks.extend(remarks);
+        if timed.latency_ns < self.floor_on(timed.cores).value {
             let work = self.problem.work;
             let macs = Work { bytes: 0, ..work };
             let bytes = Work { macs: 0, ..work };
             let refuted = [(WorkField::Macs, macs), (WorkField::Bytes, bytes)];
-            let refuted = refuted
-                .iter()
-                .filter(|(_, of_one)| timed.latency_ns < self.roofline.floor(of_one).value);
+            let refuted = refuted.iter().filter(|(_, of_one)| {
+                timed.latency_ns * timed.cores < self.roofline.floor(of_one).value
+            });
             let refutation = Refutation {
                 problem: &self.problem,
                 fields: &refuted.map(|(field, _)| *field).collect::<Vec<_>>(),
@@ -201,27 +190,6 @@ impl TrainiumBench {
             return Err(refutation.error());
         }
         Ok(Ok(timed))
-    }
-
-    /// Times what a right kernel did on an input set.
-    fn timed(&self, evaluation: &autocomp_trainium_sim::Evaluation, set: &str) -> Timed {
-        let passes = Passes::of(evaluation);
-        let timeline = time(&evaluation.trace, &self.machine, passes);
-        let mut report = report(&evaluation.trace, &timeline, &self.machine);
-        if evaluation.depends_on_data {
-            report.summary = format!(
-                "What it does depends on its inputs; this is the input set {set}, the slowest. {}",
-                report.summary
-            );
-        }
-        Timed {
-            dialect: evaluation.dialect,
-            latency_ns: timeline.latency_ns.round() as u64,
-            report,
-            schedule: timeline,
-            instructions: evaluation.trace.len() as u64,
-            remarks: Vec::new(),
-        }
     }
 
     fn run(
@@ -369,8 +337,14 @@ impl TrainiumBench {
         None
     }
 
+    /// What the work takes at the least on so many cores at their best rates.
+    fn floor_on(&self, cores: u64) -> Cost {
+        Cost::nanoseconds(self.floor.value.div_ceil(cores), 0)
+    }
+
     fn right(&self, timed: &Timed) -> Verdict {
         let cost = Cost::nanoseconds(timed.latency_ns, 0);
+        let floor = self.floor_on(timed.cores);
         let report = &timed.report;
         let lines = report.lines.iter().filter(|line| 0 < line.line);
         let mut counters = BTreeMap::from([
@@ -403,8 +377,8 @@ impl TrainiumBench {
             diagnostics: timed.remarks.iter().map(warning).collect(),
             measurement: Some(Measurement {
                 cost,
-                floor: self.floor,
-                percent_of_peak: self.floor.percent_of(cost),
+                floor,
+                percent_of_peak: floor.percent_of(cost),
                 samples: Vec::new(),
                 ratio_to_baseline: None,
                 engine: self.engine.clone(),

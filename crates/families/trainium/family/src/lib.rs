@@ -8,6 +8,7 @@ mod neuron;
 mod normal;
 mod parameters;
 mod sections;
+mod timed;
 mod timeline;
 
 use std::collections::BTreeMap;

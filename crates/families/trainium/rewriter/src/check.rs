@@ -2,6 +2,7 @@
 //! its engines would be busy.
 
 use autocomp_trainium_sim::timing::{Machine, Passes, loading_iterations, totals};
+use autocomp_trainium_sim::trace::Trace;
 use autocomp_trainium_sim::{Array, Dtype, Input, Options, evaluate};
 
 /// Share of the work of engines other than the busiest that counts: it overlaps, but never wholly.
@@ -83,9 +84,9 @@ pub(super) fn check(
     let waits = loading_iterations(&evaluation.trace, passes) as f64 * machine.dma.latency_ns;
     Some(Check {
         nanoseconds: machine.launch_ns + waits + most + OVERLAP_LOSS * (sum - most),
-        instructions: evaluation.trace.len(),
-        flops: evaluation.trace.product_flops(),
-        written: evaluation.trace.written_bytes(),
+        instructions: evaluation.traces().map(Trace::len).sum(),
+        flops: evaluation.traces().map(Trace::product_flops).sum(),
+        written: evaluation.traces().map(Trace::written_bytes).sum(),
         outputs: evaluation
             .outputs
             .into_iter()

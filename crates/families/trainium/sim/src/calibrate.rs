@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::evaluate::{Evaluation, Options, evaluate, parse_inputs};
-use crate::timing::{Machine, Passes, Timeline, time};
+use crate::timing::{Machine, Passes, Timeline, time_cores};
 use crate::trace::Engine;
 
 /// One kernel with a measured latency.
@@ -235,7 +235,12 @@ fn guarded(case: &Case, text: &str, machine: &Machine) -> Result<Simulated, Stri
 pub fn timed(case: &Case, text: &str, machines: &[Machine]) -> Result<Vec<f64>, String> {
     let evaluation = run(case, text, machines.first().map_or(2, |it| it.generation))?;
     let passes = Passes::of(&evaluation);
-    let latency = |machine| time(&evaluation.trace, machine, passes).latency_ns / 1000.0;
+    let latency = |machine| {
+        time_cores(&evaluation, machine, passes)
+            .into_slowest()
+            .latency_ns
+            / 1000.0
+    };
     Ok(machines.iter().map(latency).collect())
 }
 
@@ -261,7 +266,7 @@ struct Simulated {
 
 fn simulate(case: &Case, text: &str, machine: &Machine) -> Result<Simulated, String> {
     let evaluation = run(case, text, machine.generation)?;
-    let timeline = |passes| time(&evaluation.trace, machine, passes);
+    let timeline = |passes| time_cores(&evaluation, machine, passes).into_slowest();
     let full = timeline(Passes::of(&evaluation));
     let share = |&(engine, measured): &(Engine, f64)| Busy {
         engine,

@@ -4,10 +4,12 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::api::{Architecture, Device, Dialect, Remark, STEP_WORK};
+use crate::cores::Link;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::python::interpreter::Interpreter;
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
+use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::Trace;
 
@@ -105,8 +107,17 @@ pub struct Evaluation {
     pub rewritten: bool,
     /// Elements of the outputs that were never written, or computed from what was not.
     pub unwritten: u64,
+    /// What the other cores did, where the kernel runs on several.
+    pub other_cores: Vec<Trace>,
     /// Whether what was done depends on values of the inputs, not on their shapes alone.
     pub depends_on_data: bool,
+}
+
+impl Evaluation {
+    /// What each core did, in their order.
+    pub fn traces(&self) -> impl Iterator<Item = &Trace> {
+        std::iter::once(&self.trace).chain(&self.other_cores)
+    }
 }
 
 /// Bytes of stack that a thread which runs kernels needs.
@@ -159,6 +170,27 @@ pub fn evaluate_on_this_thread(
     options: &Options,
 ) -> Outcome<Evaluation> {
     crate::allocator::keep_memory();
+    let mut asked_cores = None;
+    let result = run_core(source, entry, inputs, options, None, &mut asked_cores);
+    let Some(count) = asked_cores else {
+        return result;
+    };
+    // What one evaluation may take, the cores share.
+    let mut options = options.clone();
+    options.byte_limit /= count as u64;
+    options.work_limit /= count as u64;
+    crate::cores::run(|link| run_core(source, entry, inputs, &options, Some(link), &mut None))
+}
+
+/// Runs the function on one core; notes how many cores it asks for.
+fn run_core(
+    source: &str,
+    entry: &str,
+    inputs: &[(String, Input)],
+    options: &Options,
+    link: Option<Link>,
+    asked_cores: &mut Option<usize>,
+) -> Outcome<Evaluation> {
     let module = crate::python::lower(source)?;
     let written = crate::dialect::Source::of(source);
     let dialect = written.dialect(options.dialect)?;
@@ -187,6 +219,7 @@ pub fn evaluate_on_this_thread(
     device.finds_unwritten = options.finds_unwritten;
     device.instruction_limit = options.instruction_limit;
     device.work_limit = options.work_limit;
+    device.link = link;
     let mut interpreter = Interpreter::new(
         module,
         device,
@@ -194,6 +227,7 @@ pub fn evaluate_on_this_thread(
     );
     let result = drive(&mut interpreter, entry, inputs, options);
     let steps = interpreter.steps();
+    *asked_cores = interpreter.device.asked_cores;
     interpreter.finish();
     let (outputs, unwritten) = result?;
     let device = &mut interpreter.device;
@@ -206,6 +240,7 @@ pub fn evaluate_on_this_thread(
         steps,
         work: device.work.get() + STEP_WORK * steps,
         dialect,
+        other_cores: Vec::new(),
         depends_on_data: device.depends_on_data,
         rewritten: dialect == Dialect::V1 && !written.is_taken_as_it_is(entry),
         unwritten,
@@ -276,6 +311,14 @@ fn output(
             format!("the kernel returns a tensor in {}", view.buffer().name()),
             "store it to a tensor made with buffer=nl.shared_hbm and return that",
         ));
+    }
+    if device.link.is_some() && view.buffer() == Buffer::Hbm && !view.storage.immutable {
+        return Err(Failure::documented(
+            "err_unsupported_memory",
+            "a kernel of two cores returns a tensor in hbm, of which each core has its own",
+            "make it with buffer=nl.shared_hbm",
+        )
+        .at(view.storage.line));
     }
     if view.storage.immutable {
         return Err(Failure::documented(

@@ -8,6 +8,7 @@ mod allocator;
 mod api;
 pub mod calibrate;
 mod capacity;
+mod cores;
 pub mod diagnostic;
 mod dialect;
 mod evaluate;

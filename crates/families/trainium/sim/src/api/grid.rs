@@ -26,6 +26,15 @@ impl Grid {
         }
     }
 
+    /// One core's program of a grid of cores.
+    pub(super) fn of_core(count: i64, rank: i64) -> Self {
+        Self {
+            sizes: vec![count],
+            place: vec![rank],
+            ..Self::default()
+        }
+    }
+
     /// Goes on to the next program; whether there is one.
     pub(crate) fn advance(&mut self) -> bool {
         self.made = 0;

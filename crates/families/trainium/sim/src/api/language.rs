@@ -272,7 +272,7 @@ pub(super) fn loop_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Val
     Ok(tensor(result))
 }
 
-/// `nl.program_id`, `nl.num_programs`, `nl.program_ndim`: one core is simulated.
+/// `nl.program_id`, `nl.num_programs`, `nl.program_ndim`
 pub(super) fn program(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let axis = bound.take("axis").and_then(|value| value.as_int());
     let axis = usize::try_from(axis.unwrap_or(0)).unwrap_or(usize::MAX);
@@ -331,7 +331,7 @@ pub(super) fn cores(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         let number = number.ok_or_else(|| bound.wrong(name, "a positive number", &value))?;
         size = size.saturating_mul(number);
     }
-    if 1 < size && bound.api.name == "nc" {
+    if 1 < size && bound.api.name == "nc" && device.dialect == Dialect::V1 {
         device.warn(
             "several-cores",
             format!("the programs of {size} cores run one after the other on one core; side by side they take between {size} times less and as long, as the cores share the main memory"),
@@ -339,21 +339,6 @@ pub(super) fn cores(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         );
     }
     Ok(Value::Int(size))
-}
-
-/// `nisa.core_barrier`: with one core there is nobody to wait for.
-pub(super) fn core_barrier(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
-    bound.view("data")?;
-    let value = bound.required("cores")?;
-    match super::sizes(&value).as_deref() {
-        Some([0]) => Ok(Value::None),
-        Some(_) => Err(Failure::unsupported(
-            "not-simulated",
-            "nisa.core_barrier of several cores is not simulated here",
-            "one core is simulated",
-        )),
-        None => Err(bound.wrong("cores", "a tuple of cores", &value)),
-    }
 }
 
 /// `nl.is_sbuf`, `nl.is_psum`, `nl.is_hbm`, `nl.is_on_chip`: which memory a buffer is.

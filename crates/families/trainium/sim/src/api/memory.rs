@@ -74,7 +74,9 @@ impl Device {
             output: false,
             places: None,
         });
+        let (accesses, noted) = self.accesses(buffer, elements);
         let held = TENSOR_BYTES
+            + noted
             + if self.functional {
                 16 * blocks as u64
             } else {
@@ -101,9 +103,11 @@ impl Device {
             is_tainted: Cell::new(false),
             producer: Cell::new(None),
             selection: RefCell::new(Selection::All),
+            accesses,
             account: Rc::clone(&self.account),
             held: Cell::new(held),
         });
+        self.share(&storage);
         Ok(storage)
     }
 

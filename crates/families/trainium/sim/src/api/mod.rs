@@ -12,6 +12,7 @@ mod bound;
 mod choices;
 mod constants;
 mod copies;
+mod cores;
 mod dma;
 mod dma_sums;
 mod dma_transposes;
@@ -63,11 +64,13 @@ pub use interfaces::interfaces;
 pub(crate) use interfaces::{Api, has, similar};
 pub(crate) use memory::{PSUM_BANK, PSUM_BYTES};
 
+use crate::cores::Link;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
 use crate::python::tree::Binary;
 use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
+use crate::tensor::storage::Shared;
 use crate::trace::{Instruction, Region, Tiles, Trace, Transfer, mix};
 
 /// Work of a step of Python.
@@ -159,6 +162,12 @@ pub(crate) struct Device {
     /// Work of the steps of Python, as of the latest look at them.
     work_of_steps: u64,
     pub(crate) grid: Grid,
+    /// What joins this core with another, where the kernel was found to be launched on two.
+    pub(crate) link: Option<Link>,
+    /// The tensors in memory that the cores share, in the order in which they are made.
+    shared: Vec<Shared>,
+    /// How many cores the kernel was launched on, where there was but one.
+    pub(crate) asked_cores: Option<usize>,
     interfaces: &'static Interfaces,
     /// Accumulators of the scalar engine, one for each partition.
     accumulators: Vec<f32>,
@@ -221,6 +230,9 @@ impl Device {
             work_limit: u64::MAX,
             work_of_steps: 0,
             grid: Grid::default(),
+            link: None,
+            shared: Vec::new(),
+            asked_cores: None,
             interfaces: Interfaces::of(dialect),
             accumulators: vec![crate::tensor::storage::poison(); 128],
             foreign: Keyed::default(),

@@ -1,9 +1,9 @@
 //! Every interface that kernels can call, with its parameters.
 
 use super::{
-    Api, activation, allocate, choices, constants, copies, dma, dma_sums, dma_transposes, gather,
-    indexing, language, matrix, partitions, patterns, random, reduce, registers, scan, sequences,
-    shuffles, statistics, tensor_tensor, transposes,
+    Api, activation, allocate, choices, constants, copies, cores, dma, dma_sums, dma_transposes,
+    gather, indexing, language, matrix, partitions, patterns, random, reduce, registers, scan,
+    sequences, shuffles, statistics, tensor_tensor, transposes,
 };
 
 /// Every interface.
@@ -200,7 +200,8 @@ const INSTRUCTIONS: &[Api] = &[
     Api { module: "nl", name: "dropout", dialects: (true, false), parameters: "x rate * mask dtype", handler: gather::dropout },
     Api { module: "nl", name: "rand", dialects: (true, true), parameters: "shape dtype", handler: random::rand },
     Api { module: "nl", name: "random_seed", dialects: (true, true), parameters: "seed * mask", handler: random::random_seed },
-    Api { module: "nisa", name: "core_barrier", dialects: (false, true), parameters: "data cores engine name", handler: language::core_barrier },
+    Api { module: "nisa", name: "core_barrier", dialects: (false, true), parameters: "data cores engine name", handler: cores::core_barrier },
+    Api { module: "nisa", name: "sendrecv", dialects: (false, true), parameters: "src dst send_to_rank recv_from_rank pipe_id dma_engine name", handler: cores::sendrecv },
     Api { module: "nisa", name: "set_rng_seed", dialects: (false, true), parameters: "src_seeds name", handler: random::set_seed },
     Api { module: "nisa", name: "rng", dialects: (false, true), parameters: "dst engine name", handler: random::rng },
     Api { module: "nisa", name: "rand2", dialects: (false, true), parameters: "dst min max engine name", handler: random::rand_between },

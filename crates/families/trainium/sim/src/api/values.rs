@@ -131,6 +131,7 @@ impl Device {
         let elements = view.block_elements().max(1) as i64;
         let block = (view.offset / elements) as usize;
         self.touch(&storage, block)?;
+        self.note_access(view, None, false);
         let base = view.offset - block as i64 * elements;
         let raw = view.dtype == storage.dtype && !view.dtype.is_integer();
         let dtype = view.dtype;
@@ -241,6 +242,7 @@ impl Device {
         self.note_tainted(view, &values);
         self.spend(values.len() as u64)?;
         self.touch(&view.storage, block)?;
+        self.note_access(view, None, true);
         let dtype = view.dtype;
         if dtype != Dtype::Float32 {
             values
@@ -256,6 +258,7 @@ impl Device {
         let elements = view.block_elements().max(1) as i64;
         let block = (view.offset / elements) as usize;
         self.touch(&storage, block)?;
+        self.note_access(view, flags, true);
         let base = view.offset - block as i64 * elements;
         let dtype = view.dtype;
         let stored = storage.dtype;

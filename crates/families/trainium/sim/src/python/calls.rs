@@ -10,7 +10,7 @@ use super::release::Items;
 use super::statements::Flow;
 use super::tree::{Argument, Call};
 use super::value::{Closure, Frame, Value};
-use crate::api::{Bound, Grid, placement};
+use crate::api::{Bound, Dialect, Grid, placement};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::place::{Allocator, Rule};
@@ -365,6 +365,9 @@ impl Interpreter {
         arguments: Arguments,
         line: u32,
     ) -> Outcome<Value> {
+        if self.device.dialect == Dialect::V2 {
+            return self.launch_on_cores(function, sizes, arguments, line);
+        }
         let before = std::mem::replace(&mut self.device.grid, Grid::new(sizes.clone()));
         let result = loop {
             let arguments = Arguments {
@@ -378,6 +381,23 @@ impl Interpreter {
                 break result;
             }
         };
+        self.device.grid = before;
+        result
+    }
+
+    /// Runs this core's program of a kernel that is launched on as many cores as `sizes` says.
+    fn launch_on_cores(
+        &mut self,
+        function: &Rc<Closure>,
+        sizes: &[i64],
+        arguments: Arguments,
+        line: u32,
+    ) -> Outcome<Value> {
+        let place = self.device.enter_cores(sizes)?;
+        let before = std::mem::replace(&mut self.device.grid, place);
+        let result = self.call_closure(function, arguments, line);
+        self.device.line = line;
+        let result = result.and_then(|value| self.device.leave_cores().map(|()| value));
         self.device.grid = before;
         result
     }

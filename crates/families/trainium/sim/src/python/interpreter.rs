@@ -152,7 +152,7 @@ impl Interpreter {
 }
 
 pub(super) fn unbound(name: &str) -> Box<Failure> {
-    if let Some(remedy) = super::modules::instead(name) {
+    if let Some(remedy) = super::remedies::instead(name) {
         return Failure::python(
             "name-error",
             format!("`{name}` of Python is not available in kernels"),

@@ -23,6 +23,7 @@ mod operators;
 mod outside;
 mod package;
 pub(crate) mod release;
+mod remedies;
 mod special;
 mod statements;
 mod subscripts;

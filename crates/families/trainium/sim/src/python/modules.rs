@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::remedies::{missing, remedy};
 use super::value::{EngineName, Value};
 use crate::api::{Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
@@ -60,32 +61,6 @@ pub(crate) fn is_ambient(device: &Device, name: &str) -> bool {
     )
 }
 
-/// What to do without a module that is neither of NKI nor a part of the file's own package.
-fn remedy(path: &str) -> Option<&'static str> {
-    const ONE_CORE: &str =
-        "one core is simulated; take the kernel for one core, or the part that one core does";
-    Some(match path.split('.').next().unwrap_or(path) {
-        "itertools" => "write the loops one inside the other, and sums as loops",
-        "torch" | "torch_xla" | "torch_neuronx" | "jax" | "tensorflow" | "scipy" | "pytest" => {
-            "compute with nl and nisa; the harness around a kernel is left alone"
-        }
-        "nki" | "neuronxcc" if path.contains("collectives") => ONE_CORE,
-        // The vendor's own kernels, which its package contains.
-        "neuronxcc" | "nki" if path.contains("kernels") => {
-            "copy what the kernel needs of it into this file; the import may stay as it is"
-        }
-        "neuronxcc" | "nki" => "use the interfaces of nki, nki.language and nki.isa",
-        "argparse" | "asyncio" | "contextlib" | "copy" | "csv" | "ctypes" | "datetime" | "gc"
-        | "glob" | "hashlib" | "importlib" | "inspect" | "io" | "json" | "multiprocessing"
-        | "numpy" | "pathlib" | "pickle" | "platform" | "random" | "re" | "requests" | "shutil"
-        | "signal" | "socket" | "statistics" | "string" | "struct" | "subprocess" | "tempfile"
-        | "threading" | "time" | "traceback" | "unittest" | "urllib" | "uuid" | "weakref" => {
-            "import nki and its submodules, numpy or math only"
-        }
-        _ => return None,
-    })
-}
-
 /// Whether a path is of a library that kernels cannot have, and not of the file's own package.
 pub(super) fn is_foreign(path: &str) -> bool {
     remedy(path).is_some()
@@ -103,48 +78,6 @@ pub(super) fn refused(path: &str) -> Box<Failure> {
         format!("kernels cannot use `{path}`"),
         remedy,
     )
-}
-
-/// Documented names of NKI that are not simulated, and what to use instead.
-fn missing(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "dma_compute" | "atomic_rmw" => {
-            "compute in SBUF with nisa.tensor_tensor, then store; or nisa.dma_copy with dst_rmw_op="
-        }
-        "tensor_scalar_cumulative" => "use nisa.tensor_tensor_scan",
-        "topk" => "use nisa.max8 and nisa.nc_match_replace8, eight at a time",
-        "activate2" => "use nisa.tensor_scalar, then nisa.activation",
-        "quantize_mx" | "nc_matmul_mx" | "float8_e5m2_x4" | "float8_e4m3fn_x4"
-        | "float4_e2m1fn_x4" | "float8_e8m0fnu" => {
-            "microscaling types are not simulated; nisa.nc_matmul takes bfloat16 and float8"
-        }
-        "bypass" | "prelu" | "average" => "use an operator of the documentation's tables",
-        "nc" | "spmd_dim" | "core_barrier" | "sendrecv" | "all_reduce" | "all_gather"
-        | "reduce_scatter" | "collective_permute" | "send_to" | "receive_from" => {
-            "one core is simulated"
-        }
-        _ => return None,
-    })
-}
-
-/// Built-in functions of Python that kernels have not, and what to do instead.
-pub(super) fn instead(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "iter" => "loop with for, or let `__iter__` return the list",
-        "next" => "loop with for, or subscript a list",
-        "frozenset" => "use set or a tuple",
-        "delattr" | "vars" | "dir" | "id" | "hash" | "super" | "type" => {
-            "keep values in variables, dicts or objects of a class of your own"
-        }
-        "open" | "input" | "eval" | "exec" | "compile" | "globals" | "locals" | "breakpoint"
-        | "memoryview" | "bytes" | "bytearray" => {
-            "kernels reach nothing but their arguments and the device"
-        }
-        "ord" | "chr" | "hex" | "bin" | "oct" | "ascii" | "format" => "use an f-string",
-        "complex" => "keep real and imaginary parts apart",
-        "NotImplemented" => "raise NotImplementedError(…)",
-        _ => return None,
-    })
 }
 
 /// `import path`.
@@ -372,7 +305,7 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "oob_mode" => Some(Value::Module("oob_mode")),
             "dge_mode" => Some(Value::Module("dge_mode")),
             "matmul_perf_mode" => Some(Value::Module("matmul_perf_mode")),
-            "dma_engine" => Some(Value::Engine(EngineName::Sync)),
+            "dma_engine" => Some(Value::Module("dma_engine")),
             "nc_version" => Some(Value::Module("nc_version")),
             _ => None,
         },
@@ -391,6 +324,11 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "reduce" => "reduce_cmd.reduce",
             "reset_reduce" => "reduce_cmd.reset_reduce",
             "load_reduce" => "reduce_cmd.load_reduce",
+            _ => return None,
+        }),
+        "dma_engine" => symbol(match name {
+            "dma" => "dma_engine.dma",
+            "gpsimd_dma" => "dma_engine.gpsimd_dma",
             _ => return None,
         }),
         "oob_mode" => symbol(match name {

@@ -6,7 +6,7 @@ use super::interpreter::{Interpreter, hashable, type_error};
 use super::objects::ClassKind;
 use super::release::Items;
 use super::value::Value;
-use crate::api::{Dialect, indexing};
+use crate::api::indexing;
 use crate::diagnostic::{Failure, Outcome};
 
 /// Number of values of a range.
@@ -170,8 +170,7 @@ impl Interpreter {
                     "a range of kind {kind:?} takes a number here"
                 ))),
             },
-            // `kernel[grid](…)`. In the second dialect the programs are cores, of which there is
-            // one here.
+            // `kernel[grid](…)`. In the second dialect the programs are cores.
             Value::Function(function) => {
                 let sizes: Vec<i64> = match index {
                     Value::Tuple(items) => &items.0[..],
@@ -184,10 +183,7 @@ impl Interpreter {
                 .ok_or_else(|| {
                     type_error("a kernel is launched on a grid of up to 8 positive sizes")
                 })?;
-                Ok(match self.device.dialect {
-                    Dialect::V1 => Value::Launch(Rc::new((Rc::clone(function), sizes))),
-                    Dialect::V2 => object.clone(),
-                })
+                Ok(Value::Launch(Rc::new((Rc::clone(function), sizes))))
             }
             Value::Host(array) => array.item(index),
             // Annotations such as nt.tensor[128, 512].

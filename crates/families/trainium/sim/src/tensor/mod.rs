@@ -1,5 +1,6 @@
 //! Tensors of the device: data types with exact rounding, memories, views, index expressions.
 
+pub(crate) mod accesses;
 pub(crate) mod account;
 pub(crate) mod bits;
 pub mod dtype;

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use super::accesses::Accesses;
 use super::account::Account;
 use super::bits::Parts;
 use super::dtype::{Dtype, POISON};
@@ -116,6 +117,8 @@ pub(crate) struct Storage {
     pub(crate) producer: Cell<Option<u32>>,
     /// What the producing instruction wrote.
     pub(crate) selection: RefCell<Selection>,
+    /// Of a tensor that several cores share, what this one did to it.
+    pub(crate) accesses: Option<Box<RefCell<Accesses>>>,
     /// Where its bytes are accounted for, and how many are.
     pub(crate) account: Rc<Account>,
     pub(crate) held: Cell<u64>,

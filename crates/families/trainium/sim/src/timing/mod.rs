@@ -5,6 +5,7 @@
 
 mod accumulators;
 mod banks;
+mod cores;
 mod cost;
 mod dependences;
 mod engines;
@@ -22,6 +23,7 @@ mod totals;
 mod uses;
 mod vectorise;
 
+pub use cores::{Cores, time_cores};
 pub use machine::{EngineRates, Machine, Passes, TransferRates};
 pub use schedule::{Scheduled, Slot, Timeline};
 pub use totals::{loading_iterations, totals};
@@ -36,5 +38,6 @@ pub fn time(trace: &Trace, machine: &Machine, passes: Passes) -> Timeline {
         plan,
         machine,
         passes.rolled_loops && !machine.overlapping_loops,
+        &[],
     )
 }

@@ -84,8 +84,8 @@ impl Timeline {
     }
 }
 
-/// Runs the schedule.
-pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline {
+/// Runs the schedule, in which the meetings with another core begin at `meetings` at the earliest.
+pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool, meetings: &[f64]) -> Timeline {
     let uses = plan.uses();
     let Plan {
         instructions,
@@ -131,9 +131,17 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool) -> Timeline
     };
     // Events: (time, kind, instruction). Kinds: 0 becomes ready, 1 accumulators come free, 2 look again.
     let mut events: BinaryHeap<Reverse<(Time, u8, u32)>> = BinaryHeap::new();
+    let with_others = (0u32..).zip(instructions.iter());
+    let with_others = with_others.filter(|(_, it)| it.operation.is_meeting());
+    for ((which, _), earliest) in with_others.zip(meetings) {
+        slots[which as usize].start = *earliest;
+    }
     // What waits for nothing is ready from the start; one event stands for all of it.
     for (which, _) in (0u32..).zip(&open).filter(|(_, open)| **open == 0) {
-        state.make_ready(which);
+        match slots[which as usize].start {
+            0.0 => state.make_ready(which),
+            start => events.push(Reverse((Time(start), 0, which))),
+        }
     }
     if state.ready.iter().any(|heap| !heap.is_empty()) {
         events.push(Reverse((Time(0.0), 2, 0)));

@@ -106,11 +106,20 @@ pub(crate) enum Operation {
     Register,
     RegisterLoad,
     RegisterStore,
+    /// A core waits for the other.
+    Barrier,
+    /// A core sends a tile to the other, and gets one.
+    Exchange,
     /// A loop that the device counts, or whose condition it asks for, goes on.
     Branch,
 }
 
 impl Operation {
+    /// Whether a core does it together with another.
+    pub(crate) const fn is_meeting(self) -> bool {
+        matches!(self, Self::Barrier | Self::Exchange)
+    }
+
     /// Name in reports.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -144,6 +153,8 @@ impl Operation {
             Self::Register => "register",
             Self::RegisterLoad => "register_load",
             Self::RegisterStore => "register_store",
+            Self::Barrier => "core_barrier",
+            Self::Exchange => "sendrecv",
             Self::Branch => "branch",
         }
     }

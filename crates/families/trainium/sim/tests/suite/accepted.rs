@@ -344,13 +344,13 @@ fn refusals_name_true_remedies() {
             "import nki.collectives as nccl\n",
             "nccl.all_gather([a], [o], None, 0)",
             "import-refused",
-            "one core",
+            "nisa.sendrecv",
         ),
         (
             "from nki.collectives import ReplicaGroup\n",
             "ReplicaGroup([[0]])",
             "import-refused",
-            "one core",
+            "nisa.sendrecv",
         ),
         (
             "from ..utils.helpers import lacking\n",

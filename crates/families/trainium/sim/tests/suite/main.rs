@@ -7,6 +7,7 @@ mod aliases;
 mod attacks;
 mod bits;
 mod capacity;
+mod cores;
 mod costs;
 mod dialect;
 mod exponentials;

@@ -1,0 +1,215 @@
+//! Kernels of two cores: what they compute, what they may not do, and what they cost.
+
+use autocomp_trainium_sim::timing::{Machine, Passes, time_cores};
+use autocomp_trainium_sim::{Evaluation, Failure, Options, evaluate, parse_inputs};
+
+const START: &str = "import nki\nimport nki.language as nl\nimport nki.isa as nisa\n";
+
+fn run(source: &str, inputs: &str) -> Result<Evaluation, Box<Failure>> {
+    let inputs = parse_inputs(inputs, Some(7)).unwrap();
+    let options = Options {
+        generation: 3,
+        ..Options::default()
+    };
+    evaluate(source, "solution", &inputs, &options)
+}
+
+/// A kernel of two cores whose body is `body`, with the core in `p`, an output `o` and two tiles.
+fn kernel(body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
+    format!(
+        "{START}@nki.jit\ndef kernel(a):\n  p = nl.program_id(0)\n  o = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  x = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n  y = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n{body}  return o\n\ndef solution(a):\n  return kernel[2](a)\n"
+    )
+}
+
+fn outputs(body: &str) -> Vec<f32> {
+    let source = kernel(body);
+    let mut found = run(&source, "a:f32[8,8]").unwrap_or_else(|it| panic!("{it}\n{source}"));
+    found.outputs.remove(0).data
+}
+
+fn refused(body: &str) -> String {
+    run(&kernel(body), "a:f32[8,8]").unwrap_err().to_string()
+}
+
+fn input() -> Vec<f32> {
+    match &parse_inputs("a:f32[8,8]", Some(7)).unwrap()[0].1 {
+        autocomp_trainium_sim::Input::Array(array) => array.data.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+const OWN_HALF: &str = "nisa.dma_copy(dst=x, src=a[nl.ds(4 * p, 4), :])\n";
+
+#[test]
+fn each_core_does_its_part() {
+    let found = outputs(&format!(
+        "{OWN_HALF}nisa.tensor_scalar(dst=y, data=x, op0=nl.multiply, operand0=nl.num_programs(0) + p)\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=y)\n"
+    ));
+    let wanted: Vec<f32> = (0..)
+        .zip(input())
+        .map(|(at, x)| x * if at < 32 { 2.0 } else { 3.0 })
+        .collect();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_barrier_shows_what_the_other_core_wrote() {
+    let found = outputs(&format!(
+        "s = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n{OWN_HALF}nisa.dma_copy(dst=s[nl.ds(4 * p, 4), :], src=x)\nnisa.core_barrier(data=s, cores=(0, 1))\nnisa.dma_copy(dst=y, src=s[nl.ds(4 * (1 - p), 4), :])\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=y)\n"
+    ));
+    let input = input();
+    assert_eq!(found, [&input[32..], &input[..32]].concat());
+}
+
+#[test]
+fn tiles_are_exchanged() {
+    let found = outputs(&format!(
+        "{OWN_HALF}nisa.sendrecv(src=x, dst=y, send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=0)\nnisa.tensor_tensor(dst=y, data1=x, data2=y, op=nl.add)\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=y)\n"
+    ));
+    let input = input();
+    let sums: Vec<f32> = input[..32]
+        .iter()
+        .zip(&input[32..])
+        .map(|(a, b)| a + b)
+        .collect();
+    assert_eq!(found, [&sums[..], &sums[..]].concat());
+}
+
+#[test]
+fn races_are_refused_with_both_lines() {
+    let both_write = refused(&format!(
+        "{OWN_HALF}nisa.dma_copy(dst=o[nl.ds(2 * p, 4), :], src=x)\n"
+    ));
+    let without_barrier = refused(&format!(
+        "s = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\nnisa.memset(dst=y, value=0)\n{OWN_HALF}nisa.dma_copy(dst=s[nl.ds(4 * p, 4), :], src=x)\nif p == 1:\n  nisa.dma_copy(dst=y, src=s[0:4, :])\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=y)\n"
+    ));
+    let barrier_on_another = refused(&format!(
+        "s = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n{OWN_HALF}nisa.dma_copy(dst=s[nl.ds(4 * p, 4), :], src=x)\nnisa.core_barrier(o, (0, 1))\nnisa.dma_copy(dst=y, src=s[nl.ds(4 * (1 - p), 4), :])\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=y)\n"
+    ));
+    let wanted = [
+        "line 11: element [2, 0] of the shared tensor made at line 7: core 0 writes it at line 11, core 1 writes it at line 11,",
+        "line 13: element [0, 0] of the shared tensor made at line 10: core 0 writes it at line 13, core 1 reads it at line 15,",
+        "line 12: element [0, 0] of the shared tensor made at line 10: core 0 writes it at line 12, core 1 reads it at line 14,",
+    ];
+    for (found, wanted) in [both_write, without_barrier, barrier_on_another]
+        .iter()
+        .zip(wanted)
+    {
+        assert!(
+            found.starts_with(wanted) && found.contains("[cores-race]"),
+            "{found}"
+        );
+    }
+}
+
+#[test]
+fn a_read_after_the_barrier_races_with_a_later_write() {
+    let body = |second: &str| {
+        format!(
+            "s = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n{OWN_HALF}nisa.dma_copy(dst=s[nl.ds(4 * p, 4), :], src=x)\nnisa.core_barrier(s, (0, 1))\nnisa.dma_copy(dst=y, src=s[nl.ds(4 * (1 - p), 4), :])\n{second}nisa.dma_copy(dst=s[nl.ds(4 * p, 4), :], src=y)\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=y)\n"
+        )
+    };
+    assert!(refused(&body("")).contains("[cores-race]"));
+    outputs(&body("nisa.core_barrier(s, (0, 1))\n"));
+}
+
+#[test]
+fn what_two_cores_cannot_do_is_refused() {
+    let cases = [
+        "if p == 0:\n  nisa.core_barrier(o, (0, 1))\n",
+        "if p == 0:\n  s = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n",
+        "nisa.sendrecv(src=x, dst=y, send_to_rank=p, recv_from_rank=1 - p, pipe_id=0)\n",
+        "nisa.memset(dst=x, value=0)\nnisa.sendrecv(src=x, dst=y, send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=p)\n",
+        "h = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.hbm)\nnisa.core_barrier(h, (0, 1))\n",
+        "nisa.core_barrier(o, (0, 1, 2))\n",
+    ];
+    let mut found: Vec<String> = cases.iter().map(|body| refused(body)).collect();
+    let launched = |how: &str, generation: u8| {
+        let source = kernel("nisa.memset(dst=x, value=0)\nnisa.core_barrier(o, (0, 1))\n")
+            .replace("kernel[2](a)", how);
+        let options = Options {
+            generation,
+            ..Options::default()
+        };
+        let inputs = parse_inputs("a:f32[8,8]", Some(7)).unwrap();
+        evaluate(&source, "solution", &inputs, &options)
+            .unwrap_err()
+            .to_string()
+    };
+    found.extend([launched("kernel(a)", 3), launched("kernel[4](a)", 3)]);
+    let private = kernel(
+        "nisa.memset(dst=x, value=0)\nh = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.hbm)\nnisa.dma_copy(dst=h, src=x)\nreturn h\n",
+    );
+    found.push(run(&private, "a:f32[8,8]").unwrap_err().to_string());
+    let wanted = [
+        "line 11: core 0 waits at the barrier of line 11 on shared tensor 1 while core 1 waits at the end of the kernel",
+        "line 15: core 0 makes 2 tensors in shared_hbm, core 1 1",
+        "line 10: err_unsupported_mode: nisa.sendrecv: `send_to_rank` is 0 on core 0",
+        "line 11: core 0 waits at the sendrecv of line 11 with pipe_id=0, of float32[4, 8] while core 1 waits at the sendrecv of line 11 with pipe_id=1",
+        "line 11: err_unsupported_memory: nisa.core_barrier: `data` is in hbm",
+        "line 10: nisa.core_barrier: `cores` must be the tuple (0, 1)",
+        "line 11: nisa.core_barrier needs two cores, and this kernel runs on one",
+        "line 15: err_unsupported_mode: a kernel is launched on [4] cores",
+        "line 11: err_unsupported_memory: a kernel of two cores returns a tensor in hbm",
+    ];
+    assert_eq!(found.len(), wanted.len());
+    for (found, wanted) in found.iter().zip(wanted) {
+        assert!(found.starts_with(wanted), "{found}");
+    }
+}
+
+#[test]
+fn shapes_alone_run_on_two_cores_too() {
+    let source = kernel(
+        "nisa.core_barrier(o, (0, 1))\nif p == 1:\n  nisa.memset(dst=x, value=1)\n  nisa.dma_copy(dst=o[0:4, :], src=x)\n",
+    );
+    let inputs = parse_inputs("a:f32[8,8]", None).unwrap();
+    let options = Options {
+        generation: 3,
+        functional: false,
+        ..Options::default()
+    };
+    let found = evaluate(&source, "solution", &inputs, &options).unwrap();
+    assert_eq!(found.other_cores.len(), 1);
+}
+
+#[test]
+fn one_cores_failure_is_told_and_not_that_the_other_waits() {
+    let found = refused("if p == 1:\n  assert False, \"here\"\nnisa.core_barrier(o, (0, 1))\n");
+    assert!(found.contains("here"), "{found}");
+}
+
+/// A chain of `one` activations on the first core, a barrier, `two` on the second.
+fn in_turn(one: usize, two: usize) -> f64 {
+    let chain = |count: usize| {
+        format!("  for i in range({count}):\n    nisa.activation(dst=x, data=x, op=nl.tanh)\n")
+    };
+    let source = kernel(&format!(
+        "nisa.memset(dst=x, value=0)\ns = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.shared_hbm)\nif p == 0:\n{}  nisa.dma_copy(dst=s, src=x)\nnisa.core_barrier(s, (0, 1))\nnisa.dma_copy(dst=x, src=s)\nif p == 1:\n{}nisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=x)\n",
+        chain(one),
+        chain(two)
+    ));
+    let found = run(&source, "a:f32[8,8]").unwrap();
+    let machine = Machine::built_in("trn2").unwrap();
+    let cores = time_cores(&found, &machine, Passes::of(&found));
+    assert!(0.0 <= cores.most_of_waiting_ns());
+    cores.timelines[cores.slowest].latency_ns
+}
+
+#[test]
+fn a_core_that_waits_pays_for_the_work_of_the_other() {
+    let (none, first, second, both) = (
+        in_turn(1, 1),
+        in_turn(201, 1),
+        in_turn(1, 201),
+        in_turn(201, 201),
+    );
+    assert!(none < first && none < second);
+    // What the cores do one after the other adds up.
+    let apart = (first - none) + (second - none);
+    assert!(
+        (both - none - apart).abs() < 0.01 * apart,
+        "{none} {first} {second} {both}"
+    );
+}
