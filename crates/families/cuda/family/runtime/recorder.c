@@ -167,6 +167,12 @@ int autocomp_put(const void* to, u64 offset, const void* from, u64 bytes) {
   return 0;
 }
 
+int autocomp_get(void) {
+  request("to-host");
+  put('\n');
+  return 1;
+}
+
 int autocomp_attribute(const void* kernel, int attribute, int value) {
   request("attribute");
   number((u64)kernel), number((unsigned)attribute), number((unsigned)value);

@@ -7,9 +7,19 @@ use std::fs;
 use std::path::Path;
 
 /// What kernels see before their own text.
-pub(crate) const HEADER: &str = include_str!("../runtime/cuda.h");
+pub(crate) const HEADER: &str = concat!(
+    include_str!("../runtime/base.h"),
+    include_str!("../runtime/host.h"),
+    include_str!("../runtime/threads.h"),
+    include_str!("../runtime/mathematics.h"),
+    include_str!("../runtime/halves.h"),
+    include_str!("../runtime/memory.h"),
+    include_str!("../runtime/matrices.h"),
+    include_str!("../runtime/groups.h"),
+    include_str!("../runtime/copies.h"),
+);
 /// Headers that kernels name and that hold nothing beside [`HEADER`].
-const EMPTY_HEADERS: [&str; 27] = [
+const EMPTY_HEADERS: [&str; 30] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -19,7 +29,10 @@ const EMPTY_HEADERS: [&str; 27] = [
     "mma.h",
     "cooperative_groups.h",
     "cooperative_groups/reduce.h",
+    "cooperative_groups/memcpy_async.h",
+    "cuda/pipeline",
     "cuda_pipeline.h",
+    "cuda_pipeline_primitives.h",
     "stdint.h",
     "stddef.h",
     "math.h",

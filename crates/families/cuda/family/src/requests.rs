@@ -119,6 +119,9 @@ impl Recording {
                 "host-bytes" => {
                     return Err("the host part puts more than 1048576 bytes into memory of the device: let kernels compute them".into());
                 }
+                "to-host" => {
+                    return Err("the host part copies from the device to itself, where nothing comes back: it runs before all kernels, and asks for the same whatever they find: let a kernel read what decides what there is to do".into());
+                }
                 "free" => recording.requests.push(Request::Free { address: number(0)? }),
                 "stream" => {
                     return Err("the host part names a stream, and there is none but the default one: launch and copy on that".into());

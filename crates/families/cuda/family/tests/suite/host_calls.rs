@@ -127,6 +127,21 @@ scaled<<<(N + 255) / 256, 256>>>(X, Y, Z, more);"
             "out-of-bounds",
         ),
         (
+            "cudaMemcpy(of, more, 8, cudaMemcpyDeviceToHost);",
+            Outcome::Crashed,
+            "host-part",
+        ),
+        (
+            "cudaMemcpyFromSymbol(of, table, 8);",
+            Outcome::Crashed,
+            "host-part",
+        ),
+        (
+            "float own[3]; cudaMemcpy(own, of, 12, cudaMemcpyHostToHost); own[1] = 0; cudaMemcpy(more, own + 1, 8, cudaMemcpyHostToDevice);",
+            Outcome::Ok,
+            "",
+        ),
+        (
             "static float own; cudaMemcpyToSymbol(own, of, 4);",
             Outcome::Crashed,
             "host-part",

@@ -168,39 +168,3 @@ void solution(const float* A, const float* B, float* C) { add<<<1048576 / 256, 2
     let (outcome, code, line) = verdict_of(&*bench, source);
     assert_eq!(outcome, Outcome::Ok, "{code}: {line}");
 }
-
-/// Matrix products of the three shapes that halves have.
-#[test]
-fn wmma_has_its_shapes() {
-    let problem = problem("cuda/gemm-f16-256x256x256");
-    let bench = open_on(&problem, "cuda-sm89");
-    for (rows, columns) in [(32, 8), (8, 32)] {
-        let source = format!(
-            "#include <mma.h>
-using namespace nvcuda;
-__global__ void multiply(const half* a, const half* b, float* c) {{
-  wmma::fragment<wmma::matrix_a, {rows}, {columns}, 16, half, wmma::row_major> x;
-  wmma::fragment<wmma::matrix_b, {rows}, {columns}, 16, half, wmma::row_major> y;
-  wmma::fragment<wmma::accumulator, {rows}, {columns}, 16, float> sum;
-  wmma::fill_fragment(sum, 0.0f);
-  int row = blockIdx.y * {rows}, column = blockIdx.x * {columns};
-  __shared__ __align__(32) half tile[16 * {columns}];
-  for (int k = 0; k < 256; k += 16) {{
-    wmma::load_matrix_sync(x, a + row * 256 + k, 256);
-    for (int e = threadIdx.x; e < 16 * {columns}; e += 32) tile[e] = b[(k + e / {columns}) * 256 + column + e % {columns}];
-    __syncwarp();
-    wmma::load_matrix_sync(y, tile, {columns});
-    wmma::mma_sync(sum, x, y, sum);
-    __syncwarp();
-  }}
-  wmma::store_matrix_sync(c + row * 256 + column, sum, 256, wmma::mem_row_major);
-}}
-void solution(const half* A, const half* B, float* C) {{
-  multiply<<<dim3(256 / {columns}, 256 / {rows}), 32>>>(A, B, C);
-}}
-"
-        );
-        let (outcome, code, line) = verdict_of(&*bench, &source);
-        assert_eq!(outcome, Outcome::Ok, "{rows}x{columns} {code}: {line}");
-    }
-}

@@ -1,5 +1,6 @@
 //! Tests of the family of NVIDIA GPUs.
 
+mod asynchronous;
 mod benches;
 mod cheats;
 mod defects;
@@ -7,5 +8,6 @@ mod device;
 mod feedback;
 mod host_calls;
 mod kernels;
+mod matrices;
 mod plans;
 mod targets;

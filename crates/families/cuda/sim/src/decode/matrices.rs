@@ -184,6 +184,9 @@ impl Decoder<'_> {
                     ("s8" | "u8", Part::A | Part::B) => 8,
                     _ => return Err(unknown()),
                 };
+                if !has_shape(reading.last(), shape) {
+                    return Err(unknown());
+                }
                 let elements = match part {
                     Part::A => m * k,
                     Part::B => k * n,
@@ -220,6 +223,9 @@ impl Decoder<'_> {
                     "f32" | "s32" => 32,
                     _ => return Err(unknown()),
                 };
+                if !has_shape(reading.last(), shape) {
+                    return Err(unknown());
+                }
                 let address = self.address(reading, reading.operand(0)?, space)?;
                 let a = self.words_of(reading, 1, false)?;
                 let stride = self.stride(reading)?;
@@ -254,15 +260,18 @@ impl Decoder<'_> {
                     [d, c] if matches!((d, c), ("f16" | "f32", "f16" | "f32")) => {
                         ([MatrixType::F16; 2], [d == "f16", c == "f16"])
                     }
-                    ["f32", a, b, "f32"] | ["s32", a, b, "s32"] => (
-                        [
-                            matrix_type(a).ok_or_else(unknown)?,
-                            matrix_type(b).ok_or_else(unknown)?,
-                        ],
-                        [false, false],
-                    ),
+                    ["f32", a @ ("bf16" | "tf32"), b, "f32"]
+                    | ["s32", a @ ("s8" | "u8"), b, "s32"]
+                        if a == b =>
+                    {
+                        ([matrix_type(a).ok_or_else(unknown)?; 2], [false, false])
+                    }
                     _ => return Err(unknown()),
                 };
+                let name = names.get(1).filter(|_| names.len() == 4).unwrap_or(&"f16");
+                if !has_shape(name, shape) {
+                    return Err(unknown());
+                }
                 let d = self.words_of(reading, 0, true)?;
                 let a = self.words_of(reading, 1, false)?;
                 let b = self.words_of(reading, 2, false)?;
@@ -278,7 +287,6 @@ impl Decoder<'_> {
                     || c.len() != of_sum(half[1])
                     || a.len() != of_factor(m * k)
                     || b.len() != of_factor(k * n)
-                    || types[0].bits() != types[1].bits()
                 {
                     return Err(reading.error("so many registers do not fit it"));
                 }
@@ -302,6 +310,15 @@ impl Decoder<'_> {
             0..=2 => Ok(None),
             _ => self.source(reading, 2, super::Num::U32).map(Some),
         }
+    }
+}
+
+/// Returns whether `wmma` has parts of this shape with elements of the type `name`.
+fn has_shape(name: &str, shape: [u32; 3]) -> bool {
+    match name {
+        "f32" => true,
+        "tf32" => shape == [16, 16, 8],
+        _ => shape[2] == 16,
     }
 }
 

@@ -38,10 +38,7 @@ impl<O: Witness> Block<'_, O> {
         self.tell(warp, target, &to, lanes, (no_l1, true));
         let mut data = Box::new([[0_u8; 16]; 32]);
         let mut places = [0; 32];
-        for lane in 0..32 {
-            if lanes >> lane & 1 == 0 {
-                continue;
-            }
+        for lane in each(lanes) {
             let idx = lane as usize;
             let in_lane = |fault: Fault| (fault, lane);
             let place = self
@@ -84,38 +81,63 @@ impl<O: Witness> Block<'_, O> {
             bytes,
             data,
             line,
-            group: None,
+            groups: [None; 32],
         });
         Ok(())
     }
 
-    /// Lets copies land that belong to all but the last `groups` groups; `None` means all.
-    pub(super) fn land(&mut self, warp: &mut Warp, groups: Option<u32>) -> Result<(), Failed> {
-        let done = |copy: &Copy| match groups {
-            None => true,
-            Some(groups) => copy.group.is_some_and(|it| it + groups < warp.copy_groups),
-        };
-        let (landed, left): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut warp.copies).into_iter().partition(done);
-        warp.copies = left;
+    /// Lets copies of `lanes` land that belong to all but the last `groups` groups of their thread;
+    /// `None` means all.
+    pub(super) fn land(
+        &mut self,
+        warp: &mut Warp,
+        groups: Option<u32>,
+        lanes: u32,
+    ) -> Result<(), Failed> {
         let how = How {
             space: Space::Shared,
             bytes: 4,
             write: true,
             kind: Kind::Landed,
         };
-        for copy in landed {
-            for lane in 0..32 {
-                if copy.lanes >> lane & 1 == 0 {
+        let mut copies = std::mem::take(&mut warp.copies);
+        for copy in &mut copies {
+            for lane in each(copy.lanes & lanes) {
+                let idx = lane as usize;
+                let is_done = groups.is_none_or(|groups| {
+                    copy.groups[idx].is_some_and(|it| it + groups < warp.copy_groups[idx])
+                });
+                if !is_done {
                     continue;
                 }
+                copy.lanes &= !(1 << lane);
                 for at in (0..copy.bytes).step_by(4) {
-                    let value = read_value(&copy.data[lane as usize], at as usize, 4);
-                    let address = u64::from(copy.to[lane as usize] + at);
+                    let value = read_value(&copy.data[idx], at as usize, 4);
+                    let address = u64::from(copy.to[idx] + at);
                     self.write_one(warp, lane, how, address, value)?;
                 }
             }
         }
+        copies.retain(|it| it.lanes != 0);
+        warp.copies = copies;
         Ok(())
     }
+}
+
+/// Closes the open group of copies of each of `lanes`.
+pub(super) fn commit(warp: &mut Warp, lanes: u32) {
+    for lane in each(lanes) {
+        let idx = lane as usize;
+        for copy in &mut warp.copies {
+            if copy.lanes >> lane & 1 == 1 {
+                copy.groups[idx].get_or_insert(warp.copy_groups[idx]);
+            }
+        }
+        warp.copy_groups[idx] += 1;
+    }
+}
+
+/// Returns the threads that a mask names.
+fn each(lanes: u32) -> impl Iterator<Item = u32> {
+    (0..32).filter(move |lane| lanes >> lane & 1 == 1)
 }

@@ -5,6 +5,7 @@ use super::alu::{self, put};
 use super::block::Block;
 use super::collectives;
 use super::convert::{self, Conversion};
+use super::copies;
 use super::findings::Fault;
 use super::fragments;
 use super::matrix;
@@ -300,14 +301,8 @@ impl<O: Witness> Block<'_, O> {
             } => {
                 self.copy_async(warp, (*bytes, *read), (*to, *from), *no_l1, line, lanes)?;
             }
-            Op::CopyCommit => {
-                let group = warp.copy_groups;
-                for copy in warp.copies.iter_mut().filter(|it| it.group.is_none()) {
-                    copy.group = Some(group);
-                }
-                warp.copy_groups += 1;
-            }
-            Op::CopyWait { groups } => self.land(warp, *groups)?,
+            Op::CopyCommit => copies::commit(warp, lanes),
+            Op::CopyWait { groups } => self.land(warp, *groups, lanes)?,
             Op::LoadMatrix {
                 d,
                 transposed,

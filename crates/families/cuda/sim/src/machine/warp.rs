@@ -42,8 +42,8 @@ pub(crate) struct Copy {
     pub(crate) bytes: u32,
     pub(crate) data: Box<[[u8; 16]; 32]>,
     pub(crate) line: u32,
-    /// The group that it belongs to; nothing while that is open.
-    pub(crate) group: Option<u32>,
+    /// The group of each thread that it belongs to; nothing while that is open.
+    pub(crate) groups: [Option<u32>; 32],
 }
 
 /// A warp.
@@ -57,8 +57,8 @@ pub(crate) struct Warp {
     /// Threads that have not ended.
     pub(crate) live: u32,
     pub(crate) copies: Vec<Copy>,
-    /// Groups of copies so far.
-    pub(crate) copy_groups: u32,
+    /// Groups of copies of each thread so far.
+    pub(crate) copy_groups: [u32; 32],
     pub(crate) local: Vec<u8>,
 }
 
@@ -81,7 +81,7 @@ impl Warp {
             groups: Vec::new(),
             live: 0,
             copies: Vec::new(),
-            copy_groups: 0,
+            copy_groups: [0; 32],
             local: vec![NOT_SET as u8; kernel.local_bytes as usize * 32],
         };
         for (register, bits) in &kernel.word_constants {
@@ -106,7 +106,7 @@ impl Warp {
             alone: 0,
         });
         self.copies.clear();
-        self.copy_groups = 0;
+        self.copy_groups = [0; 32];
     }
 
     /// Returns the group that goes on: the one that is furthest behind, unless it has gone

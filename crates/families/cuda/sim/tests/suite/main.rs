@@ -2,6 +2,7 @@
 
 mod arithmetic;
 mod calibration;
+mod copies;
 mod defects;
 mod fuzz;
 mod hostile;

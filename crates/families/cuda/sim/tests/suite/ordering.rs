@@ -4,7 +4,7 @@ use crate::kernels::{kernel_of, run};
 use autocomp_cuda_sim::machine::{Fault, Order};
 
 /// Runs a body with 64 threads in each of two blocks, on 1 KiB.
-fn fault(body: &str) -> Option<Fault> {
+pub fn fault(body: &str) -> Option<Fault> {
     let text = kernel_of(body);
     run(&text, (2, 64), &[0; 1024], 1024, Order::Forward)
         .err()
@@ -13,7 +13,7 @@ fn fault(body: &str) -> Option<Fault> {
 
 /// How a body ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+pub enum End {
     Right,
     Race,
     Changed,
@@ -287,39 +287,6 @@ fn what_the_launch_writes_is_not_constant() {
 }
 
 #[test]
-fn copies_write_from_their_begin_to_their_end() {
-    use End::{Race, Right};
-    let begin = "mul.lo.u32 %r1, %t, 4; add.u64 %d2, %x, %t4; setp.lt.u32 %p1, %t, 32;
-                 st.shared.u32 [%r1], %t; bar.sync 0;";
-    let copy = "@%p1 cp.async.ca.shared.global [%r1], [%d2], 4; cp.async.commit_group;";
-    let wait = "cp.async.wait_group 0;";
-    let read = "and.b32 %r2, %r1, 127; ld.shared.u32 %r3, [%r2];";
-    let cases: &[(&str, String, End)] = &[
-        (
-            "others read after a barrier",
-            format!("{begin} {copy} {wait} bar.sync 0; {read}"),
-            Right,
-        ),
-        (
-            "others still read what was there before",
-            format!("{begin} {read} {copy} {wait} bar.sync 0;"),
-            Race,
-        ),
-        (
-            "it is read before it has landed",
-            format!("{begin} {copy} @%p1 ld.shared.u32 %r3, [%r1]; {wait}"),
-            Race,
-        ),
-        (
-            "the wait comes after the barrier",
-            format!("{begin} {copy} bar.sync 0; {wait} {read}"),
-            Race,
-        ),
-    ];
-    check(cases);
-}
-
-#[test]
 fn variables_of_shared_memory_have_bounds_of_their_own() {
     use End::{Outside, Right};
     let body = |at: u32| {
@@ -368,7 +335,7 @@ fn warps_and_threads_come_in_other_orders_too() {
 }
 
 #[track_caller]
-fn check(cases: &[(&str, String, End)]) {
+pub fn check(cases: &[(&str, String, End)]) {
     let mut wrong = Vec::new();
     for (name, body, end) in cases {
         let found = fault(body);

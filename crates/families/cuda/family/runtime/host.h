@@ -1,0 +1,87 @@
+// What the host part may do: launch kernels and ask for memory. Nothing of it runs; all of it
+// is written down.
+typedef struct CUstream_st* cudaStream_t;
+typedef int cudaError_t;
+#define cudaSuccess 0
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
+enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
+extern "C" {
+unsigned cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
+cudaError_t autocomp_memory(void** pointer, size_t bytes);
+cudaError_t autocomp_free(void* at);
+void autocomp_stream(cudaStream_t stream);
+cudaError_t autocomp_set(void* to, int value, size_t bytes);
+cudaError_t autocomp_copy(void* to, const void* from, size_t bytes);
+cudaError_t autocomp_put(const void* to, size_t offset, const void* from, size_t bytes);
+cudaError_t autocomp_get();
+cudaError_t autocomp_attribute(const void* kernel, int attribute, int value);
+}
+template <class T> static __host__ inline cudaError_t cudaMalloc(T** pointer, size_t bytes) { return autocomp_memory((void**)pointer, bytes); }
+template <class T> static __host__ inline cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t stream) { autocomp_stream(stream); return autocomp_memory((void**)pointer, bytes); }
+static __host__ inline cudaError_t cudaFree(void* at) { return autocomp_free(at); }
+static __host__ inline cudaError_t cudaFreeAsync(void* at, cudaStream_t stream) { autocomp_stream(stream); return autocomp_free(at); }
+static __host__ inline cudaError_t cudaMemset(void* to, int value, size_t bytes) { return autocomp_set(to, value, bytes); }
+static __host__ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_set(to, value, bytes); }
+static __host__ inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost: __builtin_memcpy(to, from, bytes); return cudaSuccess;
+    case cudaMemcpyHostToDevice: return autocomp_put(to, 0, from, bytes);
+    case cudaMemcpyDeviceToHost: return autocomp_get();
+    default: return autocomp_copy(to, from, bytes);
+  }
+}
+static __host__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = 0) { autocomp_stream(stream); return cudaMemcpy(to, from, bytes, kind); }
+// Variables of the device have a place in the host part whose name is theirs.
+template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) { return autocomp_put(&symbol, offset, from, bytes); }
+template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_put(&symbol, offset, from, bytes); }
+template <class T> static __host__ inline cudaError_t cudaMemcpyFromSymbol(void*, const T&, size_t, size_t = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) { return autocomp_get(); }
+static __host__ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+static __host__ inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
+static __host__ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+static __host__ inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+template <class K> static __host__ inline cudaError_t cudaFuncSetAttribute(K* kernel, cudaFuncAttribute attribute, int value) { return autocomp_attribute((const void*)kernel, attribute, value); }
+
+// What the host part may ask: the simulated machine answers.
+enum cudaDeviceAttr {
+  cudaDevAttrMaxThreadsPerBlock = 1, cudaDevAttrMaxSharedMemoryPerBlock = 8, cudaDevAttrWarpSize = 10,
+  cudaDevAttrMultiProcessorCount = 16, cudaDevAttrMaxThreadsPerMultiProcessor = 39, cudaDevAttrComputeCapabilityMajor = 75,
+  cudaDevAttrComputeCapabilityMinor = 76, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
+static __host__ inline cudaError_t cudaGetDevice(int* device) { *device = 0; return cudaSuccess; }
+static __host__ inline cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : 101; }
+static __host__ inline cudaError_t cudaGetDeviceCount(int* count) { *count = 1; return cudaSuccess; }
+static __host__ inline const char* cudaGetErrorString(cudaError_t error) { return error == cudaSuccess ? "no error" : "error"; }
+#ifdef AUTOCOMP_SMS
+static __host__ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (device != 0) return 101;
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = 1024; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = 49152; return cudaSuccess;
+    case cudaDevAttrWarpSize: *value = 32; return cudaSuccess;
+    case cudaDevAttrMultiProcessorCount: *value = AUTOCOMP_SMS; return cudaSuccess;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = AUTOCOMP_WARPS * 32; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMajor: *value = AUTOCOMP_CAPABILITY / 10; return cudaSuccess;
+    case cudaDevAttrComputeCapabilityMinor: *value = AUTOCOMP_CAPABILITY % 10; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = AUTOCOMP_SHARED; return cudaSuccess;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = AUTOCOMP_BLOCK_SHARED; return cudaSuccess;
+  }
+  return 1;
+}
+// By threads and dynamic shared memory alone: registers are not known before the vendor's compiler.
+template <class K> static __host__ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K*, int threads, size_t shared) {
+  if (threads < 1 || 1024 < threads) return 1;
+  int most = AUTOCOMP_WARPS / ((threads + 31) / 32);
+  if (AUTOCOMP_BLOCKS < most) most = AUTOCOMP_BLOCKS;
+  // Each block takes a KiB of its own.
+  int fit = (int)(AUTOCOMP_SHARED / (shared + 1024));
+  *blocks = fit < most ? fit : most;
+  return cudaSuccess;
+}
+#endif
+// What checks of errors print goes nowhere; a host part that gives up has crashed.
+struct FILE;
+#define stderr ((FILE*)0)
+template <class... A> static __host__ inline int fprintf(FILE*, const char*, A...) { return 0; }
+static __host__ inline void exit(int) { __builtin_trap(); }
+#define EXIT_FAILURE 1
+#define EXIT_SUCCESS 0

@@ -1,0 +1,215 @@
+// Bits.
+AUTOCOMP_D int __popc(unsigned v) { return __builtin_popcount(v); }
+AUTOCOMP_D int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+AUTOCOMP_D int __clz(int v) { return v == 0 ? 32 : __builtin_clz((unsigned)v); }
+AUTOCOMP_D int __clzll(long long v) { return v == 0 ? 64 : __builtin_clzll((unsigned long long)v); }
+AUTOCOMP_D int __ffs(int v) { return __builtin_ffs(v); }
+AUTOCOMP_D unsigned __brev(unsigned v) { return __builtin_bitreverse32(v); }
+AUTOCOMP_D unsigned __byte_perm(unsigned a, unsigned b, unsigned s) { return __nvvm_prmt(a, b, s); }
+AUTOCOMP_D unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned n) { return (unsigned)((((unsigned long long)hi << 32 | lo) << (n & 31)) >> 32); }
+AUTOCOMP_D unsigned __funnelshift_r(unsigned lo, unsigned hi, unsigned n) { return (unsigned)(((unsigned long long)hi << 32 | lo) >> (n & 31)); }
+AUTOCOMP_D unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a * b) >> 32); }
+AUTOCOMP_D int __mulhi(int a, int b) { return (int)(((long long)a * b) >> 32); }
+AUTOCOMP_D int __float_as_int(float v) { return __builtin_bit_cast(int, v); }
+AUTOCOMP_D unsigned __float_as_uint(float v) { return __builtin_bit_cast(unsigned, v); }
+AUTOCOMP_D float __int_as_float(int v) { return __builtin_bit_cast(float, v); }
+AUTOCOMP_D float __uint_as_float(unsigned v) { return __builtin_bit_cast(float, v); }
+AUTOCOMP_D int __dp4a(int a, int b, int c) { int r; asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
+AUTOCOMP_D unsigned __dp4a(unsigned a, unsigned b, unsigned c) { unsigned r; asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
+
+// Numbers: smaller, larger, magnitude.
+#define AUTOCOMP_ORDER(T) \
+  AUTOCOMP_HD constexpr T min(T a, T b) { return b < a ? b : a; } \
+  AUTOCOMP_HD constexpr T max(T a, T b) { return a < b ? b : a; }
+AUTOCOMP_ORDER(int)
+AUTOCOMP_ORDER(unsigned)
+AUTOCOMP_ORDER(long)
+AUTOCOMP_ORDER(unsigned long)
+AUTOCOMP_ORDER(long long)
+AUTOCOMP_ORDER(unsigned long long)
+AUTOCOMP_HD constexpr unsigned min(int a, unsigned b) { return (unsigned)a < b ? (unsigned)a : b; }
+AUTOCOMP_HD constexpr unsigned min(unsigned a, int b) { return a < (unsigned)b ? a : (unsigned)b; }
+AUTOCOMP_HD constexpr unsigned max(int a, unsigned b) { return (unsigned)a < b ? b : (unsigned)a; }
+AUTOCOMP_HD constexpr unsigned max(unsigned a, int b) { return a < (unsigned)b ? (unsigned)b : a; }
+AUTOCOMP_HD float fmaxf(float a, float b) { return __builtin_fmaxf(a, b); }
+AUTOCOMP_HD float fminf(float a, float b) { return __builtin_fminf(a, b); }
+AUTOCOMP_D double fmax(double a, double b) { return __builtin_fmax(a, b); }
+AUTOCOMP_D double fmin(double a, double b) { return __builtin_fmin(a, b); }
+AUTOCOMP_D float max(float a, float b) { return fmaxf(a, b); }
+AUTOCOMP_D float min(float a, float b) { return fminf(a, b); }
+AUTOCOMP_D double max(double a, double b) { return fmax(a, b); }
+AUTOCOMP_D double min(double a, double b) { return fmin(a, b); }
+AUTOCOMP_HD constexpr int abs(int a) { return a < 0 ? -a : a; }
+AUTOCOMP_D float abs(float a) { return __builtin_fabsf(a); }
+AUTOCOMP_D float fabsf(float a) { return __builtin_fabsf(a); }
+AUTOCOMP_D double fabs(double a) { return __builtin_fabs(a); }
+AUTOCOMP_D float copysignf(float a, float b) { return __builtin_copysignf(a, b); }
+AUTOCOMP_D bool isnan(float a) { return a != a; }
+AUTOCOMP_D bool isinf(float a) { return __builtin_fabsf(a) == INFINITY; }
+AUTOCOMP_D bool isfinite(float a) { return __builtin_fabsf(a) < INFINITY; }
+AUTOCOMP_D float fmaf(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+AUTOCOMP_D double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+AUTOCOMP_D float __fmaf_rn(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+AUTOCOMP_D float floorf(float a) { return __builtin_floorf(a); }
+AUTOCOMP_D float ceilf(float a) { return __builtin_ceilf(a); }
+AUTOCOMP_D float truncf(float a) { return __builtin_truncf(a); }
+AUTOCOMP_D float rintf(float a) { return __builtin_rintf(a); }
+AUTOCOMP_D float nearbyintf(float a) { return __builtin_rintf(a); }
+AUTOCOMP_D float roundf(float a) { return copysignf(truncf(fabsf(a) + 0.49999997f), a); }
+AUTOCOMP_D float fmodf(float a, float b) {
+  union autocomp_bits { float f; unsigned u; } x, y;
+  x.f = a, y.f = b;
+  unsigned ma = x.u & 0x7fffffffu, mb = y.u & 0x7fffffffu, sign = x.u & 0x80000000u;
+  if (mb == 0 || 0x7f800000u <= ma || 0x7f800000u < mb) return (a * b) / (a * b);
+  if (ma < mb) return a;
+  int ea = (int)(ma >> 23), eb = (int)(mb >> 23);
+  ma = ea ? (ma & 0x7fffffu) | 0x800000u : (ea = 1, ma);
+  mb = eb ? (mb & 0x7fffffu) | 0x800000u : (eb = 1, mb);
+  while (ma < 0x800000u) { ma <<= 1; ea--; }
+  while (mb < 0x800000u) { mb <<= 1; eb--; }
+  /* One bit of the quotient each. */
+  for (; eb < ea; ea--) { if (mb <= ma) ma -= mb; ma <<= 1; }
+  if (mb <= ma) ma -= mb;
+  if (ma != 0) while (ma < 0x800000u) { ma <<= 1; eb--; }
+  x.u = sign | (ma == 0 ? 0 : 0 < eb ? (ma & 0x7fffffu) | (unsigned)eb << 23 : ma >> (1 - eb));
+  return x.f;
+}
+AUTOCOMP_D int __float2int_rn(float a) { int r; asm("cvt.rni.s32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }
+AUTOCOMP_D int __float2int_rz(float a) { return (int)a; }
+AUTOCOMP_D int __float2int_rd(float a) { int r; asm("cvt.rmi.s32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }
+AUTOCOMP_D int __float2int_ru(float a) { int r; asm("cvt.rpi.s32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }
+AUTOCOMP_D float __int2float_rn(int a) { return (float)a; }
+AUTOCOMP_D float __uint2float_rn(unsigned a) { return (float)a; }
+
+// Functions of floats. Those with two underscores in front are the fast ones.
+AUTOCOMP_D float autocomp_ex2(float a) { return __nvvm_ex2_approx_f(a); }
+AUTOCOMP_D float autocomp_lg2(float a) { return __nvvm_lg2_approx_f(a); }
+AUTOCOMP_D float autocomp_rcp(float a) { float r; asm("rcp.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
+AUTOCOMP_D float __expf(float a) { return autocomp_ex2(a * 1.4426950408889634f); }
+AUTOCOMP_D float __exp10f(float a) { return autocomp_ex2(a * 3.3219280948873623f); }
+AUTOCOMP_D float __logf(float a) { return autocomp_lg2(a) * 0.6931471805599453f; }
+AUTOCOMP_D float __log2f(float a) { return autocomp_lg2(a); }
+AUTOCOMP_D float __log10f(float a) { return autocomp_lg2(a) * 0.30102999566398120f; }
+AUTOCOMP_D float __powf(float a, float b) { return autocomp_ex2(b * autocomp_lg2(a)); }
+AUTOCOMP_D float __sinf(float a) { return __nvvm_sin_approx_f(a); }
+AUTOCOMP_D float __cosf(float a) { return __nvvm_cos_approx_f(a); }
+AUTOCOMP_D float __fdividef(float a, float b) { float r; asm("div.approx.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+AUTOCOMP_D float __frcp_rn(float a) { return 1.0f / a; }
+AUTOCOMP_D float __fsqrt_rn(float a) { return __nvvm_sqrt_rn_f(a); }
+AUTOCOMP_D float __frsqrt_rn(float a) { return 1.0f / __nvvm_sqrt_rn_f(a); }
+AUTOCOMP_D float __fadd_rn(float a, float b) { return __nvvm_add_rn_f(a, b); }
+AUTOCOMP_D float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
+AUTOCOMP_D float __saturatef(float a) { return fminf(fmaxf(a, 0.0f), 1.0f); }
+AUTOCOMP_D float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
+AUTOCOMP_D double sqrt(double a) { return __nvvm_sqrt_rn_d(a); }
+AUTOCOMP_D float rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }
+AUTOCOMP_D float exp2f(float a) { return autocomp_ex2(a); }
+AUTOCOMP_D float expf(float a) {
+  float whole = rintf(fminf(fmaxf(a, -110.0f), 90.0f) * 1.4426950408889634f);
+  float rest = __builtin_fmaf(whole, -0.693147182464599609375f, a);
+  rest = __builtin_fmaf(whole, 1.904654299957767e-9f, rest);
+  float power = autocomp_ex2(rest * 1.4426950408889634f);
+  float result = power * autocomp_ex2(whole * 0.5f - (whole * 0.5f - rintf(whole * 0.5f))) * autocomp_ex2(whole - rintf(whole * 0.5f));
+  return a > 89.0f ? INFINITY : a < -104.0f ? 0.0f : result;
+}
+AUTOCOMP_D float log2f(float a);
+AUTOCOMP_D float logf(float a) {
+  float scale = a < 1.17549435e-38f ? 8388608.0f : 1.0f;
+  unsigned bits = __float_as_uint(a * scale);
+  int exponent = (int)(bits - 0x3f2aaaabu) >> 23;
+  float m = __uint_as_float(bits - ((unsigned)exponent << 23)) - 1.0f;
+  float e = (float)exponent - (scale != 1.0f ? 23.0f : 0.0f);
+  float s = m / (m + 2.0f), t = s * s;
+  float p = __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, 0.2438f, 0.2857f), 0.4f), 0.66666669f);
+  float r = m - s * __builtin_fmaf(-p, t, m);
+  r = __builtin_fmaf(e, 0.693147182f, r);
+  return a > 0.0f ? (a == INFINITY ? a : r) : a == 0.0f ? -INFINITY : NAN;
+}
+AUTOCOMP_D float log2f(float a) { return logf(a) * 1.4426950408889634f; }
+AUTOCOMP_D float log10f(float a) { return logf(a) * 0.43429448190325182f; }
+AUTOCOMP_D float log1pf(float a) { float u = 1.0f + a; return u == 1.0f ? a : logf(u) * (a / (u - 1.0f)); }
+AUTOCOMP_D float expm1f(float a) { float u = expf(a); return u == 1.0f ? a : u - 1.0f == -1.0f ? -1.0f : (u - 1.0f) * (a / logf(u)); }
+AUTOCOMP_D float powf(float a, float b) {
+  float magnitude = expf(b * logf(fabsf(a)));
+  bool is_odd = truncf(b) == b && truncf(b * 0.5f) * 2.0f != b;
+  if (b == 0.0f) return 1.0f;
+  return a < 0.0f ? (truncf(b) != b ? NAN : is_odd ? -magnitude : magnitude) : magnitude;
+}
+AUTOCOMP_D float tanhf(float a) {
+  float m = fabsf(a), t = a * a;
+  if (m < 0.55f) return a * __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, 0.0208f, -0.0539682541f), 0.1333333333f), -0.3333333433f), 1.0f);
+  return copysignf(1.0f - 2.0f / (expf(2.0f * m) + 1.0f), a);
+}
+AUTOCOMP_D float erff(float a) {
+  float m = fabsf(a), t = a * a;
+  if (m < 1.0f) {
+    float p = 7.8537e-5f;
+    p = __builtin_fmaf(p, t, -8.0101e-4f);
+    p = __builtin_fmaf(p, t, 5.188327e-3f);
+    p = __builtin_fmaf(p, t, -2.6853e-2f);
+    p = __builtin_fmaf(p, t, 0.112835f);
+    p = __builtin_fmaf(p, t, -0.37612624f);
+    p = __builtin_fmaf(p, t, 1.1283791f);
+    return a * p;
+  }
+  float u = 1.0f / __builtin_fmaf(0.3275911f, m, 1.0f);
+  float p = __builtin_fmaf(u, __builtin_fmaf(u, __builtin_fmaf(u, __builtin_fmaf(u, 1.061405429f, -1.453152027f), 1.421413741f), -0.284496736f), 0.254829592f) * u;
+  return copysignf(1.0f - p * expf(-t), a);
+}
+AUTOCOMP_D void sincosf(float a, float* s, float* c) {
+  float quarter = rintf(a * 0.63661977f);
+  float r = __builtin_fmaf(quarter, -1.5707962513f, a);
+  r = __builtin_fmaf(quarter, -7.5497894159e-8f, r);
+  r = __builtin_fmaf(quarter, -5.3903029534e-15f, r);
+  float t = r * r;
+  float sine = r + r * t * __builtin_fmaf(t, __builtin_fmaf(t, -1.9515296e-4f, 8.3321609e-3f), -1.6666655e-1f);
+  float cosine = __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, 2.4433157e-5f, -1.3887316e-3f), 4.1666646e-2f), -0.5f) * t + 1.0f;
+  int q = (int)quarter;
+  float x = q & 1 ? cosine : sine, y = q & 1 ? sine : cosine;
+  *s = q & 2 ? -x : x;
+  *c = (q + 1) & 2 ? -y : y;
+}
+AUTOCOMP_D float sinf(float a) { float s, c; sincosf(a, &s, &c); return s; }
+AUTOCOMP_D float cosf(float a) { float s, c; sincosf(a, &s, &c); return c; }
+AUTOCOMP_D float tanf(float a) { float s, c; sincosf(a, &s, &c); return s / c; }
+AUTOCOMP_D float coshf(float a) { float e = expf(fabsf(a) - 0.693147181f); return e + 0.25f / e; }
+AUTOCOMP_D float sinhf(float a) { return fabsf(a) < 0.3f ? a * (1.0f + a * a * (0.16666667f + a * a * (8.3333333e-3f + a * a * 1.9841270e-4f))) : copysignf(expf(fabsf(a) - 0.693147181f) - 0.25f / expf(fabsf(a) - 0.693147181f), a); }
+AUTOCOMP_D float hypotf(float a, float b) {
+  float x = fmaxf(fabsf(a), fabsf(b)), y = fminf(fabsf(a), fabsf(b)), t = y / x;
+  return x == 0.0f || x == INFINITY ? x : x * sqrtf(__builtin_fmaf(t, t, 1.0f));
+}
+AUTOCOMP_D float fdimf(float a, float b) { return a != a || b != b ? a + b : b < a ? a - b : 0.0f; }
+AUTOCOMP_D float erfcf(float a) { return 1.0f - erff(a); }
+AUTOCOMP_D long lrintf(float a) { return (long)__builtin_rintf(a); }
+AUTOCOMP_D float modff(float a, float* whole) { *whole = truncf(a); return __builtin_fabsf(a) == INFINITY ? copysignf(0.0f, a) : copysignf(a - *whole, a); }
+AUTOCOMP_D bool signbit(float a) { return __float_as_uint(a) >> 31; }
+AUTOCOMP_D unsigned __float2uint_rn(float a) { unsigned r; asm("cvt.rni.u32.f32 %0, %1;" : "=r"(r) : "f"(a)); return r; }
+AUTOCOMP_D unsigned __float2uint_rz(float a) { return (unsigned)a; }
+AUTOCOMP_D int __mul24(int a, int b) { return (a << 8 >> 8) * (b << 8 >> 8); }
+AUTOCOMP_D int __ffsll(long long v) { return __builtin_ffsll(v); }
+AUTOCOMP_D unsigned long long __brevll(unsigned long long v) { return __builtin_bitreverse64(v); }
+AUTOCOMP_D long long __double_as_longlong(double v) { return __builtin_bit_cast(long long, v); }
+AUTOCOMP_D double __longlong_as_double(long long v) { return __builtin_bit_cast(double, v); }
+AUTOCOMP_D double floor(double a) { return __builtin_floor(a); }
+AUTOCOMP_D double ceil(double a) { return __builtin_ceil(a); }
+AUTOCOMP_D double trunc(double a) { return __builtin_trunc(a); }
+AUTOCOMP_D double rint(double a) { return __builtin_rint(a); }
+AUTOCOMP_D float floor(float a) { return floorf(a); }
+AUTOCOMP_D float ceil(float a) { return ceilf(a); }
+AUTOCOMP_D float trunc(float a) { return truncf(a); }
+AUTOCOMP_D float rint(float a) { return rintf(a); }
+// Of these there are those of floats only: a double is an error, not a float by chance.
+#define AUTOCOMP_OF_FLOATS(NAME) \
+  AUTOCOMP_D float NAME(float a) { return NAME##f(a); } \
+  double NAME(double) = delete;
+AUTOCOMP_OF_FLOATS(exp)
+AUTOCOMP_OF_FLOATS(exp2)
+AUTOCOMP_OF_FLOATS(log)
+AUTOCOMP_OF_FLOATS(log2)
+AUTOCOMP_OF_FLOATS(sin)
+AUTOCOMP_OF_FLOATS(cos)
+AUTOCOMP_OF_FLOATS(tanh)
+AUTOCOMP_OF_FLOATS(erf)
+AUTOCOMP_OF_FLOATS(round)
+AUTOCOMP_D float pow(float a, float b) { return powf(a, b); }
+double pow(double, double) = delete;
