@@ -1,5 +1,6 @@
 //! Where the cost of a kernel goes, in the form that all families share.
 
+use crate::text::grouped;
 use crate::timeline::Timeline;
 use autocomp_core::Evaluation;
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,24 @@ pub struct Section {
     pub title: Option<String>,
     /// Lines of at most 96 characters, each with its line end.
     pub text: String,
+}
+
+/// Says what a call that takes `now` would take without some costs, by experiment: the costs, in
+/// words that begin with "if", with what is left. There is nothing to say of none.
+pub fn gains<'a>(
+    now: u64,
+    unit: &str,
+    without: impl Iterator<Item = (&'a str, u64)>,
+) -> Option<Section> {
+    let line = |(cost, left): (&str, u64)| {
+        let gain = now as f64 / left.max(1) as f64;
+        format!("{:>12} {unit} ({gain:.2}x)  {cost}\n", grouped(left))
+    };
+    let text: String = without.map(line).collect();
+    (!text.is_empty()).then(|| Section {
+        title: Some("what would be gained".into()),
+        text,
+    })
 }
 
 /// Where the cost of a kernel goes.

@@ -4,7 +4,7 @@ use crate::platform::RvvPlatform;
 use crate::vector_work::VectorWork;
 use autocomp_bare_metal::{Kernel, RankedCall};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
-use autocomp_eval::profile::Section;
+use autocomp_eval::profile::{Section, gains};
 use autocomp_eval::text::grouped;
 use autocomp_riscv::Cause;
 use serde::Serialize;
@@ -142,14 +142,8 @@ impl VectorProfile {
             section(Some("causes"), causes),
             section(Some("lines"), lines),
         ];
-        if !self.without.is_empty() {
-            let mut text = String::new();
-            for Without { cost, cycles } in &self.without {
-                let gain = self.cycles as f64 / (*cycles).max(1) as f64;
-                let _ = writeln!(text, "{:>12} cycles ({gain:.2}x)  {cost}", grouped(*cycles));
-            }
-            sections.push(section(Some("what would be gained"), text));
-        }
+        let without = self.without.iter().map(|it| (it.cost, it.cycles));
+        sections.extend(gains(self.cycles, "cycles", without));
         sections
     }
 

@@ -1,6 +1,7 @@
 //! One problem on one simulated GPU: runs, compares and times kernels.
 
 mod clock;
+mod experiment;
 mod floor;
 mod preparation;
 
@@ -46,6 +47,8 @@ pub struct CudaBench {
     evaluations: Evaluations,
     identity: ContentHash,
     threads: ThreadCount,
+    /// Whether the feedback on a right kernel tells what it would take without each cost.
+    experiments: bool,
 }
 
 impl CudaBench {
@@ -69,6 +72,7 @@ impl CudaBench {
             hasher.update(compiler.key().as_bytes());
             hasher.update(text.as_bytes());
             hasher.update(&opening.settings.seed.0.to_le_bytes());
+            hasher.update(&[u8::from(opening.settings.experiments)]);
             hasher.finish()
         };
         let (base, identity) = (hash(SOURCES), hash(IDENTITY));
@@ -85,14 +89,17 @@ impl CudaBench {
             ),
             identity,
             threads: ThreadCount::new(opening.settings.threads),
+            experiments: opening.settings.experiments,
         })
     }
 
-    /// Says whether a kernel is right and how long it takes, and returns what runs.
+    /// Says whether a kernel is right and how long it takes, if `with_experiments` without each
+    /// of the costs too, and returns what runs.
     pub(crate) fn judge(
         &self,
         source: &str,
         clock: &mut TierClock,
+        with_experiments: bool,
     ) -> Result<Result<(Timed, Ready), Verdict>, EvalError> {
         let _busy = self.threads.take();
         let ready = match clock.measure("build", || self.prepare(source))? {
@@ -103,10 +110,16 @@ impl CudaBench {
             Ok(right) => right,
             Err(verdict) => return Ok(Err(verdict)),
         };
-        let mut timed = match clock.measure("time", || self.time(source, &ready, &right.case))? {
+        let time = || self.time(source, &ready, &right.case, &self.machine);
+        let mut timed = match clock.measure("time", time)? {
             Ok(timed) => timed,
             Err(verdict) => return Ok(Err(verdict)),
         };
+        if with_experiments {
+            clock.measure("time", || {
+                self.experiment(source, &ready, &right.case, &mut timed)
+            })?;
+        }
         let (macs, bytes) = self.floor_parts();
         let refuted = [(WorkField::Macs, macs), (WorkField::Bytes, bytes)];
         let fields: Vec<WorkField> = refuted
@@ -195,7 +208,7 @@ impl Evaluator for CudaBench {
 
     fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
         self.evaluations.get(source, None, |clock| {
-            let judged = self.judge(source, clock)?;
+            let judged = self.judge(source, clock, self.experiments)?;
             Ok(judged.map_or_else(|verdict| verdict, |(timed, _)| self.right(&timed)))
         })
     }
@@ -225,7 +238,7 @@ impl Bench for CudaBench {
 
     fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
         let mut clock = TierClock::default();
-        let timed = match self.judge(source, &mut clock)? {
+        let timed = match self.judge(source, &mut clock, true)? {
             Ok((timed, _)) => timed,
             Err(verdict) => {
                 let evaluation = clock.finish(self.key(source), verdict);

@@ -23,6 +23,9 @@ pub(crate) struct Timed {
     pub(crate) launches: Vec<(Launch, Estimate)>,
     /// Nanoseconds of what the host function sets and copies, and how often it does.
     transfers: (f64, usize),
+    /// Nanoseconds of all without some costs, if that was tried: what is left out, in words that
+    /// begin with "if", the largest gain first.
+    pub(crate) without: Vec<(&'static str, f64)>,
     /// What there is to say of the kernel beside its time.
     pub(crate) told: Vec<Diagnostic>,
     is_warm: bool,
@@ -37,6 +40,7 @@ impl Timed {
             ns: 0.0,
             launches: Vec::new(),
             transfers: (0.0, 0),
+            without: Vec::new(),
             told: Vec::new(),
             is_warm,
             launch_ns: machine.launch_ns,

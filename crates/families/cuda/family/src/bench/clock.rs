@@ -9,7 +9,7 @@ use autocomp_catalog::Ranking;
 use autocomp_core::{Diagnostic, Severity};
 use autocomp_cuda_sim::Kernel;
 use autocomp_cuda_sim::machine::{Finding, Launch};
-use autocomp_cuda_sim::timing::{self, Estimate, L2};
+use autocomp_cuda_sim::timing::{self, Estimate, L2, Machine};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
 
@@ -17,12 +17,14 @@ use autocomp_eval::{EvalError, Verdict};
 const TIMED_BLOCKS: u32 = 12;
 
 impl CudaBench {
-    /// Estimates how long a right kernel takes on `case`. No message may have told its answers.
+    /// Estimates how long a right kernel takes on `case` on `machine`. No message may have told its
+    /// answers.
     pub(super) fn time(
         &self,
         source: &str,
         ready: &Ready,
         case: &Case,
+        machine: &Machine,
     ) -> Result<Result<Timed, Verdict>, EvalError> {
         let seed = self.seed.derive("poison of a device");
         let mut memory = self.memory(ready, case, seed);
@@ -35,7 +37,7 @@ impl CudaBench {
             }
             false => L2::cold(),
         };
-        let mut timed = Timed::new(&self.machine, is_warm);
+        let mut timed = Timed::new(machine, is_warm);
         let broken = |finding: Box<Finding>| {
             let (outcome, found) = diagnose(&self.problem, source, &finding);
             Ok(Err(Verdict::failed(outcome, vec![found])))
@@ -50,14 +52,8 @@ impl CudaBench {
                         most_steps: MOST_STEPS,
                         alone: false,
                     };
-                    let estimate = timing::estimate(
-                        launch,
-                        kernel,
-                        &mut memory,
-                        &self.machine,
-                        sampling,
-                        &mut l2,
-                    );
+                    let estimate =
+                        timing::estimate(launch, kernel, &mut memory, machine, sampling, &mut l2);
                     match estimate {
                         Ok(estimate) => {
                             timed.told.extend(doubts(launch, kernel, &estimate));
@@ -69,7 +65,7 @@ impl CudaBench {
                 Request::Put { to, content } => {
                     let address = to.address(&ready.module).unwrap_or(0);
                     let bytes = content.len() as u64;
-                    timed.add_transfer(l2.put(&self.machine, address, bytes));
+                    timed.add_transfer(l2.put(machine, address, bytes));
                     if let Err(finding) = memory.put(address, content) {
                         return broken(finding);
                     }
@@ -80,13 +76,13 @@ impl CudaBench {
                     }
                 }
                 Request::Set { to, value, bytes } => {
-                    timed.add_transfer(l2.transfer(&self.machine, None, *to, *bytes));
+                    timed.add_transfer(l2.transfer(machine, None, *to, *bytes));
                     if let Err(finding) = memory.set(*to, *value, *bytes) {
                         return broken(finding);
                     }
                 }
                 Request::Copy { to, from, bytes } => {
-                    timed.add_transfer(l2.transfer(&self.machine, Some(*from), *to, *bytes));
+                    timed.add_transfer(l2.transfer(machine, Some(*from), *to, *bytes));
                     if let Err(finding) = memory.copy(*to, *from, *bytes) {
                         return broken(finding);
                     }

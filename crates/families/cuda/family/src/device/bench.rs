@@ -171,7 +171,10 @@ impl DeviceBench {
                 message: error.to_string(),
                 remedies: vec!["add baseline.cu to the problem".into()],
             })?;
-        match self.simulated.judge(source, &mut TierClock::default())? {
+        match self
+            .simulated
+            .judge(source, &mut TierClock::default(), false)?
+        {
             Ok((_, ready)) => Ok(Arc::clone(
                 self.base.get_or_init(|| Arc::new(ready.program())),
             )),
@@ -187,7 +190,7 @@ impl DeviceBench {
         source: &str,
         clock: &mut TierClock,
     ) -> Result<Result<Measured, Verdict>, EvalError> {
-        let (timed, ready) = match self.simulated.judge(source, clock)? {
+        let (timed, ready) = match self.simulated.judge(source, clock, false)? {
             Ok(right) => right,
             Err(verdict) => return Ok(Err(verdict)),
         };

@@ -23,7 +23,11 @@ pub(super) fn summary(timed: &Timed) -> String {
     let Some(dearest) = timed.dearest() else {
         return String::new();
     };
-    [limit(timed, dearest), launching(timed), caches(timed)].join(" ")
+    let mut sentences = vec![limit(timed, dearest), launching(timed), caches(timed)];
+    if let Some((without, ns)) = timed.without.first() {
+        sentences.push(format!("It would take {} ns {without}.", whole(*ns)));
+    }
+    sentences.join(" ")
 }
 
 /// Says what limits the dearest launch, and what helps.

@@ -2,7 +2,7 @@
 
 use super::words::{LAUNCH, source_name};
 use super::{Timed, feedback, paragraph};
-use autocomp_eval::profile::Section;
+use autocomp_eval::profile::{Section, gains};
 use autocomp_eval::text::grouped;
 use std::fmt::Write;
 
@@ -39,6 +39,9 @@ pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
             text,
         });
     }
+    let without = timed.without.iter();
+    let without = without.map(|(cost, ns)| (*cost, ns.round() as u64));
+    sections.extend(gains(timed.ns.round() as u64, "ns", without));
     let mut text = String::new();
     for line in &told.lines {
         let code = source
@@ -82,9 +85,12 @@ pub(crate) fn data(timed: &Timed) -> serde_json::Value {
             "estimate": estimate,
         })
     });
+    let without = timed.without.iter();
+    let without = without.map(|(cost, ns)| serde_json::json!({ "cost": cost, "ns": ns }));
     serde_json::json!({
         "ns": timed.ns,
         "transfers_ns": timed.transfers.0,
         "launches": launches.collect::<Vec<_>>(),
+        "without": without.collect::<Vec<_>>(),
     })
 }

@@ -5,6 +5,7 @@ use autocomp_catalog::Catalog;
 use autocomp_core::Feedback;
 use autocomp_cuda::Cuda;
 use autocomp_eval::Family;
+use autocomp_eval::profile::Profiled;
 use std::fmt::Write;
 
 /// Returns the feedback of a kernel that comes along, and the nanoseconds that it takes.
@@ -34,6 +35,47 @@ fn a_call_of_three_launches_is_told_launch_by_launch() {
             "{}: {} ns, {}",
             line.location, line.cost.value, line.cause
         );
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// Returns what a kernel would take without each cost that matters, the largest gain first.
+fn without(name: &str, kernel: &str, from: &str, to: &str) -> Vec<(String, f64)> {
+    let problem = problem(name);
+    let source = problem.kernels[kernel].replace(from, to);
+    let bench = open_on(&problem, "cuda-sm89");
+    let profile = match bench.profile(&source) {
+        Ok(Profiled::Right(profile)) => profile,
+        other => panic!("{name} {kernel}: {other:?}"),
+    };
+    let all = profile.data["ns"].as_f64().unwrap_or_default();
+    let rows = profile.data["without"].as_array().into_iter().flatten();
+    let rows = rows.map(|row| {
+        let ns = row["ns"].as_f64().unwrap_or_default();
+        (
+            row["cost"].as_str().unwrap_or_default().to_owned(),
+            ns / all,
+        )
+    });
+    rows.collect()
+}
+
+#[test]
+fn experiments_find_what_was_planted() {
+    let tile = "cuda/transpose-f32-1000x777";
+    let banks = "if threads never met in a bank of shared memory";
+    let padded = without(tile, "tuned", "", "");
+    assert!(padded.iter().all(|it| it.0 != banks), "{padded:?}");
+    let met = without(tile, "tuned", "[32][33]", "[32][32]");
+    assert!(met.iter().any(|it| it.0 == banks), "{met:?}");
+    // A row for each thread: two warps on each of eight SMs.
+    let few = without("cuda/softmax-f32-500x333", "baseline", "", "");
+    assert_eq!(few[0].0, "if no warp waited for a result", "{few:?}");
+    let mut text = String::new();
+    for (name, rows) in [("padded", padded), ("met", met), ("few", few)] {
+        for (cost, share) in rows {
+            let _ = writeln!(text, "{name}: {:.0} % {cost}", 100.0 * share);
+        }
     }
     insta::assert_snapshot!(text);
 }

@@ -52,14 +52,14 @@ void solution(const {element}* A, const {element}* B, float* C) {{
 #[test]
 fn wmma_has_its_types() {
     let bench = open_on(&problem("cuda/gemm-i8-256x256x256"), "cuda-sm89");
-    let bytes = [(16, 16, 16), (32, 8, 16), (8, 32, 16)];
-    let cases: [(&str, &str, &str, u32, &[(u32, u32, u32)]); 3] = [
-        ("signed char", "signed char", "int", 0, &bytes),
-        ("unsigned char", "unsigned char", "int", 128, &bytes),
-        ("wmma::precision::tf32", "float", "float", 0, &[(16, 16, 8)]),
+    const BYTES: &[[u32; 3]] = &[[16, 16, 16], [32, 8, 16], [8, 32, 16]];
+    let cases = [
+        ("signed char", "signed char", "int", 0, BYTES),
+        ("unsigned char", "unsigned char", "int", 128, BYTES),
+        ("wmma::precision::tf32", "float", "float", 0, &[[16, 16, 8]]),
     ];
     for (of, stored, sum, more, shapes) in cases {
-        for (rows, columns, depth) in shapes {
+        for [rows, columns, depth] in shapes {
             let source = format!(
                 "#include <mma.h>
 using namespace nvcuda;

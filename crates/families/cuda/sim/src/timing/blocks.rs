@@ -58,6 +58,14 @@ pub(super) struct Share {
     pub(super) rounds: f64,
 }
 
+impl Share {
+    /// Lets all places on all SMs have the same work; `traced` blocks stand for it.
+    pub(super) fn level(&mut self, sms: f64, resident: f64, traced: usize) {
+        self.busiest = self.all / sms;
+        self.rounds = self.busiest / resident * traced as f64;
+    }
+}
+
 impl<'k> Survey<'k> {
     pub(super) fn new(kernel: &'k Kernel, machine: &Machine) -> Self {
         Self {

@@ -94,6 +94,7 @@ impl Watched {
         let read = self.dram_read_bytes(machine, &missing);
         let written = self.dram_written_bytes(machine, l2);
         let write_rate = machine.l2_write_bytes_per_ns();
+        let removed = machine.removed.map_or(&[][..], |it| it.parts());
         let mut parts: Vec<Part> = [
             ("issue", counts.pipes.issue / 4.0 * busiest),
             ("fma", pipe(counts.pipes.fma, machine.fp32_lanes)),
@@ -128,7 +129,10 @@ impl Watched {
         ]
         .map(|(name, ns)| Part {
             name,
-            ns: ns.max(0.0),
+            ns: match removed.contains(&name) {
+                true => 0.0,
+                false => ns.max(0.0),
+            },
             share: 0.0,
         })
         .into();

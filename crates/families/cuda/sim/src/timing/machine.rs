@@ -1,5 +1,6 @@
 //! What a GPU is made of and how fast its parts are.
 
+use super::removals::Removal;
 use crate::machine::Limits;
 use serde::Deserialize;
 
@@ -77,6 +78,9 @@ pub struct Machine {
     /// How far estimates are from measured times, percent: half of the interval that a time
     /// lies in.
     pub spread_percent: f64,
+    /// A cost that it lacks, in an experiment.
+    #[serde(skip)]
+    pub removed: Option<Removal>,
 }
 
 fn one() -> f64 {

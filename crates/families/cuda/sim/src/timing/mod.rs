@@ -18,6 +18,7 @@ mod pairs;
 mod polls;
 mod pressure;
 mod rates;
+mod removals;
 mod trace;
 mod traffic;
 
@@ -27,6 +28,7 @@ pub use l2::L2;
 pub use machine::Machine;
 pub use pressure::MOST as MOST_REGISTERS;
 pub use rates::rates;
+pub use removals::Removal;
 
 use crate::decode::{Kernel, Op};
 use crate::machine::{DeviceMemory, Finding, Launch, Order, Run};
@@ -147,7 +149,10 @@ pub fn watch(
     let blocks = launch.blocks() as u32;
     let chosen = survey.chosen(blocks, sampling.blocks, sampling.seed);
     let numbers: Vec<u32> = chosen.keys().copied().collect();
-    let share = survey.share(&chosen, blocks, (machine.sms, resident));
+    let mut share = survey.share(&chosen, blocks, (machine.sms, resident));
+    if machine.removed == Some(Removal::Tail) {
+        share.level(f64::from(machine.sms), f64::from(resident), chosen.len());
+    }
     let mut tracer = Tracer::new(kernel, machine, l1_bytes, chosen, (&pressure, limit));
     match sampling.alone {
         true => launch.run_blocks(kernel, memory, &mut tracer, run, &numbers)?,

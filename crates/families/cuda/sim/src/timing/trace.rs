@@ -7,6 +7,7 @@ use super::counts::{Counts, LineCounts};
 use super::machine::Machine;
 use super::pairs::{self, Half};
 use super::pressure::Pressure;
+use super::removals::Removal;
 use super::traffic::Traffic;
 use crate::decode::{Kernel, Op, space_at};
 use crate::machine::{Access, Observer};
@@ -149,7 +150,7 @@ impl<'k> Tracer<'k> {
             self.line().pipes.issue -= 1.0;
         }
         // The copies that nobody waits for do not meet in banks on their way in.
-        let cycles = if access.is_async {
+        let cycles = if access.is_async || self.machine.removed == Some(Removal::Conflicts) {
             cost.ideal
         } else {
             cost.cycles
