@@ -164,24 +164,17 @@ impl Bound {
             return Ok(None);
         };
         match dtype_of(&value) {
-            None => Err(self.no_dtype(name, &value)),
+            None => Err(self.wrong(name, "a dtype", &value)),
             dtype => Ok(dtype),
         }
     }
 
-    #[cold]
-    fn no_dtype(&self, name: &str, value: &Value) -> Box<Failure> {
-        match value {
-            Value::Symbol(packed) if packed.starts_with("packed:") => Failure::unsupported(
-                "not-simulated",
-                format!(
-                    "{}: `nl.{}` is not simulated here",
-                    self.api.full_name(),
-                    packed.trim_start_matches("packed:")
-                ),
-                "microscaling types are not simulated; nisa.nc_matmul takes bfloat16 and float8",
-            ),
-            other => self.wrong(name, "a dtype", other),
+    /// Whether a product is added to what its place holds; `None` where that is left open.
+    pub(crate) fn accumulate(&mut self) -> Outcome<Option<bool>> {
+        match self.take("accumulate") {
+            None => Ok(None),
+            Some(Value::Bool(value)) => Ok(Some(value)),
+            Some(other) => Err(self.wrong("accumulate", "True, False or None", &other)),
         }
     }
 

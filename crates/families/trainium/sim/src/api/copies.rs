@@ -167,6 +167,13 @@ pub(super) fn memset(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
                 "give a whole number, or make the tile a floating-point one",
             ));
         }
+        if target.dtype.is_packed() && value != 0.0 {
+            return Err(Failure::documented(
+                "err_unsupported_dtype",
+                format!("nisa.memset: {value} in a tile of {}", target.dtype.name()),
+                "packed types are filled with 0 only",
+            ));
+        }
         device.fill_on(choice, &target, value)?;
         if value == 0.0 {
             device.note_zeros(&target);

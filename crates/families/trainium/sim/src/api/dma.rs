@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::operands::{select, selected_shape, tensor, within};
+use super::operands::{select, tensor, within};
 use super::results::Output;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
@@ -314,6 +314,7 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         None => None,
         Some(value) => Some(
             super::arithmetic::Alu::from_value(&value)
+                .filter(|_| !target.dtype.is_opaque())
                 .ok_or_else(|| bound.wrong("dst_rmw_op", "np.add or nl.add", &value))?,
         ),
     };
@@ -464,6 +465,5 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
     device.hazards.adds = accumulate.is_some();
     device.hazards.masked = flags.is_some();
     device.emit(one)?;
-    let _ = selected_shape(&selection, &shape);
     Ok(tensor(target))
 }

@@ -12,11 +12,17 @@ use crate::tensor::view::View;
 use crate::trace::{Choice, Engine, Instruction, Operation};
 
 /// Largest free sizes of the stationary and of the moving operand.
-const STATIONARY: usize = 128;
+pub(super) const STATIONARY: usize = 128;
 pub(super) const MOVING: usize = 512;
 
 /// `stationaryᵀ · moving` for `[k, m]` and `[k, n]` in row-major order, in single precision.
-fn product(stationary: &[f32], moving: &[f32], k: usize, m: usize, n: usize) -> Vec<f32> {
+pub(super) fn product(
+    stationary: &[f32],
+    moving: &[f32],
+    k: usize,
+    m: usize,
+    n: usize,
+) -> Vec<f32> {
     let mut out = vec![0.0f32; m * n];
     if stationary.len() < k * m || moving.len() < k * n || n == 0 {
         return out;
@@ -286,16 +292,7 @@ impl Device {
             instruction = Some(one);
         }
         if let (Some(target), Some(one)) = (&destination, &mut instruction) {
-            let over = self.accumulates(target, accumulate)?;
-            one.features.accumulate = over.is_some();
-            one.features.is_told_to_add = accumulate == Some(true);
-            if let (Some(old), true) = (over, self.functional) {
-                for (value, old) in values.iter_mut().zip(old) {
-                    if old.to_bits() != crate::tensor::dtype::POISON || accumulate == Some(true) {
-                        *value += old;
-                    }
-                }
-            }
+            self.add_up(one, &mut values, target, accumulate)?;
         }
         self.finish(
             instruction,
@@ -326,34 +323,6 @@ impl Device {
             ));
         }
         Ok(())
-    }
-
-    /// What the accumulator holds, if the product is added to it.
-    fn accumulates(
-        &mut self,
-        target: &View,
-        accumulate: Option<bool>,
-    ) -> Outcome<Option<Vec<f32>>> {
-        match accumulate {
-            Some(false) => Ok(None),
-            _ if target.buffer() != Buffer::Psum => Ok(None),
-            _ if accumulate.is_none() && !target.storage.written.get() => Ok(None),
-            _ => {
-                let old = self.read_old(target)?;
-                let unset = |it: &f32| it.to_bits() == crate::tensor::dtype::POISON;
-                if accumulate == Some(true) && old.iter().any(unset) {
-                    let message = format!(
-                        "accumulate=True adds to the tensor made at line {}, to which no product was written yet: undefined on the device; leave accumulate= away, or write accumulate=(i > 0)",
-                        target.storage.line
-                    );
-                    // What later products add to the sum is not what makes it undefined.
-                    if self.remarks.iter().all(|it| it.message != message) {
-                        self.remark("unset-accumulator", message);
-                    }
-                }
-                Ok(Some(old))
-            }
-        }
     }
 }
 
@@ -386,11 +355,7 @@ pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value
     };
     let transposing = bound.flag("is_transpose")?;
     let mask = bound.mask()?;
-    let accumulate = match bound.take("accumulate") {
-        None => None,
-        Some(Value::Bool(value)) => Some(value),
-        Some(other) => return Err(bound.wrong("accumulate", "True, False or None", &other)),
-    };
+    let accumulate = bound.accumulate()?;
     let double_row = matches!(bound.take("perf_mode"), Some(Value::Symbol(name)) if name.ends_with("double_row"));
     let depth = if double_row { 2 } else { 1 };
     let copy = device.dialect == Dialect::V1;

@@ -28,6 +28,7 @@ mod loops;
 mod matrix;
 mod memory;
 mod methods;
+mod microscaling;
 mod operands;
 mod operators;
 mod partitions;

@@ -319,6 +319,9 @@ impl Device {
         for (position, view) in inputs.iter().enumerate() {
             instruction.reads.push(self.region(view));
             note_pattern(&mut instruction.meaning, view);
+            features.opaque = features
+                .opaque
+                .or(Some(view.dtype).filter(|it| it.is_opaque()));
             let psum = view.buffer() == Buffer::Psum;
             features.touches_psum |= psum;
             features.touches_sbuf |= !psum;

@@ -9,7 +9,7 @@ use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Sizes, View};
-use crate::trace::{Features, Instruction, Meaning, mix};
+use crate::trace::{Features, Instruction, Meaning, Operation, mix};
 
 /// A result on its way to a tile.
 pub(super) struct Output {
@@ -105,6 +105,9 @@ impl Device {
     /// Lets the last instruction write `values` as well.
     pub(super) fn also_write(&mut self, target: &View, values: &[f32]) -> Outcome<()> {
         self.write(target, values, None)?;
+        if let Some(last) = self.trace.last_mut() {
+            check_opaque(last, target)?;
+        }
         let region = self.region(target);
         if let Some(last) = self.trace.last_mut() {
             last.writes.push(region);
@@ -115,6 +118,7 @@ impl Device {
 
     pub(super) fn note_write(&self, instruction: &mut Instruction, view: &View) -> Outcome<()> {
         self.check_aliases(instruction, view)?;
+        check_opaque(instruction, view)?;
         instruction.writes.push(self.region(view));
         note_pattern(&mut instruction.meaning, view);
         let features: &mut Features = &mut instruction.features;
@@ -208,4 +212,33 @@ impl Device {
         }
         Ok(())
     }
+}
+
+/// Checks that an instruction moves elements of types that the engines do not compute with, as they
+/// are, or makes them of others.
+fn check_opaque(instruction: &Instruction, target: &View) -> Outcome<()> {
+    let own = Some(target.dtype).filter(|it| it.is_opaque());
+    let (Some(dtype), read) = (
+        own.or(instruction.features.opaque),
+        instruction.features.opaque,
+    ) else {
+        return Ok(());
+    };
+    let is_fine = match instruction.operation {
+        Operation::Quantize | Operation::Memset => true,
+        Operation::Copy | Operation::Load | Operation::Store | Operation::Move => own == read,
+        _ => false,
+    };
+    if is_fine {
+        return Ok(());
+    }
+    Err(Failure::documented(
+        "err_unsupported_dtype",
+        format!(
+            "{} of {}, which is moved as it is, and computed with by nisa.quantize_mx and nisa.nc_matmul_mx only",
+            instruction.operation.name(),
+            dtype.name()
+        ),
+        "see the bytes as another type with view(dtype), or compute before it is quantized",
+    ))
 }

@@ -118,7 +118,7 @@ pub(super) fn exponential(device: &mut Device, bound: &mut Bound) -> Outcome<Val
 }
 
 /// Refuses what cores before `generation` have not.
-fn newer(device: &Device, bound: &Bound, generation: u8) -> Outcome<()> {
+pub(super) fn newer(device: &Device, bound: &Bound, generation: u8) -> Outcome<()> {
     if device.architecture.generation < generation {
         return Err(Failure::documented(
             "err_unsupported_operation",

@@ -7,6 +7,7 @@
 use super::memory::PSUM_BANK;
 use super::{Device, Dialect};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
+use crate::tensor::dtype::POISON;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Instruction, Operation, Region};
@@ -29,6 +30,55 @@ impl Device {
             .and_then(|known| known.last_mut())
         {
             last.is_zero = true;
+        }
+    }
+
+    /// Adds to a product what `target` holds, if it is added to that.
+    pub(super) fn add_up(
+        &mut self,
+        one: &mut Instruction,
+        values: &mut [f32],
+        target: &View,
+        accumulate: Option<bool>,
+    ) -> Outcome<()> {
+        let over = self.accumulates(target, accumulate)?;
+        one.features.accumulate = over.is_some();
+        one.features.is_told_to_add = accumulate == Some(true);
+        if let (Some(old), true) = (over, self.functional) {
+            for (value, old) in values.iter_mut().zip(old) {
+                if old.to_bits() != POISON || accumulate == Some(true) {
+                    *value += old;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the accumulator holds, if the product is added to it.
+    fn accumulates(
+        &mut self,
+        target: &View,
+        accumulate: Option<bool>,
+    ) -> Outcome<Option<Vec<f32>>> {
+        match accumulate {
+            Some(false) => Ok(None),
+            _ if target.buffer() != Buffer::Psum => Ok(None),
+            _ if accumulate.is_none() && !target.storage.written.get() => Ok(None),
+            _ => {
+                let old = self.read_old(target)?;
+                let unset = |it: &f32| it.to_bits() == POISON;
+                if accumulate == Some(true) && old.iter().any(unset) {
+                    let message = format!(
+                        "accumulate=True adds to the tensor made at line {}, to which no product was written yet: undefined on the device; leave accumulate= away, or write accumulate=(i > 0)",
+                        target.storage.line
+                    );
+                    // What later products add to the sum is not what makes it undefined.
+                    if self.remarks.iter().all(|it| it.message != message) {
+                        self.remark("unset-accumulator", message);
+                    }
+                }
+                Ok(Some(old))
+            }
         }
     }
 

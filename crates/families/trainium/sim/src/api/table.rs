@@ -2,8 +2,8 @@
 
 use super::{
     Api, activation, allocate, choices, constants, copies, cores, dma, dma_sums, dma_transposes,
-    gather, indexing, language, matrix, partitions, patterns, random, reduce, registers, scan,
-    sequences, shuffles, statistics, tensor_tensor, transposes,
+    gather, indexing, language, matrix, microscaling, partitions, patterns, random, reduce,
+    registers, scan, sequences, shuffles, statistics, tensor_tensor, transposes,
 };
 
 /// Every interface.
@@ -185,6 +185,8 @@ const INSTRUCTIONS: &[Api] = &[
     Api { module: "nisa", name: "nc_n_gather", dialects: (false, true), parameters: "dst data indices name", handler: shuffles::n_gather },
     Api { module: "nisa", name: "nc_stream_shuffle", dialects: (true, false), parameters: "src dst shuffle_mask * dtype mask", handler: shuffles::stream_shuffle },
     Api { module: "nisa", name: "nc_stream_shuffle", dialects: (false, true), parameters: "dst src shuffle_mask name", handler: shuffles::stream_shuffle },
+    Api { module: "nisa", name: "quantize_mx", dialects: (false, true), parameters: "dst src dst_scale name", handler: microscaling::quantize },
+    Api { module: "nisa", name: "nc_matmul_mx", dialects: (false, true), parameters: "dst stationary moving stationary_scale moving_scale tile_position tile_size accumulate name", handler: microscaling::matmul },
     Api { module: "nisa", name: "max8", dialects: (true, false), parameters: "* src mask dtype", handler: shuffles::max_eight },
     Api { module: "nisa", name: "max8", dialects: (false, true), parameters: "dst src name", handler: shuffles::max_eight },
     Api { module: "nisa", name: "nc_find_index8", dialects: (true, false), parameters: "* data vals mask dtype", handler: shuffles::max_eight },

@@ -62,7 +62,7 @@ impl Device {
         }
         if double_row && size[1] != 128 {
             return Err(tiling(
-                "double-row mode cannot be combined with tiles of columns".to_owned(),
+                "this product cannot be combined with tiles of columns".to_owned(),
             ));
         }
         let tiles = (128 / size[0]) * (128 / size[1]);

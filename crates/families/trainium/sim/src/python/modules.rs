@@ -258,15 +258,11 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "shared_hbm" => Some(Value::Buffer(Buffer::SharedHbm)),
             "tile_size" => Some(Value::Module("tile_size")),
             "fp32" => symbol("nl.fp32"),
-            // Tables of kernels name them; what uses one is refused.
-            "float8_e4m3fn_x4" if device.dialect == Dialect::V2 => {
-                symbol("packed:float8_e4m3fn_x4")
+            "float8_e4m3fn_x4" | "float8_e5m2_x4" | "float4_e2m1fn_x4" | "float8_e8m0fnu"
+                if device.dialect == Dialect::V1 =>
+            {
+                None
             }
-            "float8_e5m2_x4" if device.dialect == Dialect::V2 => symbol("packed:float8_e5m2_x4"),
-            "float4_e2m1fn_x4" if device.dialect == Dialect::V2 => {
-                symbol("packed:float4_e2m1fn_x4")
-            }
-            "float8_e8m0fnu" if device.dialect == Dialect::V2 => symbol("packed:float8_e8m0fnu"),
             "tensor" => Some(Value::Type("tensor")),
             "no_reorder" => symbol("context:no_reorder"),
             "bool_" => Some(Value::Dtype(Dtype::Uint8)),
@@ -471,25 +467,6 @@ const ALLOCATORS: &[&str] = &[
 ];
 
 fn dtype(name: &str) -> Option<Value> {
-    let full = matches!(
-        name,
-        "float32"
-            | "tfloat32"
-            | "bfloat16"
-            | "float16"
-            | "float8_e4m3"
-            | "float8_e4m3fn"
-            | "float8_e5m2"
-            | "int32"
-            | "uint32"
-            | "int16"
-            | "uint16"
-            | "int8"
-            | "uint8"
-    );
-    if full {
-        Dtype::parse(name).map(Value::Dtype)
-    } else {
-        None
-    }
+    let known = Dtype::parse(name).filter(|it| it.name() == name);
+    known.map(Value::Dtype)
 }

@@ -36,10 +36,6 @@ pub(super) fn missing(name: &str) -> Option<&'static str> {
         "tensor_scalar_cumulative" => "use nisa.tensor_tensor_scan",
         "topk" => "use nisa.max8 and nisa.nc_match_replace8, eight at a time",
         "activate2" => "use nisa.tensor_scalar, then nisa.activation",
-        "quantize_mx" | "nc_matmul_mx" | "float8_e5m2_x4" | "float8_e4m3fn_x4"
-        | "float4_e2m1fn_x4" | "float8_e8m0fnu" => {
-            "microscaling types are not simulated; nisa.nc_matmul takes bfloat16 and float8"
-        }
         "bypass" | "prelu" | "average" => "use an operator of the documentation's tables",
         "all_reduce" | "all_gather" | "reduce_scatter" | "collective_permute" => COLLECTIVES,
         _ => return None,

@@ -25,6 +25,8 @@ pub fn encode(dtype: Dtype, stored: f32) -> u32 {
         Dtype::Int8 | Dtype::Uint8 if bits != POISON => bits & 0xFF,
         Dtype::Int16 | Dtype::Uint16 => POISON >> 16,
         Dtype::Int8 | Dtype::Uint8 => (POISON >> 16) & 0xFF,
+        Dtype::Float8E8m0fnu if stored.is_nan() => 255,
+        Dtype::Float8E8m0fnu => (f64::from(stored).log2() + 127.0) as u32,
         _ => match fields(dtype) {
             Some((exponent, mantissa)) => narrow(dtype, stored, exponent, mantissa),
             None => bits,
@@ -70,6 +72,8 @@ pub fn decode(dtype: Dtype, bits: u32) -> f32 {
         Dtype::Int8 => f32::from_bits(i32::from(bits as u8 as i8) as u32),
         Dtype::Uint16 => f32::from_bits(bits & 0xFFFF),
         Dtype::Uint8 => f32::from_bits(bits & 0xFF),
+        Dtype::Float8E8m0fnu if bits & 0xFF == 255 => f32::NAN,
+        Dtype::Float8E8m0fnu => (f64::from(bits & 0xFF) - 127.0).exp2() as f32,
         Dtype::Tfloat32 => dtype.round(f32::from_bits(bits)),
         _ => match fields(dtype) {
             Some((exponent, mantissa)) => widen(dtype, bits, exponent, mantissa),

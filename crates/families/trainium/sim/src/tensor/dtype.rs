@@ -38,11 +38,23 @@ pub enum Dtype {
     Int8,
     /// Unsigned 8 bits.
     Uint8,
+    /// A power of two: eight bits of exponent, no sign; a scale of microscaling types.
+    #[serde(rename = "float8_e8m0fnu")]
+    Float8E8m0fnu,
+    /// Four elements of `float8_e4m3fn` in a word.
+    #[serde(rename = "float8_e4m3fn_x4")]
+    Float8E4m3fnX4,
+    /// Four elements of `float8_e5m2` in a word.
+    #[serde(rename = "float8_e5m2_x4")]
+    Float8E5m2X4,
+    /// Four elements of two bits of exponent and one of mantissa in a word of 16 bits.
+    #[serde(rename = "float4_e2m1fn_x4")]
+    Float4E2m1fnX4,
 }
 
 use Dtype::{
-    Bfloat16, Float8E4m3, Float8E4m3fn, Float8E5m2, Float16, Float32, Int8, Int16, Int32, Tfloat32,
-    Uint8, Uint16, Uint32,
+    Bfloat16, Float4E2m1fnX4, Float8E4m3, Float8E4m3fn, Float8E4m3fnX4, Float8E5m2, Float8E5m2X4,
+    Float8E8m0fnu, Float16, Float32, Int8, Int16, Int32, Tfloat32, Uint8, Uint16, Uint32,
 };
 
 /// Bits of a poisoned element, which nothing has written: a quiet NaN with a payload that
@@ -56,7 +68,7 @@ pub(crate) const fn is_undefined(value: f32) -> bool {
 }
 
 impl Dtype {
-    /// Every type, in a fixed order.
+    /// Every type that the engines compute with, in a fixed order.
     pub const ALL: [Self; 13] = [
         Float32,
         Tfloat32,
@@ -77,8 +89,8 @@ impl Dtype {
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
-            Float32 | Tfloat32 | Int32 | Uint32 => 4,
-            Bfloat16 | Float16 | Int16 | Uint16 => 2,
+            Float32 | Tfloat32 | Int32 | Uint32 | Float8E4m3fnX4 | Float8E5m2X4 => 4,
+            Bfloat16 | Float16 | Int16 | Uint16 | Float4E2m1fnX4 => 2,
             _ => 1,
         }
     }
@@ -100,6 +112,10 @@ impl Dtype {
             Uint16 => "uint16",
             Int8 => "int8",
             Uint8 => "uint8",
+            Float8E8m0fnu => "float8_e8m0fnu",
+            Float8E4m3fnX4 => "float8_e4m3fn_x4",
+            Float8E5m2X4 => "float8_e5m2_x4",
+            Float4E2m1fnX4 => "float4_e2m1fn_x4",
         }
     }
 
@@ -120,8 +136,31 @@ impl Dtype {
             "u16" | "uint16" => Uint16,
             "i8" | "int8" => Int8,
             "u8" | "uint8" | "bool" | "bool_" => Uint8,
+            "float8_e8m0fnu" => Float8E8m0fnu,
+            "float8_e4m3fn_x4" => Float8E4m3fnX4,
+            "float8_e5m2_x4" => Float8E5m2X4,
+            "float4_e2m1fn_x4" => Float4E2m1fnX4,
             _ => return None,
         })
+    }
+
+    /// Whether each element holds four numbers.
+    pub(crate) const fn is_packed(self) -> bool {
+        matches!(self, Float8E4m3fnX4 | Float8E5m2X4 | Float4E2m1fnX4)
+    }
+
+    /// The type of eight bits of which each element holds four.
+    pub(crate) const fn packs(self) -> Option<Self> {
+        match self {
+            Float8E4m3fnX4 => Some(Float8E4m3fn),
+            Float8E5m2X4 => Some(Float8E5m2),
+            _ => None,
+        }
+    }
+
+    /// Whether the engines move its elements and compute with them in products of their own only.
+    pub(crate) const fn is_opaque(self) -> bool {
+        self.is_packed() || matches!(self, Float8E8m0fnu)
     }
 
     /// Whether it holds integers.
@@ -160,6 +199,9 @@ impl Dtype {
             Uint16 => integer(value, 0.0, 65535.0),
             Int8 => integer(value, -128.0, 127.0),
             Uint8 => integer(value, 0.0, 255.0),
+            Float8E8m0fnu => power_of_two(value),
+            // Words of bits.
+            Float8E4m3fnX4 | Float8E5m2X4 | Float4E2m1fnX4 => value,
         }
     }
 
@@ -284,6 +326,15 @@ fn round_small(value: f32, mantissa: i32, minimum: i32, largest: f32, overflow: 
         };
     }
     (rounded as f32).copysign(value)
+}
+
+/// The power of two next to a number, the least one for zero.
+fn power_of_two(value: f32) -> f32 {
+    if value.is_nan() || value < 0.0 || value.is_infinite() {
+        return if is_undefined(value) { value } else { f32::NAN };
+    }
+    let exponent = f64::from(value).log2().round().clamp(-127.0, 127.0);
+    exponent.exp2() as f32
 }
 
 fn integer(value: f32, low: f64, high: f64) -> f32 {

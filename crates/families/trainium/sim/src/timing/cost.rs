@@ -77,6 +77,8 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
                 n
             }
         }
+        // "four input elements per partition, per cycle" (guide to Trainium3).
+        (Operation::Quantize, _) => n / 4.0,
         (Operation::Scan, _) => 2.0 * n,
         (Operation::Reciprocal, Engine::Vector) => machine.rates.reciprocal * n,
         (Operation::BatchAggregate, _) => 13.0 * n / 3.0,

@@ -92,6 +92,7 @@ pub(crate) enum Operation {
     BatchStatistics,
     BatchAggregate,
     Select,
+    Quantize,
     Iota,
     Gather,
     VectorTranspose,
@@ -140,6 +141,7 @@ impl Operation {
             Self::BatchStatistics => "bn_stats",
             Self::BatchAggregate => "bn_aggr",
             Self::Select => "affine_select",
+            Self::Quantize => "quantize_mx",
             Self::Iota => "iota",
             Self::Gather => "gather",
             Self::VectorTranspose => "transpose",
@@ -378,6 +380,8 @@ pub(crate) struct Features {
     pub(crate) quotient: bool,
     /// A transfer whose descriptors are made before the kernel runs.
     pub(crate) prepared: bool,
+    /// A type of the operands whose elements are moved and not computed with.
+    pub(crate) opaque: Option<Dtype>,
     /// This and what follows waits for the registers that were loaded before.
     pub(crate) after_registers: bool,
 }

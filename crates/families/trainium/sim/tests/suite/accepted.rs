@@ -336,9 +336,9 @@ fn refusals_name_true_remedies() {
     let cases: &[(&str, &str, &str, &str)] = &[
         (
             "",
-            "y = nl.ndarray((4, 8), dtype=nl.float4_e2m1fn_x4, buffer=nl.sbuf)",
+            "nisa.activate2(dst=x, data=x)",
             "not-simulated",
-            "microscaling",
+            "nisa.activation",
         ),
         (
             "import nki.collectives as nccl\n",

@@ -318,9 +318,9 @@ fn what_is_refused_says_what_to_write() {
         ),
         (
             SECOND,
-            second("", "nisa.quantize_mx(dst=o, src=a, dst_scale=a)"),
+            second("", "nisa.topk(dst=o, src=a)"),
             "not-simulated",
-            "microscaling",
+            "nisa.max8",
         ),
         (
             FIRST,

@@ -20,6 +20,7 @@ mod interfaces;
 mod kernels;
 mod lanes;
 mod limits;
+mod microscaling;
 mod plain;
 mod python;
 mod refit;
