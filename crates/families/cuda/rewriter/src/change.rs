@@ -99,7 +99,7 @@ impl Change {
             ),
             Self::AsyncCopies => (
                 &["async-copies"],
-                "copies tiles of halves to shared memory past the registers, one to three tiles ahead",
+                "copies tiles to shared memory past the registers, one to three tiles ahead",
             ),
             Self::TensorCores => (
                 &["tensor-cores"],

@@ -3,6 +3,7 @@
 //! Coordinates become variables (`bx`, `tx`), functions of the file become a part of the kernel,
 //! whole numbers that never change are put where they are used.
 
+mod declarations;
 mod expressions;
 mod statements;
 
@@ -99,7 +100,7 @@ pub(crate) fn thread(
         });
     };
     let Some(body) = function.child_by_field_name("body") else {
-        return refused(function, &file.text, "has no body");
+        return refused(function, &file.plain, "has no body");
     };
     let mut reader = Reader {
         file,
@@ -152,7 +153,7 @@ pub(crate) fn thread(
             }
             (false, Argument::Number(number)) => {
                 if reader.assigned.contains(&name) {
-                    return refused(function, &file.text, "changes what it was given");
+                    return refused(function, &file.plain, "changes what it was given");
                 }
                 Binding::Value(Expression::constant(*number))
             }
@@ -185,7 +186,7 @@ impl<'f> Reader<'f> {
     }
 
     fn refused<T>(&self, node: Node<'_>, why: &str) -> Result<T, Refusal> {
-        refused(node, &self.file.text, why)
+        refused(node, &self.file.plain, why)
     }
 
     fn field(&self, node: Node<'f>, name: &str) -> Result<Node<'f>, Refusal> {

@@ -113,7 +113,10 @@ impl Part {
                 all(&tiles.tile)
                     && all(&tiles.each)
                     && all(&[tiles.split])
-                    && (1..=2).contains(&tiles.stages)
+                    && match tiles.copies {
+                        true => (2..=4).contains(&tiles.stages),
+                        false => (1..=2).contains(&tiles.stages),
+                    }
                     && (0..=32).contains(&tiles.pad)
                     && tiles.pad % 4 == 0
                     && tiles.each.iter().all(|it| it % 4 == 0)

@@ -3,11 +3,14 @@
 //! Words of CUDA become words of C of the same length, so that a parser of C reads the text and
 //! every place in it stays where it was.
 
+mod words_of_c;
+
 use crate::expression::{Expression, folded};
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::{Node, Tree};
+use words_of_c::in_words_of_c;
 
 /// The longest source that is read, in bytes.
 const SOURCE_LIMIT: usize = 1 << 16;
@@ -230,7 +233,7 @@ impl File {
         for (name, kind, is_pointer) in self.parameters(*function)? {
             given.push(name.clone());
             if !is_pointer {
-                return refused(*function, &self.text, "takes something that is no array");
+                return refused(*function, &self.plain, "takes something that is no array");
             }
             arrays.insert(name, kind);
         }
@@ -275,7 +278,11 @@ impl File {
                         .named_child(0)
                         .filter(|it| it.kind() == "call_expression")
                     else {
-                        return refused(node, &self.text, "is not understood in the host function");
+                        return refused(
+                            node,
+                            &self.plain,
+                            "is not understood in the host function",
+                        );
                     };
                     let function = call.child_by_field_name("function").unwrap_or(call);
                     let arguments = call.child_by_field_name("arguments").unwrap_or(call);
@@ -289,7 +296,7 @@ impl File {
                     // `dim3 grid(4, 4);`, whose first word became blank.
                     if self.plain[..node.start_byte()].trim_end().ends_with("dim3") {
                         let Some(found) = self.listed(arguments, &numbers) else {
-                            return refused(node, &self.text, "has sizes that are no numbers");
+                            return refused(node, &self.plain, "has sizes that are no numbers");
                         };
                         sizes.insert(name.to_owned(), found);
                         let text = format!("dim3 {}", &self.plain[node.byte_range()]);
@@ -304,13 +311,17 @@ impl File {
                         "cudaFuncSetAttribute",
                     ];
                     if !KEPT.contains(&name) {
-                        return refused(node, &self.text, "is not understood in the host function");
+                        return refused(
+                            node,
+                            &self.plain,
+                            "is not understood in the host function",
+                        );
                     }
                 }
                 _ => {
                     return refused(
                         node,
-                        &self.text,
+                        &self.plain,
                         "is not understood in the host function: write launches one after the other",
                     );
                 }
@@ -339,7 +350,7 @@ impl File {
         let [grid, block] = shape.as_slice() else {
             return refused(
                 statement,
-                &self.text,
+                &self.plain,
                 "launches with shared memory of a size that is given at run time, or on a stream",
             );
         };
@@ -347,12 +358,12 @@ impl File {
         let (Some(grid), Some(block)) = (of(*grid), of(*block)) else {
             return refused(
                 statement,
-                &self.text,
+                &self.plain,
                 "launches a number of threads that is not known",
             );
         };
         if grid.iter().chain(&block).any(|it| *it < 1) {
-            return refused(statement, &self.text, "launches nothing");
+            return refused(statement, &self.plain, "launches nothing");
         }
         let mut given = Vec::new();
         for node in children(arguments) {
@@ -363,7 +374,7 @@ impl File {
                 _ => {
                     return refused(
                         node,
-                        &self.text,
+                        &self.plain,
                         "is given to a kernel and is neither an array nor a whole number",
                     );
                 }
@@ -392,17 +403,17 @@ impl File {
                 .child_by_field_name("type")
                 .map_or("", |it| self.of(it));
             let Some(declared) = node.child_by_field_name("declarator") else {
-                return refused(node, &self.text, "is not understood");
+                return refused(node, &self.plain, "is not understood");
             };
             let (name, is_pointer) = match declared.kind() {
                 "identifier" => (declared, false),
                 "pointer_declarator" | "array_declarator" => {
                     match declared.child_by_field_name("declarator") {
                         Some(inner) if inner.kind() == "identifier" => (inner, true),
-                        _ => return refused(node, &self.text, "is no array and no number"),
+                        _ => return refused(node, &self.plain, "is no array and no number"),
                     }
                 }
-                _ => return refused(node, &self.text, "is no array and no number"),
+                _ => return refused(node, &self.plain, "is no array and no number"),
             };
             found.push((self.of(name).to_owned(), kind.to_owned(), is_pointer));
         }
@@ -436,69 +447,4 @@ fn error_in(node: Node<'_>) -> Option<usize> {
     node.children(&mut cursor)
         .filter(|it| it.has_error())
         .find_map(error_in)
-}
-
-/// Replaces words of CUDA by words of C of the same length.
-fn in_words_of_c(plain: &str) -> String {
-    const WORDS: &[(&str, &str)] = &[
-        ("__global__", "extern"),
-        ("__device__", "static"),
-        ("__shared__", "register"),
-        ("__host__", ""),
-        ("__restrict__", ""),
-        ("__restrict", ""),
-        ("__forceinline__", "inline"),
-        ("constexpr", "const"),
-    ];
-    let mut result = String::with_capacity(plain.len());
-    let mut rest = plain;
-    // Whether the last word was `dim3`, which another word follows.
-    let pad = |word: &str, length: usize| format!("{word:<length$}");
-    let mut in_launch = false;
-    while let Some(c) = rest.chars().next() {
-        if rest.starts_with("<<<") {
-            in_launch = true;
-            result += "(  ";
-            rest = &rest[3..];
-            continue;
-        }
-        if in_launch && rest.starts_with(">>>") {
-            in_launch = false;
-            result += ")  ";
-            rest = &rest[3..];
-            continue;
-        }
-        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
-        if !is_part(c) {
-            result.push(c);
-            rest = &rest[c.len_utf8()..];
-            continue;
-        }
-        let end = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
-        let (word, behind) = rest.split_at(end);
-        rest = behind;
-        if word == "__launch_bounds__" {
-            let length = behind.find(')').map_or(0, |it| it + 1);
-            let bounds: String = behind[..length]
-                .chars()
-                .map(|it| if it == '\n' { '\n' } else { ' ' })
-                .collect();
-            result += &pad("", word.len());
-            result += &bounds;
-            rest = &behind[length..];
-            continue;
-        }
-        // `dim3 grid(4, 4);` reads as a call.
-        let next = behind.trim_start();
-        let named = next.find(|it| !is_part(it)).unwrap_or(0);
-        if word == "dim3" && 0 < named && next[named..].trim_start().starts_with('(') {
-            result += "    ";
-            continue;
-        }
-        match WORDS.iter().find(|it| it.0 == word) {
-            Some((_, of_c)) => result += &pad(of_c, word.len()),
-            None => result += word,
-        }
-    }
-    result
 }

@@ -1,5 +1,6 @@
 //! Products in single precision by tiles: shared memory for both operands, registers for results.
 
+mod ahead;
 mod results;
 mod write;
 
@@ -21,6 +22,9 @@ pub struct Tiles {
     pub each: [i64; 2],
     /// Tiles in shared memory: 2 to load the next while computing on the last.
     pub stages: i64,
+    /// Whether tiles are copied asynchronously, all but one of them ahead.
+    #[serde(default)]
+    pub copies: bool,
     /// Floats behind each row of a shared tile that nobody uses.
     pub pad: i64,
     /// Blocks that share the depth of one tile, whose results a second launch adds up; 1 for none.
@@ -55,20 +59,23 @@ impl Tiles {
             for rows in [32, 64, 128, 256] {
                 for columns in [32, 64, 128, 256] {
                     for &depth in &depths {
-                        for stages in [1, 2] {
+                        for (stages, copies) in
+                            [(1, false), (2, false), (2, true), (3, true), (4, true)]
+                        {
                             for pad in [0, 4] {
                                 for split in [1, 2, 4, 8] {
                                     let made = Self {
                                         tile: [rows, columns, depth],
                                         each,
                                         stages,
+                                        copies,
                                         pad,
                                         split,
                                     };
                                     // Where there are blocks for all, sharing the depth only costs.
                                     let blocks = nest.count() / (rows * columns);
                                     let is_last = found.depths / split < stages * depth;
-                                    if is_last && stages == 2 {
+                                    if is_last && 1 < stages {
                                         continue;
                                     }
                                     let is_whole = split == 1
@@ -107,9 +114,15 @@ impl Tiles {
         if 2 * found.rows <= rows || 2 * found.columns <= columns || 2 * found.depths <= depth {
             return false;
         }
+        // Nothing is copied from outside.
+        let is_whole =
+            found.rows % rows == 0 && found.columns % columns == 0 && found.depths % depth == 0;
+        if self.copies && !is_whole {
+            return false;
+        }
         let pieces = |operand: &Operand, side: i64| {
-            let count = side * depth / found.width(nest, operand, 4);
-            count % threads == 0 && count / threads <= 16
+            let count = side * depth / self.width(nest, found, operand);
+            count % threads == 0 && count / threads <= if self.copies { 32 } else { 16 }
         };
         let bytes = self.stages * depth * (rows + columns + 2 * self.pad) * 4;
         pieces(&found.left, rows)
@@ -118,10 +131,22 @@ impl Tiles {
             && self.registers() <= 220
     }
 
+    /// Floats of an operand that a thread loads at once. Copies turn what lies along the depth
+    /// float by float.
+    fn width(&self, nest: &Nest, found: &Product<'_>, operand: &Operand) -> i64 {
+        match self.copies && operand.is_along_depth {
+            true => 1,
+            false => found.width(nest, operand, 4),
+        }
+    }
+
     /// Registers of a thread, about.
     fn registers(&self) -> i64 {
         let [rows, columns, depth] = self.tile;
-        let staged = (rows + columns) * depth / self.threads();
+        let staged = match self.copies {
+            true => 0,
+            false => (rows + columns) * depth / self.threads(),
+        };
         let [own_rows, own_columns] = self.each;
         own_rows * own_columns + own_rows + own_columns + staged + 24
     }
@@ -148,7 +173,10 @@ impl Tiles {
         let [own_rows, own_columns] = self.each;
         let warps = threads as f64 / 32.0;
         let reads = warps * depths * (own_rows + own_columns) as f64 / 4.0 * 2.0;
-        let met = if self.pad == 0 && (found.left.is_along_depth || found.right.is_along_depth) {
+        let met = if !self.copies
+            && self.pad == 0
+            && (found.left.is_along_depth || found.right.is_along_depth)
+        {
             4.0
         } else {
             1.2
@@ -156,7 +184,9 @@ impl Tiles {
         let fills = (rows + columns) as f64 * depths / 32.0 * met;
         let l2 = (rows + columns) as f64 * depths * 4.0
             / (machine.l2_bytes_per_ns / machine.sms / machine.clock_ghz);
-        let busy = macs.max(reads + fills).max(l2) + 0.15 * (reads + l2) + 0.4 * fills;
+        // Copies pass no registers.
+        let by_registers = if self.copies { 0.1 } else { 0.4 };
+        let busy = macs.max(reads + fills).max(l2) + 0.15 * (reads + l2) + by_registers * fills;
         // Warps that hide what others wait for.
         let around = (busiest.min(held) * warps).max(1.0);
         let alternates = self.stages == 1 && depth < found.depths / self.split;
@@ -182,7 +212,14 @@ impl Tiles {
         if before.map(|it| it.each) != Some(self.each) {
             found.push((Change::RegisterTiling, format!("Let each thread keep {}x{} sums in registers, and read both operands as vectors.", self.each[0], self.each[1])));
         }
-        if before.map_or(1, |it| it.stages) != self.stages {
+        if self.copies && before.map(|it| (it.copies, it.stages)) != Some((true, self.stages)) {
+            found.push((
+                Change::AsyncCopies,
+                format!("Copy tiles asynchronously, {} ahead.", self.stages - 1),
+            ));
+        } else if before.map_or((false, 1), |it| (it.copies, it.stages))
+            != (self.copies, self.stages)
+        {
             found.push((Change::DoubleBuffer, match self.stages {
                 1 => "Keep one tile in shared memory.".into(),
                 _ => "Keep two tiles in shared memory: store the next while computing on the last, with one barrier for each.".into(),

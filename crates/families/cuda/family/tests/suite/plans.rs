@@ -4,6 +4,7 @@ use crate::benches::{open_on, small_problem};
 use autocomp_catalog::{Catalog, Problem};
 use autocomp_core::{Outcome, PlanChoice, Rewriter};
 use autocomp_cuda::Cuda;
+use autocomp_cuda_rewriter::{CudaRewriter, GpuResources, Part};
 use autocomp_eval::Family;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -122,6 +123,56 @@ fn whatever_plans_make_compiles_and_is_right() {
                     text.replace('\n', " ")
                 );
             }
+        }
+    }
+}
+
+/// Tiles of floats that are copied asynchronously, of operands that lie either way.
+#[test]
+fn tiles_that_are_copied_are_right() {
+    let resources = GpuResources {
+        sms: 142.0,
+        clock_ghz: 2.52,
+        dram_bytes_per_ns: 830.0,
+        l2_bytes_per_ns: 5200.0,
+        launch_ns: 1600.0,
+        tensor_macs: 512.0,
+        most_shared_bytes: 101_376,
+        shared_bytes: 49_152,
+        extents: Vec::new(),
+    };
+    for (name, shape) in [
+        ("gemm", "M = 64\nN = 128\nK = 64"),
+        ("gemm-batched", "B = 2\nM = 64\nN = 64\nK = 64"),
+    ] {
+        let problem = small_problem(name, shape);
+        let bench = open_on(&problem, "cuda-sm89");
+        let extents = problem.buffers.iter();
+        let rewriter = CudaRewriter::new(
+            &problem.entry,
+            GpuResources {
+                extents: extents.map(|it| (it.bytes() / 4) as i64).collect(),
+                ..resources.clone()
+            },
+        );
+        let every = rewriter.every(&problem.kernels["baseline"]);
+        let every = every.unwrap_or_else(|error| panic!("{error}"));
+        let is_copied = |it: &Part| matches!(it, Part::Tiles(tiles) if tiles.copies);
+        let copied: Vec<_> = every
+            .into_iter()
+            .filter(|it| it.0.launches.iter().any(is_copied))
+            .collect();
+        assert!(!copied.is_empty(), "{name}");
+        for (schedule, kernel) in copied.iter().step_by(copied.len().div_ceil(6)) {
+            let evaluation = bench
+                .evaluate(kernel)
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            let found = &evaluation.diagnostics;
+            assert_eq!(
+                evaluation.outcome,
+                Outcome::Ok,
+                "{name}: {schedule:?}\n{kernel}\n{found:#?}"
+            );
         }
     }
 }

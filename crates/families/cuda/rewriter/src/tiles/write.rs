@@ -10,14 +10,14 @@ use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 
 /// What a thread loads of an operand's tile.
-struct Piece<'p> {
-    operand: &'p Operand,
-    own: &'p str,
-    side: usize,
+pub(super) struct Piece<'p> {
+    pub(super) operand: &'p Operand,
+    pub(super) own: &'p str,
+    pub(super) side: usize,
     /// Rows or columns of the tile.
-    extent: i64,
-    width: i64,
-    count: i64,
+    pub(super) extent: i64,
+    pub(super) width: i64,
+    pub(super) count: i64,
 }
 
 impl Tiles {
@@ -94,11 +94,13 @@ impl Tiles {
         ];
         let mut pieces = Vec::new();
         for (operand, own, side, extent) in operands {
-            let width = found.width(nest, operand, 4);
+            let width = self.width(nest, &found, operand);
             let count = extent * depth / width / threads;
-            text.line(&format!(
-                "__align__(16) float next_{own}[{count}][{width}];"
-            ));
+            if !self.copies {
+                text.line(&format!(
+                    "__align__(16) float next_{own}[{count}][{width}];"
+                ));
+            }
             pieces.push(Piece {
                 operand,
                 own,
@@ -119,10 +121,12 @@ impl Tiles {
                 self.keep(text, piece, stage);
             }
         };
-        load(&mut text, from)?;
         let k = found.depth;
         let turns = format!("for (int {k} = {from}; {k} < {to}; {k} += {depth})");
-        if self.stages == 2 {
+        if self.copies {
+            self.ahead(&mut text, nest, &found, &pieces, (from, &to))?;
+        } else if self.stages == 2 {
+            load(&mut text, from)?;
             keep(&mut text, "0");
             text.line("__syncthreads();");
             text.line("int stage = 0;");
@@ -139,6 +143,7 @@ impl Tiles {
             text.close();
             text.close();
         } else {
+            load(&mut text, from)?;
             text.line("#pragma unroll 1");
             text.open(&turns);
             keep(&mut text, "0");
@@ -291,7 +296,7 @@ impl Tiles {
 
     /// Says where in the tile a thread's piece lies: `place` along rows or columns, `copy` along
     /// the depth.
-    fn place(&self, text: &mut Text, piece: &Piece<'_>) {
+    pub(super) fn place(&self, text: &mut Text, piece: &Piece<'_>) {
         let [.., depth] = self.tile;
         let threads = self.threads();
         let item = if piece.count == 1 {
@@ -348,7 +353,7 @@ impl Tiles {
     }
 
     /// Adds the products of a tile.
-    fn compute(&self, text: &mut Text, stage: &str) {
+    pub(super) fn compute(&self, text: &mut Text, stage: &str) {
         let [rows, columns, depth] = self.tile;
         let [own_rows, own_columns] = self.each;
         unrolled(text, "depth", depth);

@@ -39,7 +39,13 @@ const CASES: &[(&str, &str, usize, &str)] = &[
         "z[i] = x[i] + y[i];",
         "float t[4]; z[i] = x[i];",
         5,
-        "is an array of the thread",
+        "is an array of the thread, which is not read; keep scalars",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "__shared__ float t[2][4]; z[i] = x[i];",
+        5,
+        "write one of one dimension, with a number: __shared__ float t[2][4];",
     ),
     (
         "z[i] = x[i] + y[i];",

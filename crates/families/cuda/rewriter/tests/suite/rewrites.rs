@@ -202,10 +202,13 @@ void solution(const float* X, const float* Y, float* Z) {
     let rewriter = rewriter(&[64 * 64 * 48, 64 * 64 * 48, 64 * 64 * 64]);
     let made = rewriter.every(source).unwrap().into_iter();
     let tiles = made.filter_map(|(schedule, _)| match schedule.launches.as_slice() {
-        [Part::Tiles(tiles)] => Some((tiles.tile[2], tiles.stages)),
+        [Part::Tiles(tiles)] => Some((tiles.copies, tiles.tile[2], tiles.stages)),
         _ => None,
     });
-    let tiles: BTreeSet<(i64, i64)> = tiles.collect();
+    let (copied, loaded): (BTreeSet<_>, BTreeSet<_>) = tiles.partition(|it| it.0);
+    let of = |found: BTreeSet<(bool, i64, i64)>| found.into_iter().map(|it| (it.1, it.2));
     let expected = [(8, 1), (8, 2), (16, 1), (16, 2), (32, 1), (48, 1)];
-    assert_eq!(tiles, expected.into());
+    assert_eq!(Vec::from_iter(of(loaded)), expected);
+    let expected = [(8, 2), (8, 3), (8, 4), (16, 2), (16, 3)];
+    assert_eq!(Vec::from_iter(of(copied)), expected);
 }
