@@ -418,6 +418,7 @@ impl Device {
             _ => return Err(fail()),
         };
         let mut whole = View::whole(&view.storage);
+        let whole_elements = whole.elements();
         // Strides and offset count elements of the type that is asked for.
         whole.dtype = match dtype {
             None | Some(Value::None) => view.dtype,
@@ -465,7 +466,7 @@ impl Device {
         let along = indirect_dimension.and_then(|v| v.as_int()).unwrap_or(0);
         let along = usize::try_from(along)
             .ok()
-            .filter(|d| *d < view.storage.shape.len().max(1))
+            .filter(|d| *d < view.dimensions.len().max(1))
             .ok_or_else(fail)?;
         let scalar = match scalar {
             None | Some(Value::None) => 0,
@@ -473,23 +474,30 @@ impl Device {
             Some(Value::Tensor(tile)) if tile.elements() == 1 => self.address(&tile)?,
             Some(other) => other.as_int().ok_or_else(fail)?,
         };
-        // Steps along the dimension that the offset counts in.
-        let shape = view.storage.shape.get(along + 1..).unwrap_or_default();
-        let step = shape.iter().product::<usize>() as i64;
+        // Steps along the dimension of the tensor that the offset counts in, which the strides of the
+        // pattern have no say in (the vendor's deep dive on access patterns).
+        let is_whole = view.is_contiguous() && view.elements() == whole_elements;
+        let base = if is_whole {
+            view.shape()
+        } else {
+            view.storage.shape.clone()
+        };
+        let beyond = base.get(along + 1..).unwrap_or_default();
+        let step = beyond.iter().product::<usize>() as i64;
         let offset = offset.saturating_add(scalar.saturating_mul(step));
         out.offset = offset;
         if let Some(Value::Tensor(rows)) = vector {
             if along != 0 || view.buffer().on_chip() {
                 return Err(fail());
             }
-            let stride = out.dimensions.first().map_or(1, |d| d.stride);
-            let rows_in_storage = view.storage.shape.first().copied().unwrap_or(1);
-            let unit: i64 = view.storage.shape.iter().skip(1).product::<usize>() as i64;
-            let limit = if unit > 0 { rows_in_storage } else { 0 };
             out.indirect = Some(Rc::new(Indirect {
                 rows: View::clone(&rows),
-                stride: if stride == 0 { unit } else { stride },
-                limit,
+                stride: step,
+                limit: if step > 0 {
+                    base.first().copied().unwrap_or(1)
+                } else {
+                    0
+                },
                 dimension: 0,
             }));
             if let Some(first) = out.dimensions.first_mut() {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod accepted;
+mod access_patterns;
 mod aliases;
 mod attacks;
 mod bits;
