@@ -90,7 +90,7 @@ pub enum FinishReason {
     Stalled,
     /// The best kernel is close enough to the peak.
     PercentOfPeak,
-    /// The best kernel costs what no right kernel can be below.
+    /// The best kernel leaves no gain that counts above what no right kernel can be below.
     Floor,
     /// The baseline is not correct, so there is nothing to start from.
     BaselineFailed,
@@ -124,22 +124,24 @@ impl FinishReason {
                     1 => "1 iteration".to_owned(),
                     n => format!("{n} iterations"),
                 };
-                let gain = match settings.least_gain {
-                    0.0 => "no gain".to_owned(),
-                    // Of a share such as 0.005, without digits that it has not.
-                    least => format!("no gain of {} %", (least * 1e8).round() / 1e6),
-                };
-                format!("stalled: {gain} in {iterations}")
+                format!("stalled: {} in {iterations}", no_gain(settings))
             }
             Self::PercentOfPeak => format!(
                 "done: the best kernel has the {} % of peak that were asked for",
                 settings.stop_at_percent_of_peak.unwrap_or_default()
             ),
-            Self::Floor => {
-                "at the floor: no right kernel can cost less than the best one".to_owned()
-            }
+            Self::Floor => format!("at the floor: {} is possible any more", no_gain(settings)),
             Self::BaselineFailed => "the kernel to start from is not correct".to_owned(),
         }
+    }
+}
+
+/// Says of which gains there are none.
+fn no_gain(settings: &SearchSettings) -> String {
+    match settings.least_gain {
+        0.0 => "no gain".to_owned(),
+        // Of a share such as 0.005, without digits that it has not.
+        least => format!("no gain of {} %", (least * 1e8).round() / 1e6),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::strategy::Pool;
 use crate::task::Task;
 use autocomp_core::{
     CandidateId, ContentHash, Evaluated, Event, Exhaustive, FinishReason, Finished,
-    IterationClosed, IterationOpened, NewCandidate, TaskKey,
+    IterationClosed, IterationOpened, Measurement, NewCandidate, TaskKey,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl Search {
             .is_some_and(|enough| enough <= percent)
         {
             Some(FinishReason::PercentOfPeak)
-        } else if measurement.is_some_and(|it| it.cost.value <= it.floor.value) {
+        } else if measurement.is_some_and(|it| self.is_at_floor(it)) {
             Some(FinishReason::Floor)
         } else if settings.iterations <= self.n_closed {
             Some(FinishReason::Iterations)
@@ -188,6 +188,15 @@ impl Search {
         } else {
             None
         }
+    }
+
+    /// Returns whether the best kernel leaves no gain above the floor for which patience would
+    /// begin anew. Smaller ones are looked for until an iteration brings none that counts.
+    fn is_at_floor(&self, best: &Measurement) -> bool {
+        let settings = &self.started.settings;
+        let (cost, floor) = (best.cost.value, best.floor.value);
+        let is_near = cost as f64 * (1.0 - settings.least_gain) < floor as f64;
+        cost <= floor || settings.patience != 0 && 0 < self.n_stalled && is_near
     }
 
     fn finished(&self, reason: FinishReason) -> Finished {

@@ -117,9 +117,9 @@ fn gains_below_the_least_do_not_prolong_a_search() {
             least_gain,
             ..settings()
         };
-        // No kernel is at the floor, where there would be nothing to wait for.
+        // No kernel is near the floor, where there would be nothing to wait for.
         let world = World {
-            floor: 900,
+            floor: 400,
             ..World::default()
         };
         let (search, events) = run_in(world, settings, 1, Seed(1));

@@ -149,6 +149,36 @@ fn a_search_ends_at_the_floor() {
     assert_eq!(search.best().unwrap().cost.value, 1000);
 }
 
+#[test]
+fn a_search_ends_near_the_floor_when_no_gain_that_counts_is_left() {
+    let finish = |patience: u32| {
+        let settings = SearchSettings {
+            iterations: 30,
+            least_gain: 0.1,
+            patience,
+            ..with("beam")
+        };
+        let world = World {
+            floor: 990,
+            ..World::default()
+        };
+        let (search, events) = run_in(world, settings, 1, Seed(1));
+        let closed = events
+            .iter()
+            .filter(|it| matches!(it, Event::IterationClosed(_)))
+            .count();
+        (search.finish(), search.best().unwrap().cost.value, closed)
+    };
+    let (reason, best, closed) = finish(20);
+    assert_eq!(reason, Some(FinishReason::Floor));
+    assert!(
+        (1000..1100).contains(&best) && closed < 20,
+        "{best} {closed}"
+    );
+    // Whoever has endless patience wants the small gains, too.
+    assert_eq!(finish(0), (Some(FinishReason::Iterations), 1000, 30));
+}
+
 /// Each place goes from a kernel to what came of its own drafts on it, or stays.
 #[test]
 fn chains_and_walks_keep_to_themselves() {
