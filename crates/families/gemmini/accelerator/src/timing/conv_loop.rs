@@ -77,6 +77,8 @@ pub(super) struct ConvUnit {
     /// Commands sent and not completed, by section.
     pub(super) outstanding: [u32; 3],
     limits: [u32; 3],
+    /// The last cycle changed nothing: none does until a command can leave or a loop begins.
+    is_still: bool,
 }
 
 impl ConvUnit {
@@ -88,6 +90,7 @@ impl ConvUnit {
             latency: (latency as usize).clamp(1, STAGES),
             outstanding: [0; 3],
             limits,
+            is_still: false,
         }
     }
 
@@ -107,6 +110,7 @@ impl ConvUnit {
         } else {
             self.head
         };
+        self.is_still = false;
         self.slots[slot] = Some(Slot {
             phases: plan.phases(config),
             pc,
@@ -119,6 +123,28 @@ impl ConvUnit {
     /// Does one cycle; `room` says whether a command can leave. Returns what
     /// left and whether anything changed.
     pub(super) fn step(&mut self, room: bool) -> (Option<Emitted>, bool) {
+        let granted = room.then(|| self.granted()).flatten();
+        if self.is_still && granted.is_none() {
+            return (None, false);
+        }
+        let stepped = self.advance(granted);
+        self.is_still = !stepped.1;
+        stepped
+    }
+
+    /// Returns the generator whose command can leave.
+    #[inline]
+    fn granted(&self) -> Option<usize> {
+        let last = self.latency - 1;
+        PRIORITY.into_iter().find(|generator| {
+            let section = SECTION[*generator];
+            self.generators[*generator].stages[last] != EMPTY
+                && self.outstanding[section] < self.limits[section]
+        })
+    }
+
+    /// Does one cycle in which the command of generator `granted` leaves.
+    fn advance(&mut self, granted: Option<usize>) -> (Option<Emitted>, bool) {
         let mut changed = false;
         let idle: [bool; 5] = self.generators.map(|generator| generator.is_idle());
         let of: [usize; 5] = self.generators.map(|generator| generator.of);
@@ -144,14 +170,6 @@ impl ConvUnit {
         let ex_done = of[EX] != of[ST] || idle[EX];
 
         let last = self.latency - 1;
-        let mut granted = None;
-        if room {
-            granted = PRIORITY.into_iter().find(|generator| {
-                let section = SECTION[*generator];
-                self.generators[*generator].stages[last] != EMPTY
-                    && self.outstanding[section] < self.limits[section]
-            });
-        }
         let mut emitted = None;
         for generator in 0..5 {
             if idle[generator] {
