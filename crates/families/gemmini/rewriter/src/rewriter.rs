@@ -2,9 +2,9 @@
 
 mod script;
 mod turn;
+mod variants;
 
 use crate::annotate::{annotate, with_header};
-use crate::chain;
 use crate::dataflow::{Outcome, outcome};
 use crate::kernel::Kernel;
 use crate::lift::{Chain, Elementwise, Lifted, Reason, lift};
@@ -13,18 +13,14 @@ use crate::normalise::Vocabulary;
 use crate::parse::parse_with;
 use crate::print::print;
 use crate::proposal::{
-    CHAINS, Family, Proposals, RESCHEDULE, SCHEDULES, Variant, carry_out, chains, may_be_right,
-    proposals, reschedules,
+    CHAINS, Proposals, RESCHEDULE, SCHEDULES, carry_out, chains, proposals, reschedules,
 };
-use crate::schedule;
 use crate::transformation::Step;
 use crate::transformations::{TRANSFORMATIONS, find};
 use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
-use autocomp_rewriting::{
-    Chance, DRAFTS, Drafts, Earlier, Memory, Ranking, menu_item, of_payload, payload,
-};
+use autocomp_rewriting::{Drafts, Earlier, Memory, Ranking, menu_item, of_payload, payload};
 use script::{Scripted, names, script};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -135,92 +131,6 @@ impl GemminiRewriter {
         estimate
             .map(|estimate| estimate.cycles)
             .ok_or(RewriteError::Nothing)
-    }
-
-    /// Returns the steps of the first few variants that compute the same as
-    /// the kernel and are not `earlier` ones, if there are any, in an order that chance perturbs.
-    fn right_variants(
-        &self,
-        known: &Known,
-        family: &Family,
-        chance: Chance,
-        earlier: &Earlier<Vec<Step>>,
-    ) -> Option<Vec<Vec<Step>>> {
-        let mut order: Vec<(f64, &Variant)> = family
-            .variants
-            .iter()
-            .enumerate()
-            .filter(|(_, variant)| !earlier.has(&variant.steps))
-            .map(|(idx, variant)| {
-                let stream = format!("{} {idx}", family.key);
-                (chance.moved(variant.score, &stream), variant)
-            })
-            .collect();
-        order.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        let mut drafts = Vec::new();
-        for (_, variant) in order {
-            if self.keeps_result(known, &variant.steps) {
-                drafts.push(variant.steps.clone());
-                if drafts.len() == DRAFTS {
-                    break;
-                }
-            }
-        }
-        (!drafts.is_empty()).then_some(drafts)
-    }
-
-    fn keeps_result(&self, known: &Known, steps: &[Step]) -> bool {
-        let verdict = lock(&known.verdicts).get(steps).copied();
-        verdict.unwrap_or_else(|| {
-            let verdict = match self.rescheduled(known, steps) {
-                Some((text, [])) => self.computes_the_same(known, &without_old_header(known, text)),
-                _ => self.rewritten(known, steps).is_some_and(|kernel| {
-                    may_be_right(&kernel, known.outcome.as_ref(), &self.limits)
-                }),
-            };
-            lock(&known.verdicts).insert(steps.to_vec(), verdict);
-            verdict
-        })
-    }
-
-    /// Carries out the first of `steps` if that schedules the kernel anew:
-    /// returns the text and the other steps.
-    fn rescheduled<'steps>(
-        &self,
-        known: &Known,
-        steps: &'steps [Step],
-    ) -> Option<(String, &'steps [Step])> {
-        let (first, rest) = steps.split_first()?;
-        (first.transformation == RESCHEDULE).then_some(())?;
-        let accelerator = &self.limits.accelerator;
-        let text = match (&*known.lifted, &known.chain) {
-            (Ok(lifted), _) => schedule::write(lifted, &first.parameters, &self.limits),
-            (Err(_), Some((_, chain))) => chain::write(chain, &first.parameters, accelerator),
-            _ => None,
-        };
-        Some((text?, rest))
-    }
-
-    /// Returns whether a text stores the same in every array as a kernel.
-    fn computes_the_same(&self, known: &Known, text: &str) -> bool {
-        if let (Err(_), Some((before, _))) = (&*known.lifted, &known.chain) {
-            let after = Elementwise::of(text, &self.limits.accelerator, &self.vocabulary);
-            return after.is_ok_and(|after| before.is_same(&after));
-        }
-        match (&*self.lifted(text), &*known.lifted) {
-            (Ok(now), Ok(before)) => now.is_same(before),
-            _ => false,
-        }
-    }
-
-    fn rewritten(&self, known: &Known, steps: &[Step]) -> Option<Kernel> {
-        match self.rescheduled(known, steps) {
-            Some((text, rest)) => {
-                let kernel = parse_with(&text, &self.vocabulary).ok()?;
-                carry_out(&kernel, rest, &self.limits)
-            }
-            None => carry_out(&known.kernel, steps, &self.limits),
-        }
     }
 
     fn lifted(&self, source: &str) -> Lift {
@@ -387,7 +297,12 @@ impl Rewriter for GemminiRewriter {
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let known = self.known(source)?;
         let chance = RANKING.chance(source, choice);
-        let earlier = Earlier::of(choice);
+        let earlier = Earlier::read(choice, |payload, draft| {
+            let drafts = of_payload(payload).ok()?;
+            self.draft(source, &drafts, draft)
+                .ok()
+                .map(<[Step]>::to_vec)
+        });
         let order = RANKING.order(chance, proposed(&known.proposals, choice, &earlier));
         let mut skipped = 0;
         for family in order {
@@ -420,7 +335,7 @@ impl Rewriter for GemminiRewriter {
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
         let drafts: Drafts<Vec<Step>> = of_payload(payload)?;
-        let steps = drafts.get(draft)?;
+        let steps = self.draft(source, &drafts, draft)?;
         if steps.iter().any(|step| step.transformation == RESCHEDULE) {
             let known = self.known(source)?;
             if let Some((text, [])) = self.rescheduled(&known, steps) {

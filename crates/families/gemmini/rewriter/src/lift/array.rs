@@ -279,8 +279,9 @@ impl Machine<'_> {
         if let Some(weights) = self.stationary(bd, execute.b_transpose)? {
             let columns = self.numbered.weights[weights as usize].columns;
             for (row, sum) in sums.iter_mut().enumerate().take(a.rows.into()) {
-                sum.terms
-                    .extend(self.product(a, row as u32, weights, execute)?);
+                if let Some(term) = self.product(a, row as u32, weights, execute)? {
+                    self.numbered.add(&mut sum.terms, term);
+                }
                 sum.columns = sum.columns.min(columns);
                 sum.since = sum.since.min(since);
             }
@@ -315,7 +316,9 @@ impl Machine<'_> {
             begin(sum, dest)?;
             sum.since = sum.since.min(share.since);
             sum.addends.extend(share.addend);
-            sum.terms.extend(share.term);
+            if let Some(term) = share.term {
+                self.numbered.add(&mut sum.terms, term);
+            }
             if let Some(held) = share.held {
                 sum.addends.extend_from_slice(&held.addends);
                 sum.terms.extend_from_slice(&held.terms);

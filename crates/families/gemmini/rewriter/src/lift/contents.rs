@@ -1,5 +1,6 @@
 //! What is known of the contents of local memory, and of what was stored.
 
+use super::resident::is_result;
 use std::collections::HashMap;
 
 /// A row of a local memory as it came from memory.
@@ -47,6 +48,22 @@ pub struct Weights {
     pub scale: u32,
 }
 
+impl Weights {
+    /// Returns the tile with `next` below it, if that goes on where this one ends.
+    fn with(self, next: Self) -> Option<Self> {
+        let rows = self.rows.checked_add(next.rows)?;
+        let address = self
+            .address
+            .checked_add(u64::from(self.rows) * self.pitch)?;
+        let below = Self {
+            address,
+            rows: next.rows,
+            ..self
+        };
+        (self.pitch != 0 && next == below).then_some(Self { rows, ..self })
+    }
+}
+
 /// How the elements of an input lie that go into one sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Form {
@@ -76,6 +93,9 @@ pub struct Numbered {
     pub results: Vec<Rounded>,
     known_weights: HashMap<Weights, u32>,
     known_forms: HashMap<Form, u32>,
+    /// Numbers of weights that two others are together, if they go on where the first end.
+    joined: HashMap<[u32; 2], Option<u32>>,
+    last_joined: Option<([u32; 2], Option<u32>)>,
 }
 
 impl Numbered {
@@ -98,6 +118,50 @@ impl Numbered {
             self.forms.push(new);
         }
         number
+    }
+
+    /// Adds a product to a sum. One that goes on in memory where the last one ends becomes a
+    /// part of that: sums over a long depth are short.
+    pub(super) fn add(&mut self, terms: &mut Vec<Term>, next: Term) {
+        let Some(last) = terms.last_mut().filter(|last| self.is_behind(last, next)) else {
+            terms.push(next);
+            return;
+        };
+        match self.joined([last.weights, next.weights]) {
+            Some(joined) => last.weights = joined,
+            None => terms.push(next),
+        }
+    }
+
+    /// Returns whether the input of a product begins where that of `last` ends.
+    fn is_behind(&self, last: &Term, next: Term) -> bool {
+        let step = self.forms[last.form as usize].step;
+        let rows = u64::from(self.weights[last.weights as usize].rows);
+        last.form == next.form
+            && step != 0
+            && last.input.checked_add(rows * step) == Some(next.input)
+            && !is_result(next.input)
+    }
+
+    /// Returns the number of the weights that two tiles are together; nothing if the second
+    /// does not go on where the first ends.
+    fn joined(&mut self, pair: [u32; 2]) -> Option<u32> {
+        if let Some((last, joined)) = self.last_joined
+            && last == pair
+        {
+            return joined;
+        }
+        let joined = match self.joined.get(&pair) {
+            Some(joined) => *joined,
+            None => {
+                let [first, second] = pair.map(|number| self.weights[number as usize]);
+                let joined = first.with(second).map(|whole| self.weights(whole));
+                self.joined.insert(pair, joined);
+                joined
+            }
+        };
+        self.last_joined = Some((pair, joined));
+        joined
     }
 }
 

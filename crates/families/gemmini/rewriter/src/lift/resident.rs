@@ -21,6 +21,11 @@ pub(super) fn address(number: u32, config: &GemminiConfig) -> u64 {
     Memory::base(SCRATCHPAD) + u64::from(number) * row_bytes(config)
 }
 
+/// Returns whether an address stands for a row of results.
+pub(super) fn is_result(address: u64) -> bool {
+    Memory::base(SCRATCHPAD) <= address
+}
+
 fn row_bytes(config: &GemminiConfig) -> u64 {
     u64::from(config.dim * config.element_bytes())
 }

@@ -6,6 +6,7 @@
 mod cases;
 mod chains;
 mod comments;
+mod depths;
 mod interpreter;
 mod macros;
 mod plans;
