@@ -185,17 +185,18 @@ fn answer_by_program(
     if let Some(first) = cases.first() {
         calls.fill(0, first);
         let again = calls.call(0, &[first], REFERENCE_TIME);
-        again.map_err(|offence| EvalError::Input {
-            message: match offence {
-                Offence::Wrong(found) => format!(
+        again.map_err(|offence| match offence {
+            Offence::Wrong(found) => EvalError::Input {
+                message: format!(
                     "reference.c of {} contradicts itself: called again on input set `{}`, {}",
                     problem.name, first.name, found.message
                 ),
-                other => unanswered(problem, &first.name, &other).to_string(),
+                remedies: vec![
+                    "correct reference.c of the problem: it must keep nothing from call to call"
+                        .into(),
+                ],
             },
-            remedies: vec![
-                "correct reference.c of the problem: it must keep nothing from call to call".into(),
-            ],
+            other => unanswered(problem, &first.name, &other),
         })?;
     }
     Ok(())

@@ -49,7 +49,7 @@ fn a_reference_without_an_answer_is_told_with_file_and_remedy() {
             "void solution(float x[300], float y[300]) {
                for (int i = 0; i < 301; i++) { y[i] = x[0]; }
              }",
-            "gives no answer: 4 bytes were written behind y on input set `real`",
+            "gives no answer: 4 bytes were written behind y on input set `real`; correct reference.c of the problem",
         ),
         (
             "static volatile char big[1900000000];
@@ -79,5 +79,7 @@ fn a_reference_without_an_answer_is_told_with_file_and_remedy() {
         };
         let said = said(&bench);
         assert!(said.contains(wanted), "{said}");
+        let is_kept = said.contains("it must keep nothing from call to call");
+        assert_eq!(is_kept, said.contains("contradicts itself"), "{said}");
     }
 }
