@@ -138,21 +138,14 @@ pub(crate) fn feedback(timed: &Timed) -> Feedback {
             cost: Cost::nanoseconds(ns as u64, 0),
             cause: cause(&counts),
         });
-    let rounded = |(name, value): (&str, f64)| (name.to_owned(), rounded(value));
     Feedback {
         bottleneck: [paragraph::summary(timed), paragraph::launches(timed)].join(" "),
-        counters: counters.into_iter().map(rounded).collect(),
+        counters: counters
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
         lines: lines.collect(),
     }
-}
-
-/// Rounds to four digits that count, and whole numbers not at all.
-fn rounded(value: f64) -> f64 {
-    if 1000.0 <= value || value <= 0.0 {
-        return value.round();
-    }
-    let factor = 10_f64.powf(3.0 - value.log10().floor());
-    (value * factor).round() / factor
 }
 
 fn cause(counts: &LineCounts) -> String {

@@ -1,6 +1,6 @@
 //! How long a launch takes by the model, and what limits it.
 //!
-//! `estimate MACHINE.toml FILE.ptx KERNEL GX,GY,GZ BX,BY,BZ warm|cold ARGUMENT...` where an
+//! `estimate MACHINE.toml FILE.ptx KERNEL GX,GY,GZ BX,BY,BZ warm|cold[-sampled] ARGUMENT...` where an
 //! argument is `b:BYTES` (a buffer of random floats), `i:WHOLE`, `l:LONG` or `f:FLOAT`.
 #![allow(
     clippy::print_stdout,
@@ -63,7 +63,7 @@ fn main() {
         allowed_shared: 0,
         arguments,
     };
-    let mut l2 = match given[6] == "warm" {
+    let mut l2 = match given[6].starts_with("warm") {
         true => L2::warm(footprint),
         false => L2::cold(),
     };
@@ -76,7 +76,8 @@ fn main() {
             blocks: 4,
             seed: 0,
             most_steps: u64::MAX,
-            alone: false,
+            // No others run: for launches that are too large to run whole.
+            alone: given[6].ends_with("-sampled"),
         },
         &mut l2,
     );

@@ -55,13 +55,16 @@ fn sum() -> Problem {
 }
 
 fn kernel(name: &str) -> String {
-    let variable = match name {
-        "add_counted" => "__device__ int turns;",
-        _ => "",
-    };
-    let counts = match name {
-        "add_counted" => "if (i == 0) turns++;",
-        _ => "",
+    // The variable of the module, what the kernel does with it, and what the host function puts
+    // there.
+    let (variable, counts, put) = match name {
+        "add_counted" => ("__device__ int turns;", "if (i == 0) turns++;", ""),
+        "add_put" => (
+            "__device__ int turns;",
+            "if (turns != 7) return;",
+            "int seven = 7; cudaMemcpyToSymbol(turns, &seven, 4);",
+        ),
+        _ => ("", "", ""),
     };
     format!(
         "{variable}
@@ -70,7 +73,7 @@ __global__ void {name}(const float* x, const float* y, float* z) {{
   {counts}
   if (i < {N}) z[i] = x[i] + y[i];
 }}
-void solution(const float* X, const float* Y, float* Z) {{ {name}<<<{N} / 256, 256>>>(X, Y, Z); }}
+void solution(const float* X, const float* Y, float* Z) {{ {put} {name}<<<{N} / 256, 256>>>(X, Y, Z); }}
 "
     )
 }
@@ -174,6 +177,8 @@ fn what_is_measured_is_told_beside_what_is_simulated() {
     );
     // Variables of the module begin each call with what they hold at first.
     assert_eq!(ended(&*bench, "add_counted").0, Outcome::Ok);
+    // Bytes of the host function are there in each call.
+    assert_eq!(ended(&*bench, "add_put").0, Outcome::Ok);
     // What the simulator refuses does not run.
     let wrong = kernel("add").replace("x[i] + y[i]", "x[i] - y[i]");
     let evaluation = bench.evaluate(&wrong).unwrap();
