@@ -34,8 +34,12 @@ pub(super) const NARROW: &str = "narrow-types";
 const IN_PARTS: &str = "split-products";
 /// Relative error of a product of two numbers that were rounded to bfloat16, with eight bits each.
 const COARSE: f64 = 1.0 / 256.0;
-/// The same of two that are each the sum of two bfloat16 numbers.
-const FINE: f64 = 1.0 / 32_768.0;
+/// The same of two that are each the sum of two narrow numbers, of which the product of the lower
+/// ones is left out: bfloat16 with eight bits, and tfloat32 with eleven.
+const OF_PARTS: [(&str, f64); 2] = [
+    ("bfloat16", 1.0 / 32_768.0),
+    ("tfloat32", 1.0 / 2_097_152.0),
+];
 
 /// One change, as a plan's payload holds it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -212,14 +216,26 @@ impl Search<'_> {
     pub(super) fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
         let tolerance = self.problem.tolerance;
         let kinds = ALL.iter().filter(|it| {
-            let error = match it.name {
-                _ if it.menu_items != [NARROW] => 0.0,
-                IN_PARTS => FINE,
-                _ => COARSE,
-            };
-            error <= tolerance && kind.is_none_or(|kind| kind == it.name)
+            let is_coarse = it.menu_items == [NARROW] && it.name != IN_PARTS;
+            (!is_coarse || COARSE <= tolerance) && kind.is_none_or(|kind| kind == it.name)
         });
         self.changed(before, kinds)
+    }
+
+    /// Whether sums of as many products as the kernel's results are of may be made of such parts:
+    /// the errors of all of them together, against a result as large as one.
+    fn tolerates_parts(&self, variant: &str) -> bool {
+        let results: usize = self
+            .now
+            .outputs
+            .iter()
+            .map(|it| it.1.iter().product::<usize>())
+            .sum();
+        let terms = self.now.flops as f64 / 2.0 / results.max(1) as f64;
+        let parts = OF_PARTS.iter().filter(|it| variant.starts_with(it.0));
+        parts
+            .map(|it| it.1)
+            .all(|error| terms * error <= self.problem.tolerance)
     }
 
     /// The kernel in the form in which most can be seen; the same steps go before all others.
@@ -255,6 +271,9 @@ impl Search<'_> {
         };
         for transformation in kinds {
             for change in (transformation.changes)(&view) {
+                if transformation.name == IN_PARTS && !self.tolerates_parts(&change.variant) {
+                    continue;
+                }
                 let long = MOST_INSTRUCTIONS <= self.work && FEWEST_CHECKS <= self.found.made;
                 if long || MOST_CHECKS <= self.found.made {
                     return out;

@@ -265,7 +265,7 @@ pub(in super::super) const ALL: &[Transformation] = &[
     Transformation {
         name: "split-products",
         menu_items: &["narrow-types"],
-        does: "in the first dialect, a product of float32 becomes three of tfloat32 or bfloat16 parts, if the problem tolerates their relative error; the evaluation has the last word",
+        does: "in the first dialect, a product of float32 becomes three of tfloat32 or bfloat16 parts, if the problem tolerates the errors of as many as a result is the sum of; the evaluation has the last word",
         changes: split_products::changes,
     },
     Transformation {
