@@ -158,7 +158,7 @@ fn choose<const TIMED: bool, const USER: u8>(instruction: &Instruction) -> Step 
         O::Fsh => access::fsh::<TIMED>,
         O::Half => float::half::<TIMED>,
         O::HalfFused => float::half_fused::<TIMED>,
-        O::Vector => vector::vector::<TIMED>,
+        O::Vector => vector::step_of::<TIMED>(instruction.immediate as u32),
         O::Fused => fused::<TIMED>(FusedForm::unpack(instruction.extra)),
         O::Float => float::<TIMED>(FloatForm::unpack(instruction.extra)),
     }

@@ -28,6 +28,56 @@ pub fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
     (sum.to_bits() << 1 == 0).then_some(result)
 }
 
+/// A result for one of several elements that are computed at once, without a branch.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain {
+    pub number: f32,
+    /// Whether no other flag than the inexact one can have been raised, as far as that is soon
+    /// seen.
+    pub is_plain: bool,
+    /// Whether the result has been rounded, if that is noted.
+    pub is_inexact: bool,
+}
+
+/// Returns `a` * `b` + `c`.
+#[inline(always)]
+pub(crate) fn plain_fused<const NOTES: bool>(a: f32, b: f32, c: f32) -> Plain {
+    // As in `plain_fused_single`.
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    let number = sum as f32;
+    let is_between = sum.to_bits() & LOST != HALFWAY;
+    Plain {
+        number,
+        is_plain: is_between & is_plain_single(number) | (sum == 0.0),
+        is_inexact: NOTES
+            && (f64::from(number) != sum) | (sum_error_double(product, c, sum) != 0.0),
+    }
+}
+
+/// Returns `a` + `b`.
+#[inline(always)]
+pub(crate) fn plain_sum<const NOTES: bool>(a: f32, b: f32) -> Plain {
+    let number = a + b;
+    Plain {
+        number,
+        is_plain: is_plain_single(number) | (number == 0.0),
+        is_inexact: NOTES && sum_error_single(a, b, number) != 0.0,
+    }
+}
+
+/// Returns `a` * `b`.
+#[inline(always)]
+pub(crate) fn plain_product<const NOTES: bool>(a: f32, b: f32) -> Plain {
+    let number = a * b;
+    let is_exact_zero = (number == 0.0) & ((a == 0.0) | (b == 0.0));
+    Plain {
+        number,
+        is_plain: is_plain_single(number) | is_exact_zero,
+        is_inexact: NOTES && f64::from(a) * f64::from(b) != f64::from(number),
+    }
+}
+
 /// Returns whether such a `result` = `a` * `b` + `c` has not been rounded.
 #[inline(always)]
 pub(crate) fn is_exact_fused_single(a: f32, b: f32, c: f32, result: f32) -> bool {

@@ -224,13 +224,15 @@ impl Course {
     #[inline(always)]
     fn finish(&mut self, plan: &Plan, start: u64, is_late: bool) -> u64 {
         let last = start + plan.ready_last;
-        let count = u64::from(plan.written);
-        let mut bits = 0;
-        for idx in 0..count {
-            let register = (usize::from(plan.first) + idx as usize) & 31;
-            self.ready[register] = last - plan.ready_step * (count - 1 - idx);
-            bits |= 1 << register;
+        // Eight registers at most, none behind the last one.
+        let (first, count) = (usize::from(plan.first), usize::from(plan.written));
+        let written = self.ready.get_mut(first..first + count);
+        let mut ready = last;
+        for register in written.unwrap_or_default().iter_mut().rev() {
+            *register = ready;
+            ready -= plan.ready_step;
         }
+        let bits = (((1u64 << count) - 1) << first) as u32;
         self.late = match is_late {
             true => self.late | bits,
             false => self.late & !bits,

@@ -6,11 +6,12 @@ use crate::instruction::{Instruction, Operation};
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, How, Record, Step};
 use crate::scoreboard::{Sources, VectorIssue, class_of, result_of};
+use crate::vector::{CONFIGURES, kind_of};
 
 /// Returns the record that keeps time for `record`, which executes `instruction`.
 pub(crate) fn clock_of(instruction: &Instruction, record: &Record) -> Record {
     use Operation as O;
-    let configures = instruction.immediate >> 12 & 7 == 7 && instruction.immediate & 0x7f == 0x57;
+    let configures = kind_of(instruction.immediate as u32) == CONFIGURES;
     let (step, bytes): (Step, u8) = match instruction.operation {
         O::Lb | O::Lbu => (load, 1),
         O::Lh | O::Lhu | O::Flh => (load, 2),

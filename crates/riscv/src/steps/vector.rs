@@ -4,9 +4,9 @@ use super::begin;
 use crate::coprocessor::Coprocessor;
 use crate::fault::AccessKind;
 use crate::memory::Memory;
-use crate::record::{Below, Core, How, Record};
+use crate::record::{Below, Core, How, Record, Step};
 use crate::trap::Trap;
-use crate::vector::{Refusal, Scalars, VectorMemory};
+use crate::vector::{ACCESSES, CONFIGURES, OPERATES, Refusal, Scalars, VectorMemory, kind_of};
 
 /// Memory as the vector unit reaches it for one instruction.
 struct Port<'a> {
@@ -121,17 +121,26 @@ impl Port<'_> {
     }
 }
 
-pub fn vector<const TIMED: bool>(
+/// Returns the step of a vector instruction.
+pub fn step_of<const TIMED: bool>(bits: u32) -> Step {
+    match kind_of(bits) {
+        CONFIGURES => vector::<TIMED, CONFIGURES>,
+        ACCESSES => vector::<TIMED, ACCESSES>,
+        _ => vector::<TIMED, OPERATES>,
+    }
+}
+
+fn vector<const TIMED: bool, const KIND: u8>(
     core: &mut Core,
     records: &[Record],
     now: u64,
     below: &mut Below<'_>,
 ) -> How {
     let (record, next, now) = begin!(core, records, now, below);
-    if !execute(core, record, now, below.coprocessor) {
+    if !execute::<KIND>(core, record, now, below.coprocessor) {
         return core.leave(now, How::Trap);
     }
-    if core.memory.take_hook_touched() {
+    if KIND == ACCESSES && core.memory.take_hook_touched() {
         return core.stop_for_hook(records, now);
     }
     (next.step)(core, &records[1..], now, below)
@@ -139,7 +148,12 @@ pub fn vector<const TIMED: bool>(
 
 /// Executes the instruction; returns whether it raised no exception.
 #[inline(never)]
-fn execute(core: &mut Core, record: &Record, now: u64, coprocessor: &mut dyn Coprocessor) -> bool {
+fn execute<const KIND: u8>(
+    core: &mut Core,
+    record: &Record,
+    now: u64,
+    coprocessor: &mut dyn Coprocessor,
+) -> bool {
     if !core.csr.vectors_on() {
         core.refuse(
             record,
@@ -164,7 +178,7 @@ fn execute(core: &mut Core, record: &Record, now: u64, coprocessor: &mut dyn Cop
         pc,
         is_aligned: unit.is_aligned(),
     };
-    match unit.execute(record.immediate as u32, &mut scalars, &mut port) {
+    match unit.execute::<KIND>(record.immediate as u32, &mut scalars, &mut port) {
         Ok(()) => true,
         Err(Refusal::Illegal(why)) => {
             core.refuse(record, now, why);

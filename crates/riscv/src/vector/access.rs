@@ -21,7 +21,7 @@ pub(crate) trait VectorMemory {
 
 /// How addresses of elements follow from the operands.
 #[derive(Clone, Copy)]
-enum Addresses {
+pub(super) enum Addresses {
     /// One step behind the other.
     Stride(u64),
     /// As the elements of a group of this width say.
@@ -30,17 +30,17 @@ enum Addresses {
 
 /// A load or store taken apart.
 #[derive(Clone, Copy)]
-struct Access {
-    fields: Fields,
-    base: u64,
-    addresses: Addresses,
+pub(super) struct Access {
+    pub fields: Fields,
+    pub base: u64,
+    pub addresses: Addresses,
     /// Bytes of an element in memory.
-    bytes: usize,
+    pub bytes: usize,
     /// Base-2 logarithm of the registers of each field's group.
     group: i32,
     /// Fields of a segment.
     count: usize,
-    is_store: bool,
+    pub is_store: bool,
     /// Whether elements are accessed in their order; otherwise in any.
     is_ordered: bool,
 }
@@ -168,6 +168,17 @@ impl VectorUnit {
         if access.is_store && !access.is_ordered && self.agnostic == Agnostic::Ones {
             return self.store_backwards(access, memory);
         }
+        if let Addresses::Stride(step) = access.addresses
+            && count == 1
+            && fields.is_unmasked()
+        {
+            return match bytes {
+                1 => self.access_strided::<1>(access, step, memory),
+                2 => self.access_strided::<2>(access, step, memory),
+                4 => self.access_strided::<4>(access, step, memory),
+                _ => self.access_strided::<8>(access, step, memory),
+            };
+        }
         let fills = self.fills_inactive() && !access.is_store;
         for idx in self.vstart..self.vl {
             if !self.is_active(fields, idx) {
@@ -218,7 +229,7 @@ impl VectorUnit {
         }
     }
 
-    fn access_segment(
+    pub(super) fn access_segment(
         &mut self,
         access: Access,
         idx: usize,
@@ -240,34 +251,8 @@ impl VectorUnit {
         Ok(())
     }
 
-    /// Accesses elements that lie one behind the other in memory as in registers.
-    fn access_run(&mut self, access: Access, memory: &mut impl VectorMemory) -> Executed {
-        if !self.has_body() {
-            return Ok(());
-        }
-        let Access { fields, bytes, .. } = access;
-        let begin = fields.vd() * self.register_bytes;
-        let (from, to) = (self.vstart * bytes, self.vl * bytes);
-        let run = &mut self.registers[begin + from..begin + to];
-        let address = access.base.wrapping_add(from as u64);
-        let whole = if access.is_store {
-            memory.store(address, run, bytes)
-        } else {
-            memory.load(address, run, bytes)
-        };
-        if whole.is_err() {
-            // Up to the element at fault it happens all the same.
-            for idx in self.vstart..self.vl {
-                self.access_segment(access, idx, memory)
-                    .inspect_err(|_| self.vstart = idx)?;
-            }
-        }
-        self.finish_access(access);
-        Ok(())
-    }
-
     /// Fills the tails of what a load has written.
-    fn finish_access(&mut self, access: Access) {
+    pub(super) fn finish_access(&mut self, access: Access) {
         if access.is_store || !self.has_body() {
             return;
         }

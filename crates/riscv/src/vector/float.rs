@@ -18,11 +18,6 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    /// Returns whether results are rounded to the nearest and one that is inexact raises no flag.
-    fn is_plain(&self) -> bool {
-        self.mode == Rounding::NearestEven && self.flags.get() & INEXACT != 0
-    }
-
     /// Takes the bits of a result, and notes its flags.
     #[inline(always)]
     fn note(&self, (bits, flags): Outcome) -> u64 {
@@ -84,24 +79,22 @@ fn fused(format: Format, signs: usize, [a, b, c]: [u64; 3], environment: &Enviro
     environment.note(format.fused(a, b, c, environment.mode))
 }
 
-/// Evaluates an expression with the width of floating-point elements as a constant.
+/// Evaluates an expression with the width of floating-point elements, and their format, as
+/// constants.
 macro_rules! by_format {
-    ($unit:expr, $n:ident => $body:expr) => {
+    ($unit:expr, $n:ident, $format:ident => $body:expr) => {
         match $unit.element_bytes() {
-            2 => {
-                const $n: usize = 2;
-                $body
-            }
-            4 => {
-                const $n: usize = 4;
-                $body
-            }
-            _ => {
-                const $n: usize = 8;
-                $body
-            }
+            2 => by_format!(2, HALF, $n, $format => $body),
+            4 => by_format!(4, SINGLE, $n, $format => $body),
+            _ => by_format!(8, DOUBLE, $n, $format => $body),
         }
     };
+    ($bytes:literal, $known:ident, $n:ident, $format:ident => $body:expr) => {{
+        const $n: usize = $bytes;
+        #[allow(unused_variables, reason = "moves look at no format")]
+        let $format = $known;
+        $body
+    }};
 }
 
 impl VectorUnit {
@@ -165,23 +158,39 @@ impl VectorUnit {
             0x13 if is_vector => self.unary(fields, &environment),
             0x18..=0x1f => self.compare_floats(fields, operand, &environment),
             0x30..=0x3f => self.widen_floats(fields, operand, &environment),
+            _ if self.is_plain(fields, &environment) => {
+                self.same_width(fields, operand)?;
+                let matters = flags & INEXACT == 0;
+                let computed = self.compute_plain(fields, operand, matters);
+                environment.note((0, u8::from(computed.is_inexact) * INEXACT));
+                if computed.count < self.vl {
+                    self.vstart = computed.count;
+                    self.compute(fields, operand, &environment)?;
+                }
+                Ok(())
+            }
             _ => self.compute(fields, operand, &environment),
         }?;
         Ok(environment.flags.get())
+    }
+
+    /// Returns whether all elements of an instruction may be what the host's unit makes of them.
+    fn is_plain(&self, fields: Fields, env: &Environment) -> bool {
+        fields.is_unmasked()
+            && self.vstart == 0
+            && self.vl > 0
+            && self.element_bytes() == 4
+            && env.mode == Rounding::NearestEven
     }
 
     fn compute(&mut self, fields: Fields, operand: Operand, env: &Environment) -> Executed {
         use FloatOperation as F;
         let format = self.format_of(self.element_bytes())?;
         self.same_width(fields, operand)?;
-        let is_whole = fields.is_unmasked() && self.vstart == 0 && self.vl > 0;
-        if is_whole && format == SINGLE && env.is_plain() && self.compute_plain(fields, operand) {
-            return Ok(());
-        }
         let is_scalar = matches!(operand, Operand::Scalar(_));
         macro_rules! each {
             (|$a:pat_param, $b:pat_param, $d:pat_param| $value:expr) => {
-                by_format!(self, N => self.each::<N, N, N>(fields, operand, |$a, $b, $d| $value))
+                by_format!(self, N, format => self.each::<N, N, N>(fields, operand, |$a, $b, $d| $value))
             };
         }
         match fields.funct6() {
@@ -214,7 +223,7 @@ impl VectorUnit {
         let is_scalar = matches!(operand, Operand::Scalar(_));
         macro_rules! masks {
             (|$a:ident, $b:ident| $value:expr) => {
-                by_format!(self, N => self.each_mask::<N>(fields, operand, false, |$a, $b, _| {
+                by_format!(self, N, format => self.each_mask::<N>(fields, operand, false, |$a, $b, _| {
                     env.note($value) == 1
                 }))
             };
@@ -248,20 +257,23 @@ impl VectorUnit {
             0x10 => &|a| format.classify(a),
             _ => return Err(UNKNOWN),
         };
-        by_format!(self, N => self.each::<N, N, N>(fields, operand, |a, _, _| compute(a)));
+        by_format!(self, N, format => self.each::<N, N, N>(fields, operand, |a, _, _| compute(a)));
         Ok(())
     }
 
     fn reduce_floats(&mut self, fields: Fields, env: &Environment) -> Executed {
-        let format = self.format_of(self.element_bytes())?;
+        self.format_of(self.element_bytes())?;
         self.reduces(fields)?;
-        let compute: &dyn Fn(u64, u64) -> u64 = match fields.funct6() {
-            0x05 => &|a, b| env.note(format.extremum(a, b, false)),
-            0x07 => &|a, b| env.note(format.extremum(a, b, true)),
+        let is_greatest = fields.funct6() == 0x07;
+        match fields.funct6() {
+            0x05 | 0x07 => by_format!(self, N, format => self.reduce::<N, N>(fields, |a, b| {
+                env.note(format.extremum(a, b, is_greatest))
+            })),
             // In order, which is one of the orders that `vfredusum` may take, too.
-            _ => &|a, b| binary(format, FloatOperation::Add, a, b, env),
-        };
-        by_format!(self, N => self.reduce::<N, N>(fields, compute));
+            _ => by_format!(self, N, format => self.reduce::<N, N>(fields, |a, b| {
+                binary(format, FloatOperation::Add, a, b, env)
+            })),
+        }
         Ok(())
     }
 

@@ -19,6 +19,7 @@ mod permutation;
 mod plain;
 mod reduction;
 mod registers;
+mod runs;
 mod unit;
 mod vtype;
 mod width;
@@ -33,6 +34,21 @@ use crate::instruction::DISCARD;
 use integer::UNKNOWN;
 use unit::{Fields, Operand, ensure};
 use width::{by_width, signed};
+
+/// What a vector instruction does: it configures the unit, loads or stores, or computes.
+pub(crate) const CONFIGURES: u8 = 0;
+pub(crate) const ACCESSES: u8 = 1;
+pub(crate) const OPERATES: u8 = 2;
+
+/// Returns which of them an instruction with one of the opcodes of vectors does.
+pub(crate) fn kind_of(bits: u32) -> u8 {
+    let fields = Fields(bits);
+    match (fields.get(6, 0), fields.funct3()) {
+        (0x57, 7) => CONFIGURES,
+        (0x57, _) => OPERATES,
+        _ => ACCESSES,
+    }
+}
 
 const NO_CONFIGURATION: &str = "`vtype` is illegal: no `vsetvli` has configured the unit";
 
@@ -55,26 +71,29 @@ impl Scalars<'_> {
 }
 
 impl VectorUnit {
-    /// Executes an instruction with one of the opcodes of vectors.
+    /// Executes an instruction with one of the opcodes of vectors, which is of this kind.
     ///
     /// # Errors
     /// It is illegal, or an access raised an exception; elements before the one at fault have
     /// been loaded or stored then, and `vstart` says where to go on.
-    pub(crate) fn execute(
+    #[inline(always)]
+    pub(crate) fn execute<const KIND: u8>(
         &mut self,
         bits: u32,
         scalars: &mut Scalars<'_>,
         memory: &mut impl VectorMemory,
     ) -> Executed {
         let fields = Fields(bits);
-        if fields.get(6, 0) != 0x57 {
-            self.access(fields, &scalars.x[..], memory)?;
-        } else if fields.funct3() == 7 {
-            let vl = self.configure(fields, &scalars.x[..]).ok_or(UNKNOWN)?;
-            scalars.set(fields.vd(), vl);
-        } else {
-            ensure(self.vtype.is_legal(), NO_CONFIGURATION)?;
-            self.operate(fields, scalars)?;
+        match KIND {
+            ACCESSES => self.access(fields, &scalars.x[..], memory)?,
+            CONFIGURES => {
+                let vl = self.configure(fields, &scalars.x[..]).ok_or(UNKNOWN)?;
+                scalars.set(fields.vd(), vl);
+            }
+            _ => {
+                ensure(self.vtype.is_legal(), NO_CONFIGURATION)?;
+                self.operate(fields, scalars)?;
+            }
         }
         self.vstart = 0;
         Ok(())

@@ -323,7 +323,10 @@ impl VectorUnit {
             let begin = vd * self.register_bytes;
             let end = begin + (self.register_bytes << group.max(0));
             let end = end.min(self.registers.len());
-            self.registers[(begin + self.vl * N).min(end)..end].fill(0xff);
+            let tail = begin + self.vl * N;
+            if tail < end {
+                self.registers[tail..end].fill(0xff);
+            }
         }
     }
 
