@@ -159,9 +159,23 @@ impl Device {
         }
         let shared = self.shared.clone();
         self.meet(Meeting::End, Vec::new(), &shared)?;
+        // What runs after the kernel waits for both.
+        self.wait_for_other(Engine::Gpsimd, &shared)?;
         if let Some(link) = &mut self.link {
             link.is_running = false;
         }
+        Ok(())
+    }
+
+    /// Adds that an engine waits for the other core, before anything more is done to `tensors`.
+    fn wait_for_other(&mut self, engine: Engine, tensors: &[Shared]) -> Outcome<()> {
+        let mut one = Instruction::new(Operation::Barrier, Choice::Fixed(engine), self.line);
+        for tensor in tensors {
+            let region = self.region(&View::whole(tensor));
+            one.reads.push(region);
+            one.writes.push(region);
+        }
+        self.emit(one)?;
         Ok(())
     }
 
@@ -309,11 +323,7 @@ pub(super) fn core_barrier(device: &mut Device, bound: &mut Bound) -> Outcome<Va
     };
     let storage = Rc::clone(&data.storage);
     device.meet(Meeting::Barrier(place), Vec::new(), &[Rc::clone(&storage)])?;
-    let mut one = Instruction::new(Operation::Barrier, Choice::Fixed(engine), device.line);
-    let region = device.region(&View::whole(&storage));
-    one.reads.push(region);
-    one.writes.push(region);
-    device.emit(one)?;
+    device.wait_for_other(engine, &[storage])?;
     Ok(Value::None)
 }
 

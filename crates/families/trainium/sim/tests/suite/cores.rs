@@ -213,3 +213,29 @@ fn a_core_that_waits_pays_for_the_work_of_the_other() {
         "{none} {first} {second} {both}"
     );
 }
+
+#[test]
+fn a_second_kernel_waits_for_both_cores_of_the_first() {
+    let chain = "    for i in range(200):\n      nisa.activation(dst=x, data=x, op=nl.tanh)\n";
+    let kernel = |name: &str, busy: u8| {
+        format!(
+            "@nki.jit\ndef {name}(a):\n  p = nl.program_id(0)\n  o = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  x = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n  {OWN_HALF}  if p == {busy}:\n{chain}  nisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=x)\n  return o\n"
+        )
+    };
+    let latency = |first: u8, second: u8| {
+        let source = format!(
+            "{START}{}{}def solution(a):\n  return second[2](first[2](a))\n",
+            kernel("first", first),
+            kernel("second", second)
+        );
+        let found = run(&source, "a:f32[8,8]").unwrap_or_else(|it| panic!("{it}\n{source}"));
+        let machine = Machine::built_in("trn2").unwrap();
+        let cores = time_cores(&found, &machine, Passes::of(&found));
+        cores.into_slowest().latency_ns
+    };
+    let (none, one, other) = (latency(2, 2), latency(0, 2), latency(0, 1));
+    assert!(
+        (other - none - 2.0 * (one - none)).abs() < 0.02 * (other - none),
+        "{none} {one} {other}"
+    );
+}
