@@ -1,18 +1,21 @@
 //! From the text of a kernel to PTX, and to the program that writes down what its host part
 //! asks for.
 
+mod host;
+
 use crate::dialect::{
     BOTH, DEVICE, Dialect, HEADER, compiler, device_compiler, folder_in, unusable, write,
 };
 use crate::requests::Recording;
 use autocomp_catalog::Problem;
-use autocomp_core::{Diagnostic, Severity, Stage};
+use autocomp_core::Diagnostic;
 use autocomp_cuda_sim::decode::{RANGE, buffer_address};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
-use std::collections::BTreeMap;
+pub(crate) use host::CALLED_AGAIN;
+use host::{calls, host_error, host_failure, keeps_state, names_of};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -193,7 +196,7 @@ impl KernelCompiler {
         if !report.succeeded() {
             return self.blamed(&self.plain, &report, folder, source).map(Err);
         }
-        let recording = self.record(folder)?;
+        let recording = self.record(folder, source)?;
         Ok(recording
             .map(|recording| Compiled {
                 ptx: String::from_utf8_lossy(&ptx).into_owned(),
@@ -232,8 +235,12 @@ impl KernelCompiler {
         self.plain.link(&policy, inputs, "host")
     }
 
-    /// Runs the host part, twice: it must want the same.
-    fn record(&self, folder: &Path) -> Result<Result<Recording, Box<Diagnostic>>, EvalError> {
+    /// Runs the host part, twice: it must want the same, in both calls that each run makes.
+    fn record(
+        &self,
+        folder: &Path,
+        source: &str,
+    ) -> Result<Result<Recording, Box<Diagnostic>>, EvalError> {
         let program = folder.join("host");
         let names = names_of(&program)?;
         let mut texts = Vec::new();
@@ -273,85 +280,17 @@ impl KernelCompiler {
                 Some("let nothing in `solution` depend on time or on what memory holds".into());
             return Ok(Err(Box::new(found)));
         }
-        Ok(Recording::parse(first, &names)
+        let (call, again) = calls(first);
+        if let Some(again) = again
+            && again != call
+        {
+            let changed = again.lines().find_map(|it| it.strip_prefix("changed "));
+            let changed = changed.and_then(|it| it.parse::<u64>().ok());
+            let name = changed.and_then(|it| names.range(..=it).next_back());
+            return Ok(Err(Box::new(keeps_state(source, name.map(|it| &**it.1)))));
+        }
+        Ok(Recording::parse(call, &names)
             .map_err(|message| Box::new(host_error("host-part", &message))))
-    }
-}
-
-/// Returns the names of kernels by the addresses of the functions that stand for them, and those
-/// of variables.
-fn names_of(program: &Path) -> Result<BTreeMap<u64, String>, EvalError> {
-    use object::{Object, ObjectSymbol, SymbolKind};
-    let bytes = fs::read(program).map_err(|error| unusable(program, &error))?;
-    let file = object::File::parse(&*bytes).map_err(|error| {
-        EvalError::Fault(format!(
-            "the program of the host part cannot be read: {error}"
-        ))
-    })?;
-    let names = file.symbols().filter_map(|symbol| {
-        let name = symbol.name().ok()?;
-        let name = match symbol.kind() {
-            SymbolKind::Data => name.to_owned(),
-            _ => kernel_name(name)?,
-        };
-        Some((symbol.address(), name))
-    });
-    Ok(names.collect())
-}
-
-/// Returns the kernel that the function `name` stands for: `_Z17__device_stub__addPf` for
-/// `_Z3addPf`.
-fn kernel_name(name: &str) -> Option<String> {
-    const MARK: &str = "__device_stub__";
-    let at = name.find(MARK)?;
-    let before = &name[..at];
-    let digits = before.len()
-        - before
-            .trim_end_matches(|it: char| it.is_ascii_digit())
-            .len();
-    if digits == 0 {
-        // A function with C linkage.
-        return Some(name.replacen(MARK, "", 1));
-    }
-    let (head, length) = before.split_at(before.len() - digits);
-    let length = length.parse::<usize>().ok()?.checked_sub(MARK.len())?;
-    Some(format!("{head}{length}{}", &name[at + MARK.len()..]))
-}
-
-fn host_failure(report: &SandboxReport) -> Diagnostic {
-    use autocomp_sandbox::Exit;
-    if report.timed_out || matches!(report.exit, Exit::Signal(24 | 9)) {
-        return host_error("host-part-endless", "the host part does not end");
-    }
-    let mut found = match report.exit {
-        Exit::Signal(11 | 7) => host_error(
-            "host-part-crashed",
-            "the host part reads or writes memory that it does not have: buffers lie on the device, their contents are not there for `solution`",
-        ),
-        Exit::Signal(signal) => host_error(
-            "host-part-crashed",
-            &format!("signal {signal} ends the host part"),
-        ),
-        Exit::Code(code) => host_error(
-            "host-part-crashed",
-            &format!("the host part ends with the code {code}"),
-        ),
-    };
-    found.remedy = Some(
-        "let `solution` compute sizes, ask for memory and launch kernels, nothing else".into(),
-    );
-    found
-}
-
-fn host_error(code: &str, message: &str) -> Diagnostic {
-    Diagnostic {
-        stage: Stage::Test,
-        severity: Severity::Error,
-        code: code.to_owned(),
-        message: message.to_owned(),
-        location: None,
-        notes: Vec::new(),
-        remedy: None,
     }
 }
 

@@ -60,6 +60,8 @@ pub(crate) const BOTH: &[&str] = &[
     "-fno-rtti",
     "-fno-threadsafe-statics",
     "-Wno-everything",
+    // What a kernel does is not decided by the second of its build.
+    "-Werror=date-time",
 ];
 /// Flags of the half that runs on a GPU.
 pub(crate) const DEVICE: &[&str] = &[

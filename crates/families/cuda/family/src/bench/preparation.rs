@@ -1,7 +1,7 @@
 //! From the text of a kernel to what can be run.
 
 use super::CudaBench;
-use crate::compiler::{Compiled, KERNEL_FILE};
+use crate::compiler::{CALLED_AGAIN, Compiled, KERNEL_FILE};
 use crate::device::Program;
 use crate::requests::{Recording, Request};
 use autocomp_c::MAX_SOURCE_BYTES;
@@ -53,11 +53,10 @@ impl CudaBench {
         let Compiled { ptx, recording } = match self.compiler.compile(source)? {
             Ok(compiled) => compiled,
             Err(found) => {
-                let is_run = found.first().is_some_and(|it| it.stage == Stage::Test);
-                let outcome = if is_run {
-                    Outcome::Crashed
-                } else {
-                    Outcome::BuildFailed
+                let outcome = match found.first() {
+                    Some(it) if it.code == CALLED_AGAIN => Outcome::Wrong,
+                    Some(it) if it.stage == Stage::Test => Outcome::Crashed,
+                    _ => Outcome::BuildFailed,
                 };
                 return failed(outcome, found);
             }

@@ -3,7 +3,7 @@
 use super::preparation::Ready;
 use super::preparation::plain_error;
 use super::{CudaBench, MOST_STEPS};
-use crate::compiler::KERNEL_FILE;
+use crate::compiler::{CALLED_AGAIN, KERNEL_FILE};
 use crate::diagnosis::diagnose;
 use crate::requests::Request;
 use autocomp_catalog::Problem;
@@ -148,7 +148,7 @@ impl CudaBench {
                 (Outcome::Wrong, found)
             }
         };
-        found.code = "differs-when-called-again".into();
+        found.code = CALLED_AGAIN.into();
         found.message = format!(
             "the second call goes wrong, with the variables of the module as the first call has left them: {}",
             found.message
@@ -156,6 +156,41 @@ impl CudaBench {
         found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
         found.notes.insert(0, format!("input set: {}", case.name));
         Some(Verdict::failed(outcome, vec![found]))
+    }
+
+    /// Calls a kernel that is right once more on the same inputs, with the variables of the module as
+    /// the first call has left them, if that changed any: they must be left so again, for then
+    /// every further call does the same.
+    fn settle(
+        &self,
+        ready: &Ready,
+        case: &Case,
+        seed: Seed,
+        after: &DeviceMemory,
+    ) -> Option<Verdict> {
+        let mut memory = self.memory(ready, case, seed);
+        if !memory.take_variables(after) {
+            return None;
+        }
+        let how = How {
+            order: Order::Forward,
+            is_watched: false,
+            most_steps: MOST_STEPS,
+        };
+        // What goes wrong in this call, the one with other inputs tells.
+        self.call(ready, &mut memory, how).ok()?;
+        if !memory.take_variables(after) {
+            return None;
+        }
+        let mut found = plain_error(
+            CALLED_AGAIN,
+            format!(
+                "the second call leaves other values in variables of the module than the first, on the same inputs; what a later call does cannot be known (input set: {})",
+                case.name
+            ),
+        );
+        found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
+        Some(Verdict::failed(Outcome::Wrong, vec![found]))
     }
 
     /// Returns what buffers hold before a call.
@@ -262,6 +297,11 @@ impl CudaBench {
                     }
                     _ => {}
                 }
+            }
+            if let (0, Some(first)) = (number, &first)
+                && let Some(verdict) = self.settle(ready, case, seed, first)
+            {
+                return Ok(Err(verdict));
             }
             n_sets = number + 1;
         }

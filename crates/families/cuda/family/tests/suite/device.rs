@@ -58,7 +58,7 @@ fn kernel(name: &str) -> String {
     // The variable of the module, what the kernel does with it, and what the host function puts
     // there.
     let (variable, counts, put) = match name {
-        "add_counted" => ("__device__ int turns;", "if (i == 0) turns++;", ""),
+        "add_counted" => ("__device__ int turns;", "if (i == 0) turns = 1;", ""),
         "add_put" => (
             "__device__ int turns;",
             "if (turns != 7) return;",

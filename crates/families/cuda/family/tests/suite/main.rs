@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod benches;
+mod calls;
 mod cheats;
 mod defects;
 mod device;

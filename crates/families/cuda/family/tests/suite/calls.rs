@@ -1,0 +1,94 @@
+//! Calls after the first one.
+
+use crate::benches::verdict;
+use crate::cheats::{ADD, RIGHT, of};
+use autocomp_core::Outcome;
+
+#[test]
+fn variables_of_the_module_hold_over_calls() {
+    let front = "__device__ int calls;
+__global__ void add_once(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) z[i] = x[i] + y[i] + calls;
+}
+__global__ void count() { calls CHANGE; }";
+    let host = "add_once<<<(N + 255) / 256, 256>>>(X, Y, Z); count<<<1, 1>>>();";
+    let (outcome, code) = of(&front.replace("CHANGE", "+= 1"), host);
+    assert_eq!(
+        (outcome, code.as_str()),
+        (Outcome::Wrong, "differs-when-called-again")
+    );
+    assert_eq!(of(&front.replace("CHANGE", "= 0"), host).0, Outcome::Ok);
+}
+
+/// Nothing is kept from call to call that a later one may go by.
+#[test]
+fn every_call_does_the_same() {
+    use Outcome::{BuildFailed, Ok, Wrong};
+    let again = "differs-when-called-again";
+    let more = |condition: &str| {
+        format!(
+            "__device__ int calls;
+__global__ void count(float* z) {{ if ({condition}) z[0] += 1; calls CHANGE; }}"
+        )
+    };
+    let counted = format!("{RIGHT} count<<<1, 1>>>(Z);");
+    let cases = [
+        (
+            "static int n;",
+            format!("if (n++ > 0) return; {RIGHT}"),
+            Wrong,
+            again,
+        ),
+        (
+            "",
+            format!("static int n; if (n == 2) return; n++; {RIGHT}"),
+            Wrong,
+            again,
+        ),
+        (
+            "static long n[3] = {1};",
+            format!("n[0] *= 3; if (n[0] == 81) return; {RIGHT}"),
+            Wrong,
+            again,
+        ),
+        ("static int n;", format!("n = 5; {RIGHT}"), Ok, ""),
+        (
+            "static float* kept;",
+            format!("cudaMalloc(&kept, 4); {RIGHT}"),
+            Ok,
+            "",
+        ),
+        (
+            &more("calls == 2").replace("CHANGE", "+= 1"),
+            counted.clone(),
+            Wrong,
+            again,
+        ),
+        (
+            &more("calls == 2").replace("CHANGE", "= 1"),
+            counted.clone(),
+            Ok,
+            "",
+        ),
+        (
+            "__device__ int of() { return __TIME__[7] & 1; }",
+            RIGHT.to_owned(),
+            BuildFailed,
+            "compile-error",
+        ),
+    ];
+    for (front, host, outcome, code) in cases {
+        assert_eq!(of(front, &host), (outcome, code.into()), "{front} {host}");
+    }
+    let source = "
+__global__ void add(const float* x, const float* y, float* z) {}
+void solution(const float* X, const float* Y, float* Z) {
+  static int turn;
+  if (turn++) return;
+  add<<<1, 1>>>(X, Y, Z);
+}
+";
+    let (_, code, line) = verdict(ADD, source);
+    assert_eq!((code.as_str(), line.as_str()), (again, "static int turn;"));
+}
