@@ -12,9 +12,7 @@ const ARGUMENT_REGISTERS: usize = 8;
 
 impl<P: Platform> Bench for KernelEvaluator<P> {
     fn doubts(&self) -> Result<Vec<String>, EvalError> {
-        let mut found = doubts::trivial_outputs(self.problem(), self.known_cases()?);
-        found.extend(doubts::too_little_work(self.problem()));
-        Ok(found)
+        Ok(doubts::of_problem(self.problem(), self.known_cases()?))
     }
 
     fn facts(&self) -> BenchFacts {

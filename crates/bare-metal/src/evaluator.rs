@@ -257,14 +257,12 @@ impl<P: Platform> KernelEvaluator<P> {
         all.into_iter().map(|case| case.get().cloned()).collect()
     }
 
-    /// Draws an input set that no kernel has been given, of those that are drawn anew if there
-    /// are any, with right answers.
+    /// Draws an input set of timed calls that no kernel has been given, with right answers.
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare).
     pub fn drawn_case(&self, seed: Seed) -> Result<Case, EvalError> {
-        let sets = &self.problem.input_sets;
-        let set = sets.iter().find(|set| set.fresh).or(sets.last());
+        let set = self.problem.timed_set();
         let drawn = self
             .oracle()
             .cases(set.map_or(&[], std::slice::from_ref), seed, false)?;

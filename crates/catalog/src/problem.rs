@@ -244,6 +244,12 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Returns the input set of timed calls: the last one.
+    #[must_use]
+    pub fn timed_set(&self) -> Option<&InputSet> {
+        self.input_sets.last()
+    }
+
     /// Returns a known kernel.
     ///
     /// # Errors

@@ -5,7 +5,17 @@ use crate::comparison::are_right;
 use crate::evaluator::EvalError;
 use crate::inputs::Case;
 use autocomp_catalog::{Buffer, Problem, Role};
-use autocomp_core::Cost;
+use autocomp_core::{Cost, Seed};
+
+/// Returns a sentence for everything that is doubtful in a problem: in its tests by `cases`,
+/// whose right answers are known, in its `work`, and in its timed calls.
+#[must_use]
+pub fn of_problem(problem: &Problem, cases: &[Case]) -> Vec<String> {
+    let mut found = trivial_outputs(problem, cases);
+    found.extend(too_little_work(problem));
+    found.extend(one_timed_input(problem));
+    found
+}
 
 /// Returns a sentence for each trivial output that would be right on all of `cases`, whose
 /// right answers are known: a kernel that computes nothing would pass.
@@ -120,6 +130,21 @@ pub fn too_little_work(problem: &Problem) -> Option<String> {
         format!(
             "`work.bytes` in problem.toml of {} is {bytes}, but each buffer once is {least}: floor and percentage of peak are too low",
             problem.name
+        )
+    })
+}
+
+/// Returns a sentence if all timed calls get the same values: then a kernel that keeps its
+/// answers from call to call is right, and costs next to nothing.
+#[must_use]
+pub fn one_timed_input(problem: &Problem) -> Option<String> {
+    let set = problem.timed_set()?;
+    let [one, other] = [0, 1].map(|seed| Case::draw(problem, set, Seed(seed)));
+    let is_read = problem.buffers.iter().any(Buffer::is_read);
+    (is_read && one.before == other.before).then(|| {
+        format!(
+            "all timed calls of {} get the same values, those of input set `{}`: a kernel that keeps answers from call to call passes its tests; let the last set be one that is drawn",
+            problem.name, set.name
         )
     })
 }

@@ -1,10 +1,13 @@
 //! Which tests of a problem let pass what computes nothing.
 
-use autocomp_catalog::{Buffer, Catalog, DataType, Problem, Role, Tolerance};
+use autocomp_catalog::{Buffer, Catalog, DataType, InputSet, Problem, Role, Tolerance};
 use autocomp_core::Cost;
 use autocomp_eval::EvalError;
-use autocomp_eval::doubts::{Refutation, WorkField, too_little_work, trivial_outputs};
+use autocomp_eval::doubts::{
+    Refutation, WorkField, one_timed_input, too_little_work, trivial_outputs,
+};
 use autocomp_eval::inputs::Case;
+use serde_json::json;
 
 fn buffer(name: &str, role: Role) -> Buffer {
     Buffer {
@@ -95,11 +98,29 @@ fn less_work_than_the_buffers_have_is_told() {
 }
 
 #[test]
-fn built_in_problems_say_no_less_than_their_buffers_have() {
+fn timed_calls_that_are_all_alike_are_told() {
+    let mut problem = problem(Tolerance::Exact {}, Role::Output);
+    let set = |name: &str, fill: serde_json::Value| -> InputSet {
+        serde_json::from_value(json!({ "name": name, "fill": { "x": fill } })).expect("a set")
+    };
+    let drawn = set("drawn", json!({ "kind": "uniform", "low": -8, "high": 8 }));
+    let fixed = set("fixed", json!({ "kind": "constant", "value": 1.0 }));
+    problem.input_sets = vec![fixed.clone(), drawn.clone()];
+    assert_eq!(one_timed_input(&problem), None);
+    problem.input_sets = vec![drawn, fixed];
+    let told = one_timed_input(&problem).expect("a doubt");
+    assert!(told.contains("input set `fixed`"), "{told}");
+    problem.buffers.remove(0);
+    assert_eq!(one_timed_input(&problem), None);
+}
+
+#[test]
+fn built_in_problems_are_not_doubtful() {
     let catalog = Catalog::built_in().expect("built-in data");
     for name in catalog.problem_names() {
         let problem = catalog.problem(name).expect("the problem");
         assert_eq!(too_little_work(&problem), None);
+        assert_eq!(one_timed_input(&problem), None);
     }
 }
 

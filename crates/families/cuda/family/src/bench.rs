@@ -219,9 +219,7 @@ impl Bench for CudaBench {
         let cases = self.reference.cases("", self.seed)?;
         let cases = cases.map(|case| Ok((*case?).clone()));
         let cases: Vec<Case> = cases.collect::<Result<_, EvalError>>()?;
-        let mut found = doubts::trivial_outputs(&self.problem, &cases);
-        found.extend(doubts::too_little_work(&self.problem));
-        Ok(found)
+        Ok(doubts::of_problem(&self.problem, &cases))
     }
 
     fn facts(&self) -> BenchFacts {

@@ -119,12 +119,12 @@ impl HostBench {
     }
 }
 
-/// Draws the inputs of timed calls: of the first input set, no two alike, as
+/// Draws the inputs of timed calls: of the problem's set of those, no two alike, as
 /// many as one measurement may need and one to warm up.
 fn timed_cases(problem: &Problem, seed: Seed) -> Vec<Case> {
     let bytes: usize = problem.buffers.iter().map(Buffer::bytes).sum();
     let count = (TIMED_BYTES / bytes.max(1)).clamp(2, MOST_CALLS + 1);
-    problem.input_sets.first().map_or_else(Vec::new, |set| {
+    problem.timed_set().map_or_else(Vec::new, |set| {
         (0..count)
             .map(|idx| drawn(problem, set, seed.derive(&format!("timed {idx}"))))
             .collect()

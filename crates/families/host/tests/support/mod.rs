@@ -29,14 +29,14 @@ buffer = [
   { name = "y", dtype = "float32", shape = [3000], role = "output" },
 ]
 [[input_set]]
-name = "real"
-fill.x = { kind = "real", low = -1.0, high = 1.0 }
-[[input_set]]
 name = "whole"
 fill.x = { kind = "uniform", low = -8, high = 8 }
 [[input_set]]
 name = "ones"
 fill.x = { kind = "constant", value = 1.0 }
+[[input_set]]
+name = "real"
+fill.x = { kind = "real", low = -1.0, high = 1.0 }
 "#;
 
 const REFERENCE: &str = "void solution(float x[3000], float y[3000]) {

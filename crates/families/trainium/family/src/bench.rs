@@ -433,9 +433,7 @@ impl Bench for TrainiumBench {
         // Fresh sets, too: those that a kernel without a text gets.
         let cases = self.cases("")?.map(|case| Ok((*case?).clone()));
         let cases: Vec<Case> = cases.collect::<Result<_, EvalError>>()?;
-        let mut found = doubts::trivial_outputs(&self.problem, &cases);
-        found.extend(doubts::too_little_work(&self.problem));
-        Ok(found)
+        Ok(doubts::of_problem(&self.problem, &cases))
     }
 
     fn facts(&self) -> BenchFacts {

@@ -75,7 +75,7 @@ pub fn answered(
     program: &Program,
     seed: Seed,
 ) -> Result<Case, String> {
-    let set = problem.input_sets.first().ok_or("no input set")?;
+    let set = problem.timed_set().ok_or("no input set")?;
     let mut case = Case::draw(problem, set, seed);
     let contents = case.clone().poisoned(problem, seed).before;
     let contents: Vec<Vec<u8>> = contents

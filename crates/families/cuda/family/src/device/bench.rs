@@ -215,8 +215,7 @@ impl DeviceBench {
         let tested: Vec<Arc<Case>> = reference
             .cases(source, self.simulated.seed())?
             .collect::<Result<_, _>>()?;
-        let sets = &self.simulated.problem().input_sets;
-        let set = sets.iter().find(|set| set.fresh).or(sets.last());
+        let set = self.simulated.problem().timed_set();
         let mut timed = Vec::new();
         for number in 0..TIMED_CASES {
             let seed = own.derive(&format!("timed {number}"));
