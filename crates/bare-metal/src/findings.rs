@@ -314,6 +314,21 @@ pub fn does_less(timed: u64, alone: u64) -> Diagnostic {
     found
 }
 
+/// Returns the diagnostic for a kernel that has changed so many bytes of its static data in a
+/// call that was like the one before.
+pub fn still_changes(bytes: usize) -> Diagnostic {
+    let mut found = diagnostic(
+        "state-between-calls",
+        format!(
+            "the third call in the same program changes {bytes} bytes of static data, though the second had the same inputs: what later calls do may depend on how many there were"
+        ),
+    );
+    found.remedy = Some(
+        "let static data hold only what a call computes from its inputs, and count no calls".into(),
+    );
+    found
+}
+
 /// Returns the diagnostic for an input that the kernel changed.
 pub fn input_changed(
     buffer: &Buffer,

@@ -278,6 +278,16 @@ impl<'a, P: Platform> Session<'a, P> {
         self.machine.memory()
     }
 
+    /// Returns the static data that the program may write.
+    pub fn variables(&mut self) -> &[u8] {
+        let (start, end) = (self.program.variables, self.program.data_end);
+        let bytes = end.saturating_sub(start) as usize;
+        self.machine
+            .memory()
+            .host(start, bytes)
+            .expect("a program's data lie in memory")
+    }
+
     /// Returns the content of a buffer.
     pub fn content(&mut self, idx: usize) -> &[u8] {
         let bytes = self.problem.buffers[idx].bytes();

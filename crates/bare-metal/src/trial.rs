@@ -186,6 +186,10 @@ impl<'a, P: Platform> Trial<'a, P> {
         if !session.core_stands_alone() {
             apart.give_up();
         }
+        let called = match called {
+            Called::Failed(_) => called,
+            _ => self.call_alike(&mut session, case, seed)?,
+        };
         let Called::Failed(mut verdict) = called else {
             let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
             return match exact {
@@ -198,6 +202,33 @@ impl<'a, P: Platform> Trial<'a, P> {
         }
         verdict.mark_state();
         Ok(Some(verdict))
+    }
+
+    /// Makes the last call of a session once more, with the same inputs, if the program has
+    /// data that it may write. Whoever computes from inputs alone leaves there what the call
+    /// before has left; a program that counts its calls may be wrong in any later one.
+    fn call_alike(
+        &self,
+        session: &mut Session<'a, P>,
+        case: &Case,
+        seed: Seed,
+    ) -> Result<Called, EvalError> {
+        let left = session.variables().to_vec();
+        if left.is_empty() {
+            return Ok(Called::Abandoned);
+        }
+        session.place(case, seed)?;
+        let called = self.call(session, case, seed, Watch::default())?;
+        let changed = session.variables().iter().zip(&left);
+        let changed = changed.filter(|(now, before)| now != before).count();
+        Ok(match called {
+            Called::Right(_) if 0 < changed => {
+                let mut found = findings::still_changes(changed);
+                found.notes.push(format!("with input set {}", case.name));
+                Called::Failed(Verdict::failed(Outcome::Wrong, vec![found]))
+            }
+            called => called,
+        })
     }
 
     /// Runs one case in a machine of its own. Returns no verdict if it is right, and the

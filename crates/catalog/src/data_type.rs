@@ -129,6 +129,20 @@ impl DataType {
         }
     }
 
+    /// Returns the least and the greatest finite value.
+    #[must_use]
+    pub fn range(self) -> (f64, f64) {
+        let most = match self {
+            Self::Float8E4M3 => 240.0,
+            Self::Float8E4M3Fn => 448.0,
+            Self::Float8E5M2 => 57_344.0,
+            Self::Float16 => f16::MAX.to_f64(),
+            Self::BFloat16 => bf16::MAX.to_f64(),
+            _ => f64::from(f32::MAX),
+        };
+        self.limits().unwrap_or((-most, most))
+    }
+
     /// Returns an element as a number, exactly; not-a-number if `bytes` is not
     /// as long as an element.
     #[must_use]

@@ -158,10 +158,12 @@ impl Distribution {
             .copied()
             .unwrap_or(1)
             .max(1);
+        let (least, most) = buffer.dtype.range();
         let mut bytes = Vec::with_capacity(elements * width);
         for idx in 0..elements as u64 {
             let place = (idx, idx / columns % rows, idx % columns);
-            buffer.dtype.push(self.value(place, &mut seed), &mut bytes);
+            let value = self.value(place, &mut seed).clamp(least, most);
+            buffer.dtype.push(value, &mut bytes);
         }
         bytes
     }

@@ -51,6 +51,19 @@ impl Case {
         self
     }
 
+    /// Fills outputs whose right content is known with what is nowhere right.
+    #[must_use]
+    pub fn with_filled_outputs(mut self) -> Self {
+        for (before, after) in self.before.iter_mut().zip(&self.after) {
+            if let (None, Some(right)) = (&before, after) {
+                let mut bytes = vec![0; right.len()];
+                poison_output(&mut bytes, right, Seed(0));
+                *before = Some(bytes);
+            }
+        }
+        self
+    }
+
     /// Returns the case that follows from this one by permuting indices along
     /// the axes of the problem: new inputs whose right outputs are known
     /// without computing them.

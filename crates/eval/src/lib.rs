@@ -24,6 +24,7 @@ pub mod isolation;
 pub mod profile;
 mod settings;
 pub mod simulator;
+pub mod symmetry;
 pub mod text;
 mod thread_count;
 mod tier_clock;

@@ -12,6 +12,7 @@ use autocomp_catalog::{InputSet, Problem, ReferenceLanguage, Role};
 use autocomp_core::{ContentHash, Seed};
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
+use autocomp_eval::symmetry::{self, Answer};
 use autocomp_toolchain::Toolchain;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +53,53 @@ impl Oracle {
                 cache_folder,
             )?),
         })
+    }
+}
+
+impl Oracle {
+    /// Checks that the axes of `problem` are symmetries, by the first of `cases`, which have
+    /// their answers.
+    ///
+    /// # Errors
+    /// [`EvalError::Input`] if they are not, or it does not return.
+    pub fn check_axes<'c>(
+        &self,
+        problem: &Problem,
+        settings: WorkerSettings,
+        cases: impl IntoIterator<Item = &'c Case>,
+    ) -> Result<(), EvalError> {
+        let Some(case) = cases.into_iter().next() else {
+            return Ok(());
+        };
+        symmetry::check(problem, case, 1, |case| self.left(problem, settings, case))
+    }
+
+    /// Returns what a call in a process of its own leaves in the buffers that are written.
+    fn left(
+        &self,
+        problem: &Problem,
+        settings: WorkerSettings,
+        case: &Case,
+    ) -> Result<Answer, EvalError> {
+        let program = match self {
+            Self::Program(program) => program,
+            Self::Script(script) => {
+                let mut answers = script.run(problem, &[case])?;
+                return answers
+                    .pop()
+                    .ok_or_else(|| EvalError::Fault("no answer".into()));
+            }
+        };
+        let mut calls = started(problem, program, settings)?;
+        calls.fill(0, case);
+        calls
+            .run(0..1, REFERENCE_TIME)
+            .map_err(|offence| unanswered(problem, &case.name, &offence))?;
+        let written = |idx: usize| calls.content(0, idx).to_vec();
+        let kept = problem.buffers.iter().enumerate();
+        Ok(kept
+            .map(|(idx, buffer)| buffer.is_written().then(|| written(idx)))
+            .collect())
     }
 }
 
@@ -211,6 +259,8 @@ pub struct Reference {
     settings: WorkerSettings,
     /// The cases of sets that are not fresh, with the seed that they were drawn by.
     fixed: Mutex<Option<(Seed, Vec<Arc<Case>>)>>,
+    /// Whether the axes of the problem are known to be symmetries.
+    are_axes_right: Mutex<bool>,
 }
 
 impl Reference {
@@ -264,6 +314,7 @@ impl Reference {
                 command_time: REFERENCE_TIME,
             },
             fixed: Mutex::default(),
+            are_axes_right: Mutex::default(),
         })
     }
 
@@ -287,27 +338,8 @@ impl Reference {
     ///
     /// # Errors
     /// [`EvalError::Input`] if it does not return.
-    pub fn answer(&self, case: &Case) -> Result<Vec<Option<Vec<u8>>>, EvalError> {
-        let program = match &self.oracle {
-            Oracle::Program(program) => program,
-            Oracle::Script(script) => {
-                let mut answers = script.run(&self.problem, &[case])?;
-                return answers
-                    .pop()
-                    .ok_or_else(|| EvalError::Fault("no answer".into()));
-            }
-        };
-        let buffers = &self.problem.buffers;
-        let mut calls = started(&self.problem, program, self.settings)?;
-        calls.fill(0, case);
-        calls
-            .run(0..1, REFERENCE_TIME)
-            .map_err(|offence| unanswered(&self.problem, &case.name, &offence))?;
-        let written = |idx: usize| calls.content(0, idx).to_vec();
-        let kept = buffers.iter().enumerate();
-        Ok(kept
-            .map(|(idx, buffer)| buffer.is_written().then(|| written(idx)))
-            .collect())
+    pub fn answer(&self, case: &Case) -> Result<Answer, EvalError> {
+        self.oracle.left(&self.problem, self.settings, case)
     }
 
     /// Draws the inputs of `set` and computes the right answers.
@@ -333,10 +365,27 @@ impl Reference {
         source: &str,
         seed: Seed,
     ) -> Result<impl Iterator<Item = Result<Arc<Case>, EvalError>>, EvalError> {
+        self.check_axes(seed)?;
         let own = seed.derive(&ContentHash::of(source.as_bytes()).to_string());
         let fresh = self.problem.input_sets.iter().filter(|set| set.fresh);
         let fresh = fresh.map(move |set| self.case(set, own).map(Arc::new));
         Ok(self.fixed(seed)?.into_iter().map(Ok).chain(fresh))
+    }
+
+    /// Checks once that the axes of the problem are symmetries of it.
+    fn check_axes(&self, seed: Seed) -> Result<(), EvalError> {
+        let mut are_right = self
+            .are_axes_right
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let set = self.problem.input_sets.first();
+        if let Some(set) = set.filter(|_| !*are_right && !self.problem.axes.is_empty()) {
+            let case = self.case(set, seed)?;
+            self.oracle
+                .check_axes(&self.problem, self.settings, [&case])?;
+        }
+        *are_right = true;
+        Ok(())
     }
 
     fn fixed(&self, seed: Seed) -> Result<Vec<Arc<Case>>, EvalError> {

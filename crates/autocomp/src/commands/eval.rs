@@ -10,6 +10,7 @@ use crate::queueing::QueueOptions;
 use crate::registry;
 use crate::run_errors::eval_error;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
+use autocomp_catalog::Problem;
 use autocomp_core::{
     CostObject, Diagnostic, Evaluation, Feedback, Language, Outcome, Ratio, SourceLocation,
     TierCost,
@@ -96,7 +97,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .evaluator
         .evaluate(&source)
         .map_err(|error| eval_error(&error))?;
-    if is_path(&arguments.kernel) {
+    if is_path(&problem, &arguments.kernel) {
         name_file(&mut evaluation, &arguments.kernel, language);
     }
     let wall_s = begun.elapsed().as_secs_f64();
@@ -170,22 +171,21 @@ fn name_file(evaluation: &mut Evaluation, path: &str, language: &dyn Language) {
     }
 }
 
-/// Returns whether a kernel is given as a file rather than by its name in the problem.
-fn is_path(kernel: &str) -> bool {
+/// Returns whether a kernel is given as a file rather than by its name in the problem, which
+/// comes first: no file that happens to lie here may take its place.
+fn is_path(problem: &Problem, kernel: &str) -> bool {
     let path = Path::new(kernel);
-    path.is_file() || path.extension().is_some() || kernel.contains('/')
+    !problem.kernels.contains_key(kernel)
+        && (path.is_file() || path.extension().is_some() || kernel.contains('/'))
 }
 
-/// Returns the source of a kernel given as a file or by its name in the problem.
-pub fn kernel_source(
-    problem: &autocomp_catalog::Problem,
-    kernel: &str,
-) -> Result<String, CliError> {
+/// Returns the source of a kernel given by its name in the problem or as a file.
+pub fn kernel_source(problem: &Problem, kernel: &str) -> Result<String, CliError> {
     if kernel == "-" {
         return read_kernel_from_input();
     }
     let path = PathBuf::from(kernel);
-    if is_path(kernel) {
+    if is_path(problem, kernel) {
         return read_kernel(&path);
     }
     problem.kernel(kernel).map(str::to_owned).map_err(|error| {

@@ -51,6 +51,17 @@ fn table(source: Source<'_>, buffer: &Buffer) -> Result<Vec<f64>, CatalogError> 
     let is_between = |c: char| c.is_whitespace() || matches!(c, ',' | ';');
     let dtype = buffer.dtype.name();
     let beginning = |word: &str| -> String { word.escape_debug().take(LONGEST).collect() };
+    let mut cells = source.text.split([',', ';']);
+    // Behind the last separator there may be nothing.
+    cells.next_back();
+    if let Some(empty) = cells.find(|cell| cell.trim().is_empty()) {
+        let start = empty.as_ptr() as usize - source.text.as_ptr() as usize;
+        return Err(source.error(
+            start..start + empty.len(),
+            "there is no number before this separator".to_owned(),
+            "write one number for each element, row by row",
+        ));
+    }
     let mut numbers = Vec::new();
     for word in source.text.split(is_between).filter(|it| !it.is_empty()) {
         let start = word.as_ptr() as usize - source.text.as_ptr() as usize;
@@ -66,16 +77,21 @@ fn table(source: Source<'_>, buffer: &Buffer) -> Result<Vec<f64>, CatalogError> 
                 );
             }
         };
-        if let Some((least, most)) = buffer.dtype.limits()
-            && !(least <= number && number <= most && number.fract() == 0.0)
-        {
+        let (least, most) = buffer.dtype.range();
+        let is_whole = buffer.dtype.limits().is_none() || number.fract() == 0.0;
+        if !(least <= number && number <= most && is_whole) {
             return error(
                 format!(
                     "`{}` is no {dtype}, which buffer `{}` holds",
                     beginning(word),
                     buffer.name
                 ),
-                "give whole numbers within the range of the type, or the buffer another type",
+                match buffer.dtype.limits() {
+                    Some(_) => {
+                        "give whole numbers within the range of the type, or the buffer another type"
+                    }
+                    None => "give numbers within the range of the type, or the buffer another type",
+                },
             );
         }
         if numbers.len() == buffer.elements() {

@@ -10,6 +10,7 @@ use super::{
     Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, ReferenceLanguage, Tolerance,
     Work,
 };
+use crate::distribution::Distribution;
 use crate::error::CatalogError;
 use crate::toml_text::Source;
 use crate::tree::Tree;
@@ -92,7 +93,15 @@ pub(crate) fn load(
     check_input_sets(source, &file.input_set, &buffers)?;
     let sets = file.input_set.iter_mut().map(Spanned::get_mut);
     let tables = read_tables(tree, texts, sets, &buffers)?;
+    // A kernel may hold the answers of all sets that are drawn once.
+    let sets = &mut file.input_set;
+    if sets.iter().all(|set| !set.get_ref().fresh)
+        && let Some(last) = sets.last_mut()
+    {
+        last.get_mut().fresh = true;
+    }
     let axes = axes(source, file.axis, &buffers)?;
+    check_views(source, &file.input_set, &buffers, &axes)?;
     let (signature, entry) = (file.signature.get_ref(), file.entry.get_ref());
     if let Some(message) = contradiction(signature, entry, &buffers) {
         return Err(source.error(
@@ -265,4 +274,44 @@ fn axes(
         });
     }
     Ok(axes)
+}
+
+/// Checks that indices which an axis permutes in a buffer are permuted in its views as well.
+fn check_views(
+    source: Source<'_>,
+    sets: &[Spanned<InputSet>],
+    buffers: &[Buffer],
+    axes: &[Axis],
+) -> Result<(), CatalogError> {
+    let axis_of = |buffer: usize, dimension: usize| {
+        let position = AxisPosition { buffer, dimension };
+        axes.iter().find(|axis| axis.of.contains(&position))
+    };
+    for set in sets {
+        for (name, fill) in &set.get_ref().fill {
+            let Distribution::View { of, axes } = fill else {
+                continue;
+            };
+            let place = |name: &str| buffers.iter().position(|buffer| buffer.name == name);
+            let (Some(to), Some(from)) = (place(name), place(of)) else {
+                continue;
+            };
+            for (dimension, along) in axes.iter().enumerate() {
+                let Ok(along) = usize::try_from(*along) else {
+                    continue;
+                };
+                let (one, other) = (axis_of(to, dimension), axis_of(from, along));
+                if one == other {
+                    continue;
+                }
+                let axis = one.or(other).map_or("", |axis| &axis.name);
+                return Err(source.error(
+                    set.span(),
+                    format!("the axis `{axis}` permutes one of `{name}.{dimension}` and `{of}.{along}`, which are the same indices in input set `{}`", set.get_ref().name),
+                    "let `of` of the axis name both, or leave the axis out",
+                ));
+            }
+        }
+    }
+    Ok(())
 }

@@ -42,6 +42,21 @@ fn widths_and_clamping() {
     assert_eq!(fill(DataType::Int8), [127]);
     assert_eq!(fill(DataType::Int32), i32::MAX.to_le_bytes());
     assert_eq!(fill(DataType::Float32), 1e12f32.to_le_bytes());
+    for dtype in [
+        DataType::Float8E4M3,
+        DataType::Float8E4M3Fn,
+        DataType::Float8E5M2,
+        DataType::Float16,
+        DataType::BFloat16,
+        DataType::Float32,
+    ] {
+        for value in [1e300, -1e300] {
+            let bytes = Distribution::Constant { value }.fill(&buffer(dtype, &[1]), Seed(0));
+            let (least, most) = dtype.range();
+            let end = if value < 0.0 { least } else { most };
+            assert_eq!(dtype.value(&bytes), end, "{dtype:?}");
+        }
+    }
 }
 
 #[test]

@@ -150,3 +150,13 @@ fn a_kernel_without_the_expected_function() {
     let ended = place.call(&["eval", &problem(), "--kernel", &kernel]);
     insta::assert_snapshot!(ended.transcript());
 }
+
+#[test]
+fn a_file_that_lies_here_does_not_take_the_place_of_the_problems_kernel() {
+    let place = Place::new();
+    place.file("baseline", "no kernel");
+    let ended = place.call(&["eval", &problem()]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stdout);
+    let ended = place.call(&["eval", &problem(), "--kernel", "./baseline"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stdout);
+}

@@ -133,6 +133,7 @@ fn what_is_said_about_broken_fills() {
         (table, "1 2 300"),
         (table, "1 2 0.5"),
         (table, "1 2 3"),
+        (table, "1,2,,4"),
         (table, &format!("{twelve}1")),
         (table, &format!("1 {}", "9".repeat(100_000))),
         (table, &format!("{}\u{1b}[31m", "1 ".repeat(11))),
@@ -165,4 +166,36 @@ fn what_is_said_about_broken_fills() {
     let error = load(&[("problem.toml", &missing), ("reference.c", KERNEL)]);
     let _ = writeln!(text, "== no file\n{}", error.expect_err("no file"));
     insta::assert_snapshot!(text);
+}
+
+#[test]
+fn an_axis_goes_through_views_or_round_them() {
+    let view = "{ kind = \"view\", of = \"A\", axes = [1, -1, 0] }";
+    let axis = |of: &str| with(&format!("{view}\n[[axis]]\nname = \"m\"\nof = [{of}]"), "");
+    assert!(axis("\"A.0\", \"B.2\", \"C.0\"").is_ok());
+    assert!(axis("\"B.1\"").is_ok());
+    for of in ["\"A.0\", \"C.0\"", "\"B.2\"", "\"A.0\", \"B.1\""] {
+        let error = axis(of).expect_err("no symmetry");
+        assert!(
+            error.contains("the axis `m` permutes one of `B.2` and `A.0`"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn the_last_set_is_fresh_if_none_is() {
+    let second = "{ kind = \"constant\", value = 1 }\n[[input_set]]\nname = \"two\"\nFRESHfill.A = { kind = \"constant\", value = 1 }\nfill.B = { kind = \"constant\", value = 1 }";
+    let fresh = |text: &str| -> Vec<bool> {
+        let problem = with(text, "").expect("sound");
+        problem.input_sets.iter().map(|set| set.fresh).collect()
+    };
+    assert_eq!(fresh(&second.replace("FRESH", "")), [false, true]);
+    let first = format!("{}\n[[input_set]]", second.replace("FRESH", "")).replacen(
+        "\n[[input_set]]\n",
+        "\nfresh = true\n[[input_set]]\n",
+        1,
+    );
+    let first = first.trim_end_matches("\n[[input_set]]").to_owned();
+    assert_eq!(fresh(&first), [true, false]);
 }

@@ -97,7 +97,9 @@ impl HostBench {
         let mut tests: Vec<Case> = sets
             .map(|set| drawn(problem, set, seed_of(set.fresh)))
             .collect();
-        answer(problem, &self.reference()?, self.worker, &mut tests)?;
+        let reference = self.reference()?;
+        answer(problem, &reference, self.worker, &mut tests)?;
+        reference.check_axes(problem, self.worker, &tests)?;
         Ok(tests)
     }
 

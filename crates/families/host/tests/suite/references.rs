@@ -83,3 +83,16 @@ fn a_reference_without_an_answer_is_told_with_file_and_remedy() {
         assert_eq!(is_kept, said.contains("contradicts itself"), "{said}");
     }
 }
+
+#[test]
+fn an_axis_that_is_none_is_refused() {
+    let problem = format!("{PROBLEM}[[axis]]\nname = \"i\"\nof = [\"x.0\", \"y.0\"]\n");
+    let reference = "void solution(float x[300], float y[300]) {
+  for (int i = 0; i < 300; i++) { y[i] = x[i] + i; }
+}";
+    let Some(bench) = support::bench_of(&problem, reference) else {
+        return;
+    };
+    let said = said(&bench);
+    assert!(said.contains("with the indices of the axis `i`"), "{said}");
+}
