@@ -206,6 +206,7 @@ impl TrainiumBench {
                 _ => Dialect::V2,
             }),
             generation: self.machine.generation,
+            cores: self.machine.cores,
             byte_limit: MOST_BYTES,
             work_limit: work,
             finds_unwritten,

@@ -66,6 +66,7 @@ pub(super) fn check(
         .collect();
     let options = Options {
         generation: machine.generation,
+        cores: machine.cores,
         functional: false,
         step_limit: STEPS,
         instruction_limit: INSTRUCTIONS,

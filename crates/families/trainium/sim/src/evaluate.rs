@@ -55,6 +55,8 @@ pub struct Options {
     pub dialect: Option<Dialect>,
     /// Generation of the core: 2 for trn1, 3 for trn2, 4 for trn3.
     pub generation: u8,
+    /// On how many cores a kernel may be launched: one or two.
+    pub cores: usize,
     /// Whether reads of memory that nothing has written are remarks (`unwritten-memory`): a second
     /// look at a kernel whose outputs come of such.
     pub finds_unwritten: bool,
@@ -77,6 +79,7 @@ impl Default for Options {
         Self {
             dialect: None,
             generation: 2,
+            cores: 2,
             finds_unwritten: false,
             functional: true,
             step_limit: 200_000_000,
@@ -220,6 +223,7 @@ fn run_core(
     device.instruction_limit = options.instruction_limit;
     device.work_limit = options.work_limit;
     device.link = link;
+    device.most_cores = options.cores;
     let mut interpreter = Interpreter::new(
         module,
         device,

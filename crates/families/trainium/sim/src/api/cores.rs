@@ -131,6 +131,12 @@ impl Device {
                 link.is_running = true;
                 Ok(Grid::of_core(2, link.rank as i64))
             }
+            ([2], None) if several && self.most_cores < 2 => Err(Failure::new(
+                FailureKind::Rejected,
+                "one-core",
+                "the kernel is launched on two cores, and this machine is one",
+                "launch it on one: `kernel(…)`; a machine file with `cores = 2` has two",
+            )),
             ([2], None) if several => {
                 self.asked_cores = Some(2);
                 Err(Failure::unsupported(

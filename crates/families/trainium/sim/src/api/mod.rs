@@ -167,6 +167,8 @@ pub(crate) struct Device {
     pub(crate) link: Option<Link>,
     /// The tensors in memory that the cores share, in the order in which they are made.
     shared: Vec<Shared>,
+    /// On how many cores it may be launched.
+    pub(crate) most_cores: usize,
     /// How many cores the kernel was launched on, where there was but one.
     pub(crate) asked_cores: Option<usize>,
     interfaces: &'static Interfaces,
@@ -233,6 +235,7 @@ impl Device {
             grid: Grid::default(),
             link: None,
             shared: Vec::new(),
+            most_cores: 1,
             asked_cores: None,
             interfaces: Interfaces::of(dialect),
             accumulators: vec![crate::tensor::storage::poison(); 128],

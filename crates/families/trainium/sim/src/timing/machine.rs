@@ -111,6 +111,9 @@ pub struct Machine {
     pub basis: String,
     /// Generation of the core: 2, 3 or 4.
     pub generation: u8,
+    /// On how many cores that share their main memory a kernel may be launched.
+    #[serde(default = "one_core")]
+    pub cores: usize,
     /// Nanoseconds of this file for one of the profiles that it is compared with. Every duration
     /// is divided by it and every rate multiplied when the file is read, so that latencies come
     /// out in nanoseconds of those profiles.
@@ -174,6 +177,10 @@ impl TransferRates {
 
 const fn one() -> f64 {
     1.0
+}
+
+const fn one_core() -> usize {
+    1
 }
 
 const fn backlog() -> f64 {
