@@ -4,6 +4,7 @@
 use super::code::{Named, Statement};
 use super::jam::operations_of;
 use super::nest::Nest;
+use super::propose::Resources;
 use super::region::{Region, region};
 use super::schedule::{Part, Product};
 use std::collections::BTreeMap;
@@ -15,17 +16,16 @@ const RECIPROCAL_SAVES: f64 = 4.0;
 /// Vector operations, and loads, that a core begins in a cycle.
 const PER_CYCLE: f64 = 2.0;
 
-/// Returns estimated cycles of a part on a core with so many `registers` for vectors of some
-/// lanes.
+/// Returns estimated cycles of a part on a core with these resources.
 pub(super) fn cycles(
     region: &Region,
     part: &Part,
     names: &BTreeMap<String, Named>,
-    registers: &dyn Fn(u32) -> u32,
+    resources: &Resources,
 ) -> f64 {
     match (region, part) {
         (Region::Product(nest), Part::Product(schedule)) => {
-            product(nest, schedule, names, registers)
+            product(nest, schedule, names, resources)
         }
         (Region::Product(nest), _) => {
             let all = nest.parallel.iter().chain(&nest.reduction);
@@ -66,7 +66,8 @@ pub(super) fn cycles(
                         true => 0.98 * (wide.operations() - saved),
                         false => wide.operations() - saved,
                     };
-                    let step = (operations / PER_CYCLE).max(chain) + control;
+                    let shifts = wide.running() * lanes.log2() * resources.shift(schedule.lanes);
+                    let step = (operations / PER_CYCLE).max(chain) + control + shifts;
                     let steps = (extent / lanes).floor();
                     let left = extent - steps * lanes;
                     let rest = match wide.may_be_repeated() {
@@ -88,7 +89,7 @@ pub(super) fn cycles(
                 (Part::Jam(count), _) => all * (LATENCY / f64::from(*count)).max(1.5).max(work),
                 (Part::Vectors(_), Some(wide)) => {
                     let inner = Region::Wide(wide.clone());
-                    f64::from(trips) * cycles(&inner, part, names, registers)
+                    f64::from(trips) * cycles(&inner, part, names, resources)
                 }
                 _ => all * LATENCY.max(work),
             }
@@ -113,7 +114,7 @@ fn product(
     nest: &Nest,
     schedule: &Product,
     names: &BTreeMap<String, Named>,
-    registers: &dyn Fn(u32) -> u32,
+    resources: &Resources,
 ) -> f64 {
     let all = nest.parallel.iter().chain(&nest.reduction);
     let steps: f64 = all.map(|it| f64::from(it.extent)).product();
@@ -137,7 +138,7 @@ fn product(
         0.0
     };
     let mut step = (sums / PER_CYCLE).max(loads / PER_CYCLE).max(LATENCY) + widening;
-    if registers(lanes) < rows * columns + columns + 1 {
+    if resources.registers_of(lanes) < rows * columns + columns + 1 {
         step *= 3.0;
     }
     // Panels lie in one piece; as they are, rows of the operand lie far apart.

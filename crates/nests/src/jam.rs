@@ -122,12 +122,17 @@ impl Jammed {
             let copies: Vec<Statement> = copies.into_iter().flatten().collect();
             match &copies[0] {
                 Statement::Loop(first) => {
-                    let bodies = copies.iter().filter_map(|it| match it {
-                        Statement::Loop(inner) => Some(inner.body.clone()),
+                    let inner = copies.iter().filter_map(|it| match it {
+                        Statement::Loop(inner) => Some(&inner.body),
                         _ => None,
                     });
+                    let bodies: Vec<&Vec<Statement>> = inner.collect();
+                    // Each statement of all of them together: a core that issues in order loads
+                    // for the others while one waits, where no store stands between.
+                    let together = (0..first.body.len())
+                        .flat_map(|idx| bodies.iter().filter_map(move |it| it.get(idx).cloned()));
                     body.push(Statement::Loop(Loop {
-                        body: bodies.flatten().collect(),
+                        body: together.collect(),
                         ..first.clone()
                     }));
                 }

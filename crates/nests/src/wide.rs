@@ -158,6 +158,12 @@ impl WideLoop {
         !self.roles.iter().all(apart)
     }
 
+    /// Returns how many running sums there are.
+    pub(super) fn running(&self) -> f64 {
+        let is_running = |role: &&Role| matches!(role, Role::Running(..));
+        self.roles.iter().filter(is_running).count() as f64
+    }
+
     /// Returns roughly how many operations an iteration has.
     pub(super) fn operations(&self) -> f64 {
         let each = self.roles.iter().map(Role::value);

@@ -183,3 +183,42 @@ fn kernels_that_do_not_parse_or_were_changed_are_left_alone_with_a_reason() {
     let changed = made.replace("for (int i = 0", "for (int i  = 0");
     assert!(reason(&changed).contains("changed"));
 }
+
+const RUNNING_SUMS: &str = "void solution(int32_t x[32][128], int32_t y[32][128]) {
+  for (int i = 0; i < 32; i++) {
+    int sum = 0;
+    for (int j = 0; j < 128; j++) {
+      sum += x[i][j];
+      y[i][j] = sum;
+    }
+  }
+}
+";
+
+#[test]
+fn running_sums_in_groups_of_registers_come_behind_rows_side_by_side() {
+    let first = |grouped: bool| {
+        let rewriter = NestRewriter::new(Resources {
+            lanes: 16,
+            registers: 8,
+            grouped,
+            strides: grouped,
+            dots: Vec::new(),
+        });
+        let menu = menu();
+        let plan = rewriter.plan(RUNNING_SUMS, choice(&menu, 1, 0));
+        let plan = plan.expect("a plan");
+        let draft = rewriter.implement(RUNNING_SUMS, &plan.payload, 0);
+        (plan.menu_item, draft.expect("a draft"))
+    };
+    assert_eq!(first(false).0, "vectorize");
+    let (item, draft) = first(true);
+    assert_eq!(item, "unroll-and-jam");
+    // No load of an iteration waits behind the store of another one.
+    let loads = draft.match_indices("+= x[");
+    let last = loads.last().expect("loads").0;
+    let store = draft
+        .rfind("int j")
+        .and_then(|at| Some(at + draft[at..].find("y[")?));
+    assert!(last < store.expect("stores"), "{draft}");
+}

@@ -189,7 +189,14 @@ impl Machine<'_> {
             return usize::MAX;
         }
         // Transposed, as many rows as it has columns.
-        let rows = (0..u32::from(tile.rows.max(tile.cols))).map(|row| {
+        let count = tile.rows.max(tile.cols);
+        let first = tile.address.row() as usize;
+        if stride == 1
+            && let Some(came) = self.came.get(first..first + usize::from(count))
+        {
+            return came.iter().copied().min().unwrap_or(usize::MAX);
+        }
+        let rows = (0..u32::from(count)).map(|row| {
             tile.address
                 .row()
                 .wrapping_add(row.wrapping_mul(stride.into()))
