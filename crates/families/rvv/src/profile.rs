@@ -207,7 +207,8 @@ impl VectorProfile {
         );
         if let Some(first) = self.causes.first() {
             let percent = 100.0 * first.cycles as f64 / self.cycles.max(1) as f64;
-            let Advice { meaning, remedy } = advice(first.cause);
+            let is_near_best = 2 * self.cycles < 3 * self.ideal_cycles;
+            let Advice { meaning, remedy } = advice(first.cause, is_near_best);
             let _ = write!(
                 text,
                 " {} of them ({percent:.0} %) {meaning}{}. What helps: {remedy}.",
@@ -237,7 +238,8 @@ struct Advice {
     remedy: &'static str,
 }
 
-fn advice(cause: &str) -> Advice {
+/// Says it of a kernel that may be near the best that there can be.
+fn advice(cause: &str, is_near_best: bool) -> Advice {
     let known = Cause::ALL.into_iter().find(|it| it.name() == cause);
     let (meaning, remedy) = match known {
         None | Some(Cause::Issue) => (
@@ -247,6 +249,11 @@ fn advice(cause: &str) -> Advice {
         Some(Cause::Dependency) => (
             "wait for the result of another instruction",
             "several independent sums, and loads some instructions before their use",
+        ),
+        Some(Cause::Unit) if is_near_best => (
+            "wait for a unit that earlier instructions keep busy",
+            "little here, since no kernel can do without most of this work; more is to be gained \
+             from the other causes",
         ),
         Some(Cause::Unit) => (
             "wait for a unit that earlier instructions keep busy",

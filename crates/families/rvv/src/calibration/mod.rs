@@ -102,14 +102,12 @@ impl Compared {
 }
 
 impl Measured {
-    /// What has been measured on the C908 of a K230 board.
+    /// Reads a table.
     ///
-    /// # Panics
-    /// Panics if the file that is part of the crate cannot be read.
-    #[must_use]
-    pub fn c908() -> Self {
-        toml::from_str(include_str!("../../calibration/k230/measured.toml"))
-            .expect("the table can be read")
+    /// # Errors
+    /// What is wrong in it.
+    pub fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
     }
 
     /// Returns all instructions, measured and modelled.

@@ -41,7 +41,7 @@ impl Calibrated for Suites {
         let text = autocomp_eval::given_file::read_text(&path)
             .map_err(|error| unusable(error.to_string()))?;
         let measured: Measured =
-            toml::from_str(&text).map_err(|error| unusable(error.to_string()))?;
+            Measured::parse(&text).map_err(|error| unusable(error.to_string()))?;
         let target = request
             .target
             .ok_or_else(|| EvalError::Fault("no target to compare".into()))?;

@@ -1,18 +1,34 @@
 //! The model of a core against what has been measured on it.
 
-use crate::c908;
+use crate::{c908, x60};
 use autocomp_rvv::calibration::{Compared, Measured, errors};
 
+fn k230() -> Measured {
+    let text = include_str!("../../calibration/k230/measured.toml");
+    Measured::parse(text).expect("the table can be read")
+}
+
+fn k1() -> Measured {
+    let text = include_str!("../../calibration/k1/measured.toml");
+    Measured::parse(text).expect("the table can be read")
+}
+
 #[test]
-fn instructions_cost_what_they_do_on_the_board() {
-    let (measured, machine) = (Measured::c908(), c908());
-    let (median, worst) = errors(&measured.instructions(&machine));
-    assert!(median < 0.05 && worst < 0.15, "{median} {worst}");
+fn instructions_cost_what_they_do_on_the_boards() {
+    // Of the X60, loading a mask of 32 bytes is off by a fifth: such loads have one row for all.
+    for (measured, machine, most) in [(k230(), c908(), 0.15), (k1(), x60(), 0.2)] {
+        let mut rows = measured.instructions(&machine);
+        rows.sort_by(|a, b| b.error().total_cmp(&a.error()));
+        let (median, worst) = errors(&rows);
+        let worst_rows: Vec<_> = rows.iter().take(4).collect();
+        let is_near = median < 0.05 && worst < most && rows[1].error() < 0.15;
+        assert!(is_near, "{median} {worst_rows:#?}");
+    }
 }
 
 #[test]
 fn copying_and_filling_cost_what_they_do_on_the_board() {
-    let (measured, machine) = (Measured::c908(), c908());
+    let (measured, machine) = (k230(), c908());
     let curves: Vec<Compared> = measured
         .curves(&machine)
         .into_iter()
@@ -26,7 +42,7 @@ fn copying_and_filling_cost_what_they_do_on_the_board() {
 /// assumed.
 #[test]
 fn published_kernels_cost_what_they_do_on_the_board() {
-    let (measured, machine) = (Measured::c908(), c908());
+    let (measured, machine) = (k230(), c908());
     let kernels = measured.kernels(&machine);
     let errors: Vec<f64> = kernels.iter().map(Compared::error).collect();
     assert!(

@@ -20,3 +20,8 @@ fn c908() -> Machine {
     let text = include_str!("../../../../../targets/rvv-k230/machines/c908.toml");
     Machine::parse(text).expect("the machine can be read")
 }
+
+fn x60() -> Machine {
+    let text = include_str!("../../../../../targets/rvv-k1/machines/x60.toml");
+    Machine::parse(text).expect("the machine can be read")
+}
