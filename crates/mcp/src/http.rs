@@ -44,6 +44,7 @@ pub async fn serve_http(
     let wanted: Arc<str> = format!("Bearer {token}").into();
     let router = Router::new()
         .nest_service("/mcp", service)
+        .fallback(elsewhere)
         .layer(middleware::from_fn_with_state(wanted, guard));
     let ended = end.clone().cancelled_owned();
     let served = axum::serve(listener, router).with_graceful_shutdown(ended);
@@ -59,7 +60,7 @@ async fn guard(State(wanted): State<Arc<str>>, request: Request, next: Next) -> 
     let given = request.headers().get(header::AUTHORIZATION);
     let given = given.and_then(|it| it.to_str().ok());
     match given.is_some_and(|given| is_equal(given, &wanted)) {
-        true => next.run(request).await,
+        true => told(next.run(request).await),
         false => (
             StatusCode::UNAUTHORIZED,
             [(header::WWW_AUTHENTICATE, "Bearer")],
@@ -67,6 +68,28 @@ async fn guard(State(wanted): State<Arc<str>>, request: Request, next: Next) -> 
         )
             .into_response(),
     }
+}
+
+/// Answers requests for other paths than that of the protocol.
+async fn elsewhere() -> (StatusCode, &'static str) {
+    (
+        StatusCode::NOT_FOUND,
+        "there is nothing here: the protocol is served at /mcp\n",
+    )
+}
+
+/// Says with a refused method which ones there are.
+fn told(response: Response) -> Response {
+    if response.status() != StatusCode::METHOD_NOT_ALLOWED {
+        return response;
+    }
+    let (parts, _) = response.into_parts();
+    let text = "the protocol takes POST for messages, GET for the stream of a session, DELETE for its end\n";
+    let mut told = (parts.status, text).into_response();
+    if let Some(methods) = parts.headers.get(header::ALLOW) {
+        told.headers_mut().insert(header::ALLOW, methods.clone());
+    }
+    told
 }
 
 /// Compares in a time that does not tell how much is right.
