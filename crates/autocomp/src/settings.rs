@@ -33,7 +33,8 @@ pub struct Settings {
     pub baseline: Option<String>,
     /// Run to start from: its folder, or the folder, a colon and a kernel of it (`best`, `c12`).
     pub from: Option<String>,
-    /// Run whose schedule is replayed first, by its folder, or `auto` for the nearest one.
+    /// Run whose schedule is replayed first, by its folder, or `auto` for the nearest one; `none`
+    /// for no run.
     pub reuse: Option<String>,
     /// File of lessons that the run is told and adds its own to; none for no memory.
     pub memory: Option<PathBuf>,

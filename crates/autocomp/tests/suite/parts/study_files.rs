@@ -103,7 +103,7 @@ fn every_run_is_made_with_each_budget() {
 #[test]
 fn the_studies_of_the_documentation_are_studies() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/study");
-    for (name, arms) in [("study.toml", 8), ("paper.toml", 8)] {
+    for (name, arms) in [("study.toml", 8), ("paper.toml", 9)] {
         let text = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
         let runs = StudyFile::parse(&text, name).unwrap().runs().unwrap();
         assert_eq!(runs.len(), 3 * arms, "{name}");

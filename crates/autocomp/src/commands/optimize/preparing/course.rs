@@ -51,6 +51,8 @@ pub(super) fn effective_settings(
     if arguments.reuse.is_some() {
         settings.reuse.clone_from(&arguments.reuse);
     }
+    // An arm of a study takes back what its settings say for all.
+    settings.reuse.take_if(|it| it == "none");
     match &arguments.memory {
         Some(Some(file)) => settings.memory = Some(file.clone()),
         Some(None) => settings.memory = Some(default_memory()?),
