@@ -1,11 +1,13 @@
 //! Runs of the original Autocomp, OpenEvolve and ShinkaEvolve as runs of this program: every kernel with its plan, its models
 //! and what was measured of it, in a run folder that reports, dashboards and `--from` take.
 //!
-//! Tasks of KernelBench become records with their shapes.
+//! Test programs of the original become problems; tasks of KernelBench become records with
+//! their shapes.
 //!
 //! What others wrote is parsed, never executed. What does not map is told.
 
 mod folder;
+mod harness;
 mod journal;
 mod kernel;
 pub mod kernelbench;
@@ -19,6 +21,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 pub use folder::read_run;
+pub use harness::{HarnessProblem, read_harness};
 pub use journal::{Imported, Naming, WriteError, write_run};
 pub use kernel::{Asked, adapted};
 pub use population::{read_openevolve, read_shinka};

@@ -1,4 +1,6 @@
-//! `autocomp import`: runs and kernels of other programs.
+//! `autocomp import`: runs, problems and kernels of other programs.
+
+mod problems;
 
 use super::kernelbench;
 use crate::error::CliError;
@@ -20,12 +22,13 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// Make runs and kernels of other programs ones of this one
+/// Make runs, problems and kernels of other programs ones of this one
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Autocomp(Arguments),
     Openevolve(PopulationArguments),
     Shinka(ShinkaArguments),
+    Problems(problems::Arguments),
     Kernels(KernelsArguments),
     Kernelbench(kernelbench::Arguments),
 }
@@ -149,6 +152,7 @@ pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
             read_openevolve(&it.arguments.run, &it.metric),
             &it.arguments,
         ),
+        Command::Problems(arguments) => return problems::run(arguments, output),
         Command::Kernels(arguments) => return kernels(arguments, output),
         Command::Kernelbench(arguments) => return kernelbench::run(arguments, output),
         Command::Shinka(it) => (read_shinka(&it.arguments.run, &it.metric), &it.arguments),

@@ -64,3 +64,54 @@ fn a_trace_is_imported_shown_and_gone_on_from() {
     assert_eq!(again.code, Some(0), "{}", again.transcript());
     assert!(place.path().join("runs/trace-2").is_dir());
 }
+
+/// A test program in the form of the original, with a kernel that the original knows for it.
+#[test]
+fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
+    let place = Place::new();
+    for folder in ["harnesses/gemm", "sols/gemm"] {
+        std::fs::create_dir_all(place.path().join(folder)).unwrap();
+    }
+    let program = include_str!("../../../../imports/tests/suite/harnesses/product.c");
+    place.file("harnesses/gemm/test3.c", program);
+    place.file("harnesses/gemm/test4.c", "int main() { return 0; }");
+    let loops = "c\nvoid solution(int8_t A[16][32], int8_t B[48][32], int8_t D[16][48]\n  int8_t C[16][48]) {\n  for (int i = 0; i < MAT_DIM_I; i++)\n    for (int j = 0; j < MAT_DIM_J; j++) {\n      int32_t sum = D_MATRIX_NAME[i][j];\n      for (int k = 0; k < MAT_DIM_K; k++) sum += A[i][k] * B[j][k];\n      C_MATRIX_NAME[i][j] = sum > 127 ? 127 : sum < -128 ? -128 : sum;\n    }\n}\n";
+    place.file("sols/gemm/sol3_exo_baseline.c", loops);
+    place.file(
+        "sols/gemm/sol3_opt.c",
+        loops.replace("D_MATRIX_NAME[i][j]", "0"),
+    );
+    let (code, report) = place.json(&[
+        "import",
+        "problems",
+        "harnesses/gemm/test3.c",
+        "harnesses/gemm/test4.c",
+        "--out",
+        "mine",
+    ]);
+    assert_eq!(
+        (code, &report["problems"]),
+        (Some(0), &["mine/gemm-3"].into())
+    );
+    assert_eq!(report["unmapped"].as_array().unwrap().len(), 2, "{report}");
+    let (code, right) = place.json(&["eval", "mine/gemm-3"]);
+    assert_eq!(
+        (code, &right["outcome"]),
+        (Some(0), &"ok".into()),
+        "{right}"
+    );
+    let (code, wrong) = place.json(&["eval", "mine/gemm-3", "--kernel", "opt"]);
+    assert_eq!(
+        (code, &wrong["outcome"]),
+        (Some(1), &"wrong".into()),
+        "{wrong}"
+    );
+    let again = place.call(&[
+        "import",
+        "problems",
+        "harnesses/gemm/test3.c",
+        "--out",
+        "mine",
+    ]);
+    assert_eq!(again.code, Some(2), "{}", again.transcript());
+}

@@ -1,0 +1,146 @@
+//! `autocomp import problems`: test programs of the original as problems.
+
+use crate::error::CliError;
+use crate::exit_code;
+use crate::given_file::{not_read, read_text};
+use crate::output::Output;
+use crate::written_file::write_bytes;
+use autocomp_imports::{Asked, adapted, read_harness};
+use clap::Args;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Make test programs of the original (`harnesses/TYPE/testN.c`) problems
+///
+/// Shapes, drawn inputs and what is compared are read from the text, which is not executed. A set
+/// of inputs of either sign is added to those that it draws, which are zeros and ones. Known
+/// kernels for it (`sols/TYPE/solN_NAME.c` of the same copy) become kernels of the problem. What
+/// does not map is listed.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Test programs in C
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The target of the problems: one that computes with int8
+    #[arg(long, value_name = "NAME", default_value = "gemmini-int8-16")]
+    target: String,
+    /// Folder for the problems, in which none of their names may be
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+}
+
+/// The result; field names are stable.
+#[derive(Serialize)]
+struct Report {
+    /// Folders of the problems written.
+    problems: Vec<PathBuf>,
+    /// Files of which no problem could be made, and what of others does not map.
+    unmapped: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let mut report = Report {
+        problems: Vec::new(),
+        unmapped: Vec::new(),
+    };
+    for file in &arguments.files {
+        let text = read_text(file).map_err(|error| not_read("test program", file, &error))?;
+        let read = match file.extension().is_some_and(|it| it == "c") {
+            true => read_harness(&text, &arguments.target),
+            false => Err("only programs in C are read: what others compare with is a kernel, so that the definition has to be written".into()),
+        };
+        let mut made = match read {
+            Ok(made) => made,
+            Err(why) => {
+                report.unmapped.push(format!("{}: {why}", file.display()));
+                continue;
+            }
+        };
+        let folder = arguments.out.join(name(file));
+        if folder.exists() {
+            return Err(
+                CliError::usage(format!("{} is there already", folder.display()))
+                    .hint("name another folder with `--out`"),
+            );
+        }
+        let asked = Asked {
+            entry: "solution",
+            signature: &made.signature,
+            meaningful_indentation: false,
+        };
+        for (kernel, path) in known_kernels(file) {
+            let text = read_text(&path).map_err(|error| not_read("kernel", &path, &error))?;
+            match adapted(&text, asked, "") {
+                Ok(text) => drop(made.files.insert(format!("{kernel}.c"), text)),
+                Err(why) => report.unmapped.push(format!("{}: {why}", path.display())),
+            }
+        }
+        if !made.files.contains_key("baseline.c") {
+            made.remarks
+                .push("no kernel to start from was found: write it as baseline.c".into());
+        }
+        fs::create_dir_all(&folder).map_err(|error| {
+            CliError::environment(format!("failed to make {}: {error}", folder.display()))
+        })?;
+        for (name, text) in &made.files {
+            write_bytes(&folder.join(name), text.as_bytes())?;
+        }
+        let remarks = made.remarks.into_iter();
+        let remarks = remarks.map(|it| format!("{}: {it}", file.display()));
+        report.unmapped.extend(remarks);
+        report.problems.push(folder);
+    }
+    let code = match report.problems.is_empty() {
+        true => exit_code::NEGATIVE,
+        false => exit_code::SUCCESS,
+    };
+    output.result(&report, || {
+        let problems = report.problems.iter();
+        let mut out: String = problems
+            .map(|folder| format!("autocomp eval {}\n", folder.display()))
+            .collect();
+        for line in &report.unmapped {
+            out += &format!("not taken over: {line}\n");
+        }
+        out
+    })?;
+    Ok(code)
+}
+
+/// Returns the name of the problem of a test program: `gemm-7` for `gemm/test7.c`.
+fn name(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+    let kind = file.parent().and_then(Path::file_name);
+    let kind = kind.map(|it| format!("{}-", it.to_string_lossy()));
+    format!(
+        "{}{}",
+        kind.unwrap_or_default(),
+        stem.strip_prefix("test").unwrap_or(&stem)
+    )
+}
+
+/// Returns the kernels that the original knows for a test program, by their names. The first
+/// one that is called a baseline is that of the problem.
+fn known_kernels(file: &Path) -> Vec<(String, PathBuf)> {
+    let find = || {
+        let kind = file.parent()?.file_name()?;
+        let number = file.file_stem()?.to_str()?.strip_prefix("test")?;
+        let folder = file.parent()?.parent()?.parent()?.join("sols").join(kind);
+        let prefix = format!("sol{number}_");
+        let entries = fs::read_dir(folder).ok()?.filter_map(Result::ok);
+        let mut found: Vec<(String, PathBuf)> = entries
+            .filter_map(|entry| {
+                let name = entry.file_name().to_str()?.strip_suffix(".c")?.to_owned();
+                Some((name.strip_prefix(&prefix)?.to_owned(), entry.path()))
+            })
+            .collect();
+        found.sort();
+        if let Some(first) = found.iter_mut().find(|it| it.0.contains("baseline")) {
+            first.0 = "baseline".into();
+        }
+        Some(found)
+    };
+    find().unwrap_or_default()
+}
