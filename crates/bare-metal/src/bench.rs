@@ -44,9 +44,10 @@ impl<P: Platform> Bench for KernelEvaluator<P> {
 /// registers of the calling convention.
 ///
 /// # Errors
-/// [`EvalError::Input`] if the problem has arguments beside buffers, or too many buffers.
+/// [`EvalError::Input`] if the problem has arguments that its signature lacks, or too many
+/// buffers.
 pub fn check_parameters(problem: &Problem) -> Result<(), EvalError> {
-    autocomp_eval::refuse_arguments(problem)?;
+    autocomp_eval::check_arguments(problem)?;
     let count = problem.buffers.len();
     if count <= ARGUMENT_REGISTERS {
         return Ok(());

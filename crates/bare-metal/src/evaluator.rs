@@ -25,7 +25,6 @@ use autocomp_riscv::Limits;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use autocomp_toolchain::{Compiler, Toolchain};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU8;
 use std::sync::{Mutex, OnceLock};
@@ -102,7 +101,7 @@ impl<P: Platform> KernelEvaluator<P> {
         if let Some(library) = platform.library() {
             compiler = compiler.with_library(library);
         }
-        let mut builder = Builder::new(compiler, files, &problem.entry, cache_folder)?
+        let mut builder = Builder::new(compiler, files, problem.called(), cache_folder)?
             .with_most_bytes(PROGRAM_BYTES)
             .decided_by(all);
         if !settings.use_cache {
@@ -244,7 +243,7 @@ impl<P: Platform> KernelEvaluator<P> {
         let Build::Built(program) = self.build(source)? else {
             return Ok(None);
         };
-        Ok(Image::read(&program.elf, &self.problem.entry).ok())
+        Ok(Image::read(&program.elf, self.problem.called()).ok())
     }
 
     /// Returns the input sets with right answers that a kernel is tested with.
@@ -340,7 +339,7 @@ impl<P: Platform> KernelEvaluator<P> {
                 return Ok((Verdict::failed(Outcome::Rejected, found), None));
             }
         };
-        let program = match Image::read(&elf, &self.problem.entry) {
+        let program = match Image::read(&elf, self.problem.called()) {
             Ok(program) => program,
             Err(error) => {
                 let found = vec![findings::no_image(&error)];
@@ -391,18 +390,15 @@ impl<P: Platform> KernelEvaluator<P> {
     /// Builds a kernel. Names of the problem's harness that it uses and does not define
     /// are defined for it.
     fn build(&self, source: &str) -> Result<Build, EvalError> {
-        let mut names = BTreeSet::new();
+        let text = with_declaration(source, &self.problem);
+        let mut names: BTreeSet<&str> = BTreeSet::new();
         loop {
-            let mut text = String::new();
-            for name in &names {
-                // Writing to a text cannot fail.
-                let _ = writeln!(text, "#define {name} {}", self.problem.harness[*name]);
-            }
-            if !names.is_empty() {
-                let _ = writeln!(text, "#line 1 \"{KERNEL_FILE}\"");
-            }
-            text += &with_declaration(source, &self.problem);
-            let build = self.build_text(source, &text)?;
+            let given = names
+                .iter()
+                .map(|name| (*name, &self.problem.harness[*name]));
+            let given = given.map(|(name, value)| (name.to_owned(), value.clone()));
+            let macros: Vec<(String, String)> = self.macros.iter().cloned().chain(given).collect();
+            let build = self.build_text(source, &text, &macros)?;
             let known = names.len();
             if let Build::Failed(found) = &build {
                 names.extend(lacking(found, &self.problem.harness));
@@ -414,12 +410,17 @@ impl<P: Platform> KernelEvaluator<P> {
     }
 
     /// Builds `text`, which is a kernel's `source` and what is added to it.
-    fn build_text(&self, source: &str, text: &str) -> Result<Build, EvalError> {
+    fn build_text(
+        &self,
+        source: &str,
+        text: &str,
+        macros: &[(String, String)],
+    ) -> Result<Build, EvalError> {
         let build = self.builder.build(&Source {
             name: KERNEL_FILE,
             text,
             header: self.header.as_deref(),
-            macros: &self.macros,
+            macros,
             loops: Loops::Plain,
             rules: Rules::Kernel,
         })?;
@@ -495,7 +496,7 @@ impl<P: Platform> Evaluator for KernelEvaluator<P> {
         let Build::Built(program) = self.build(source)? else {
             return Ok(None);
         };
-        let image = Image::read(&program.elf, &self.problem.entry);
+        let image = Image::read(&program.elf, self.problem.called());
         Ok(image.ok().and_then(|_| code_hash(&program.elf)))
     }
 

@@ -28,8 +28,8 @@ pub use error::{CatalogError, Invalid, nearest};
 pub use example::Example;
 pub use isa::{Identifiers, IsaSection};
 pub use problem::{
-    Argument, Axis, AxisPosition, Buffer, InputSet, Problem, Ranking, ReferenceLanguage, Role,
-    Tolerance, TypeArgument, Work,
+    Argument, Axis, AxisPosition, Buffer, BufferArgument, InputSet, Problem, Ranking,
+    ReferenceLanguage, Role, Tolerance, TypeArgument, Work,
 };
 pub use suite::Suite;
 pub use target::{Constant, Roofline, Rules, Target};

@@ -1,6 +1,7 @@
 //! A problem: what must be computed, on which data, and known kernels for it.
 
 mod argument;
+mod calls;
 mod checks;
 mod fills;
 mod load;
@@ -9,7 +10,7 @@ pub(crate) mod signature;
 use crate::data_type::DataType;
 use crate::distribution::{Distribution, viewed};
 use crate::error::CatalogError;
-pub use argument::{Argument, TypeArgument};
+pub use argument::{Argument, BufferArgument, TypeArgument};
 use autocomp_core::{ContentHash, Seed};
 pub(crate) use load::load;
 use serde::{Deserialize, Serialize};
@@ -226,7 +227,8 @@ pub struct Problem {
     pub ranking: Ranking,
     /// Preprocessor definitions for every build of a kernel or the reference.
     pub macros: BTreeMap<String, String>,
-    /// Values that kernels get beside the buffers, by the names of their parameters.
+    /// Values that kernels get beside the buffers, by the names of their parameters; functions
+    /// in C those that are parameters of the signature.
     pub arguments: BTreeMap<String, Argument>,
     /// Names that kernels written for another harness may use, with what they stand for there:
     /// for kernels that use them without defining them.

@@ -57,24 +57,23 @@ impl Surroundings {
     }
 }
 
-/// Refuses a problem whose kernels get arguments beside buffers, for families whose kernels
-/// have none.
+/// Refuses a problem with an argument that no parameter of its signature stands for, for
+/// families whose kernels get arguments by their parameters.
 ///
 /// # Errors
 /// [`EvalError::Input`] with the argument and the remedy.
-pub fn refuse_arguments(problem: &Problem) -> Result<(), EvalError> {
-    let Some(name) = problem.arguments.keys().next() else {
+pub fn check_arguments(problem: &Problem) -> Result<(), EvalError> {
+    let Some(name) = problem.argument_not_passed() else {
         return Ok(());
     };
     Err(EvalError::Input {
         message: format!(
-            "{} gives the argument `{name}`, but kernels of its target get buffers only",
+            "{} gives the argument `{name}`, which is no parameter of its signature",
             problem.name
         ),
-        remedies: vec![
-            "take it out of `[arguments]`; `[macros]` defines constants for kernels and reference"
-                .into(),
-        ],
+        remedies: vec![format!(
+            "write it into `signature` where kernels get it, as in `float {name}`, or define a constant for kernels and reference in `[macros]`"
+        )],
     })
 }
 

@@ -34,7 +34,7 @@ mod verdict;
 pub use evaluations::Evaluations;
 pub use evaluator::{EvalError, Evaluator};
 pub use facts::{BenchFacts, Setup, WantedTools, kernel_key};
-pub use family::{Bench, Family, Finding, Opening, Surroundings, read_machine, refuse_arguments};
+pub use family::{Bench, Family, Finding, Opening, Surroundings, check_arguments, read_machine};
 pub use file_store::{CachePart, Extent, FileStore, unwritable};
 pub use settings::EvaluatorSettings;
 pub use thread_count::{Busy, ThreadCount};

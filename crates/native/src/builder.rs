@@ -7,6 +7,7 @@ mod header;
 mod library;
 
 use crate::kind::Kind;
+use autocomp_catalog::Problem;
 use autocomp_core::{ContentHash, Diagnostic};
 use autocomp_eval::cache::remove_older;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
@@ -106,12 +107,14 @@ impl Program {
     }
 }
 
-/// Builds programs of workers for one entry function and one machine.
+/// Builds programs of workers for one problem and one machine.
 #[derive(Debug)]
 pub struct Builder {
     compiler: Compiler,
-    /// The function that kernels define.
+    /// The function that is called.
     entry: String,
+    /// Definitions for sources of the problem, as flags.
+    macros: Vec<String>,
     /// Folder with the runtime and its objects.
     runtime: tempfile::TempDir,
     is_runtime_made: Mutex<bool>,
@@ -125,8 +128,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Prepares to build: `entry` is the function that kernels define, `architecture` and
-    /// `flags` are those of the machine. The runtime is compiled for the first program.
+    /// Prepares to build kernels and reference of `problem`; `architecture` and `flags` are
+    /// those of the machine. The runtime is compiled for the first program.
     ///
     /// # Errors
     /// [`EvalError::Environment`] if the compiler cannot do that.
@@ -134,7 +137,7 @@ impl Builder {
         toolchain: Toolchain,
         architecture: &str,
         flags: &[String],
-        entry: &str,
+        problem: &Problem,
         cache_folder: &Path,
     ) -> Result<Self, EvalError> {
         let target = CompileTarget::linux(architecture, flags);
@@ -162,7 +165,12 @@ impl Builder {
         }
         Ok(Self {
             compiler,
-            entry: entry.to_owned(),
+            entry: problem.called().to_owned(),
+            macros: problem
+                .macros
+                .iter()
+                .map(|(name, value)| format!("-D{name}={value}"))
+                .collect(),
             runtime,
             is_runtime_made: Mutex::new(false),
             headers: Mutex::default(),
@@ -279,6 +287,7 @@ impl Builder {
         let header = header.to_string_lossy();
         let mut extra = vec!["-include-pch", &header];
         extra.extend(kind.flags());
+        extra.extend(self.macros.iter().map(String::as_str));
         // A bare name, so that diagnostics and line tables show nothing else.
         let made = ("-c", Path::new(name), Path::new("kernel.o"));
         self.compile(folder, made, &extra)
@@ -295,6 +304,7 @@ impl Builder {
         let header = header.to_string_lossy();
         let mut extra = vec!["-include-pch", &header, "-fverbose-asm"];
         extra.extend(Kind::Kernel.flags());
+        extra.extend(self.macros.iter().map(String::as_str));
         let output = folder.path().join("kernel.s");
         let made = ("-S", Path::new("kernel.c"), &*output);
         let report = self.compile(folder.path(), made, &extra)?;

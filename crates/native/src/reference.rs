@@ -45,7 +45,8 @@ impl Oracle {
         let language = problem.reference_language;
         Ok(match language {
             ReferenceLanguage::C => {
-                Self::Program(built(builder, language.file(), &problem.reference, kind)?)
+                let text = format!("{}\n{}", problem.reference, problem.caller());
+                Self::Program(built(builder, language.file(), &text, kind)?)
             }
             ReferenceLanguage::Python => Self::Script(Script::new(
                 problem,
@@ -302,7 +303,7 @@ impl Reference {
             "x86_64" => &["-msse4.1".to_owned()],
             _ => &[],
         };
-        let builder = Builder::new(toolchain, architecture, flags, &problem.entry, cache_folder)?;
+        let builder = Builder::new(toolchain, architecture, flags, problem, cache_folder)?;
         let oracle = Oracle::new(problem, &builder, kind, cache_folder)?;
         Ok(Self {
             problem: problem.clone(),

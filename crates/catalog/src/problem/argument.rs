@@ -21,6 +21,9 @@ pub enum Argument {
     Several(Vec<Argument>),
     /// A type of elements: `{ dtype = "bfloat16" }`.
     Type(TypeArgument),
+    /// A buffer that is read, which kernels get here and not as a parameter of its own:
+    /// `{ buffer = "past_k" }`.
+    Buffer(BufferArgument),
 }
 
 /// The form in which a description names a type of elements.
@@ -31,7 +34,25 @@ pub struct TypeArgument {
     pub dtype: DataType,
 }
 
+/// The form in which a description names a buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferArgument {
+    /// Its name.
+    pub buffer: String,
+}
+
 impl Argument {
+    /// Returns the names of the buffers in it.
+    #[must_use]
+    pub fn buffers(&self) -> Vec<&str> {
+        match self {
+            Self::Buffer(of) => vec![&of.buffer],
+            Self::Several(items) => items.iter().flat_map(Self::buffers).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Returns how many plain values it consists of.
     #[must_use]
     pub fn values(&self) -> usize {
@@ -60,6 +81,7 @@ impl fmt::Display for Argument {
             Self::Number(value) => write!(f, "{value:?}"),
             Self::Text(text) => write!(f, "{text:?}"),
             Self::Type(of) => f.write_str(of.dtype.name()),
+            Self::Buffer(of) => write!(f, "the buffer {}", of.buffer),
             Self::Several(items) => {
                 f.write_str("(")?;
                 for (position, item) in items.iter().enumerate() {

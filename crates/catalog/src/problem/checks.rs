@@ -1,11 +1,12 @@
 //! What the tables of `problem.toml` have to be, each with its place and a remedy.
 
+use super::calls::wrong_parameter;
 use super::fills::wrong_fill;
 use super::load::ProblemFile;
-use super::{Argument, Buffer, InputSet, Role, Tolerance, Work};
+use super::{Buffer, InputSet, Role, Tolerance, Work};
 use crate::error::CatalogError;
 use crate::toml_text::Source;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 /// Largest buffer, in bytes: what a simulated machine can be expected to hold.
@@ -65,10 +66,15 @@ pub(super) fn check_macros(
 
 pub(super) fn check_arguments(
     source: Source<'_>,
-    arguments: &BTreeMap<String, Spanned<Argument>>,
+    file: &ProblemFile,
     buffers: &[Buffer],
 ) -> Result<(), CatalogError> {
-    for (name, value) in arguments {
+    let signature = (
+        file.signature.get_ref().as_str(),
+        file.entry.get_ref().as_str(),
+    );
+    let mut held = BTreeSet::new();
+    for (name, value) in &file.arguments {
         let error =
             |message: String, remedy: &str| Err(source.error(value.span(), message, remedy));
         if !is_name(name) {
@@ -83,17 +89,30 @@ pub(super) fn check_arguments(
                 "give the argument the name of another parameter",
             );
         }
-        if MAX_ARGUMENTS < arguments.len() || MAX_ARGUMENTS < value.get_ref().values() {
+        let value = value.get_ref();
+        if MAX_ARGUMENTS < file.arguments.len() || MAX_ARGUMENTS < value.values() {
             return error(
                 format!("more than {MAX_ARGUMENTS} arguments, or values in `{name}`"),
                 "give what differs from the kernel's defaults; larger data is a buffer",
             );
         }
-        if !value.get_ref().is_finite() {
+        if !value.is_finite() {
             return error(
                 format!("`{name}` is not a finite number"),
                 "give a finite number",
             );
+        }
+        for buffer in value.buffers() {
+            let is_read = buffers.iter().any(|it| it.name == buffer && it.is_read());
+            if !is_read || !held.insert(buffer) {
+                return error(
+                    format!("`{name}` cannot hold the buffer `{buffer}`"),
+                    "name a buffer that is read and that no other argument holds",
+                );
+            }
+        }
+        if let Some((message, remedy)) = wrong_parameter(signature, name, value) {
+            return error(message, &remedy);
         }
     }
     Ok(())

@@ -38,7 +38,7 @@ pub(super) struct ProblemFile {
     #[serde(default)]
     macros: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
-    arguments: BTreeMap<String, Spanned<Argument>>,
+    pub(super) arguments: BTreeMap<String, Spanned<Argument>>,
     buffer: Vec<Spanned<Buffer>>,
     #[serde(default)]
     axis: Vec<AxisFile>,
@@ -100,20 +100,21 @@ pub(crate) fn load(
     {
         last.get_mut().fresh = true;
     }
+    check_arguments(source, &file, &buffers)?;
     let axes = axes(source, file.axis, &buffers)?;
     check_views(source, &file.input_set, &buffers, &axes)?;
     let (signature, entry) = (file.signature.get_ref(), file.entry.get_ref());
-    if let Some(message) = contradiction(signature, entry, &buffers) {
+    let names: Vec<&str> = file.arguments.keys().map(String::as_str).collect();
+    if let Some(message) = contradiction((signature, entry), &buffers, &names) {
         return Err(source.error(
             file.signature.span(),
             message,
-            "give each `[[buffer]]` the name, type and extents of its parameter, in the same order",
+            "give each `[[buffer]]` the name, type and extents of its parameter, in the same order; other parameters get their values from `[arguments]`",
         ));
     }
     check_work(source, &file.work, &buffers)?;
     check_tolerance(source, &file.tolerance)?;
     check_macros(source, &file.macros)?;
-    check_arguments(source, &file.arguments, &buffers)?;
     let harness = harness(tree, texts)?;
     let kernels: BTreeMap<String, String> = texts
         .iter()

@@ -10,15 +10,20 @@ use crate::data_type::DataType;
 const QUALIFIERS: [&str; 5] = ["const", "volatile", "restrict", "__restrict", "static"];
 
 /// One parameter, as far as it is plain: `const int8_t A[16][64]`.
-struct Parameter<'s> {
-    element: &'s str,
-    name: &'s str,
+pub(super) struct Parameter<'s> {
+    pub(super) element: &'s str,
+    pub(super) name: &'s str,
+    /// Stars in front of the name.
+    stars: usize,
     /// Between each pair of brackets.
-    extents: Vec<&'s str>,
+    pub(super) extents: Vec<&'s str>,
 }
 
 impl<'s> Parameter<'s> {
-    fn parse(text: &'s str) -> Option<Self> {
+    pub(super) fn parse(text: &'s str) -> Option<Self> {
+        if text.contains('(') {
+            return None;
+        }
         let (declared, dimensions) = match text.find('[') {
             Some(at) => (&text[..at], &text[at..]),
             None => (text, ""),
@@ -36,8 +41,14 @@ impl<'s> Parameter<'s> {
         words.next().is_none().then_some(Self {
             element,
             name,
+            stars: declared.matches('*').count(),
             extents,
         })
+    }
+
+    /// Returns how many indices lead to an element: none for a plain value.
+    pub(super) fn dimensions(&self) -> usize {
+        self.stars + self.extents.len()
     }
 
     /// Returns its extents if all are numbers; a missing first one is `wanted`.
@@ -51,24 +62,59 @@ impl<'s> Parameter<'s> {
     }
 }
 
-/// Returns in what the parameters of `signature`, which is that of `entry`, contradict
-/// `buffers`. What is not plainly written is left to the compiler.
-pub fn contradiction(signature: &str, entry: &str, buffers: &[Buffer]) -> Option<String> {
+/// Returns the texts of the parameters of a signature, given with the name of its function.
+pub(super) fn parameters<'s>((signature, entry): (&'s str, &str)) -> Option<Vec<&'s str>> {
     let (_, rest) = signature.split_once(&format!("{entry}("))?;
-    let (parameters, _) = rest.rsplit_once(')')?;
-    if parameters.contains('(') {
-        return None;
-    }
-    let parameters: Vec<&str> = parameters.split(',').map(str::trim).collect();
-    if parameters.len() != buffers.len() {
-        let (found, wanted) = (parameters.len(), buffers.len());
+    let (all, _) = rest.rsplit_once(')')?;
+    let mut depth = 0;
+    let split = all.split(|c: char| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    Some(split.map(str::trim).collect())
+}
+
+/// Returns the name that a parameter declares, the last word in front of its extents; empty for
+/// the address of a function or of an array.
+pub(super) fn name_of(parameter: &str) -> &str {
+    let declared = parameter.split('[').next().unwrap_or_default();
+    let name = declared
+        .split(|c: char| c.is_whitespace() || c == '*')
+        .rfind(|it| !it.is_empty());
+    name.filter(|it| !it.contains(['(', ')']))
+        .unwrap_or_default()
+}
+
+/// Returns in what the parameters of `signature`, which is that of `entry`, contradict
+/// `buffers` and the names of `arguments`, which may stand anywhere between them. What is not
+/// plainly written is left to the compiler.
+pub fn contradiction(
+    (signature, entry): (&str, &str),
+    buffers: &[Buffer],
+    arguments: &[&str],
+) -> Option<String> {
+    let all = parameters((signature, entry))?;
+    let (of_buffers, passed): (Vec<_>, Vec<_>) = all
+        .into_iter()
+        .enumerate()
+        .partition(|(_, text)| !arguments.contains(&name_of(text)));
+    if of_buffers.len() != buffers.len() {
+        let (found, wanted) = (of_buffers.len() + passed.len(), buffers.len());
+        let others = match passed.len() {
+            0 => String::new(),
+            others => format!(", arguments among them: {others}"),
+        };
         return Some(format!(
-            "parameters in the signature: {found}, buffers: {wanted}"
+            "parameters in the signature: {found}, buffers: {wanted}{others}"
         ));
     }
-    let pairs = parameters.iter().zip(buffers).enumerate();
+    let pairs = of_buffers.into_iter().zip(buffers);
     pairs
-        .filter_map(|(idx, (text, buffer))| Some((idx, Parameter::parse(text)?, buffer)))
+        .filter_map(|((idx, text), buffer)| Some((idx, Parameter::parse(text)?, buffer)))
         .find_map(|(idx, parameter, buffer)| {
             let wrong = mismatch(&parameter, buffer)?;
             Some(format!("parameter {} of the signature {wrong}", idx + 1))

@@ -16,11 +16,8 @@ fn said(parameters: &str) -> Option<String> {
         buffer("A", DataType::Int8, &[16, 64]),
         buffer("x", DataType::Float32, &[4]),
     ];
-    contradiction(
-        &format!("void solution({parameters})"),
-        "solution",
-        &buffers,
-    )
+    let signature = format!("void solution({parameters})");
+    contradiction((&signature, "solution"), &buffers, &["scale", "taps"])
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl HostBench {
             settings.toolchain.clone(),
             &machine.architecture,
             &flags,
-            &problem.entry,
+            &problem,
             &settings.cache_folder,
         )?;
         let worker = WorkerSettings {
@@ -141,6 +141,13 @@ impl HostBench {
             base: Mutex::new(None),
             least_ns: Mutex::new(f64::INFINITY),
         })
+    }
+
+    /// Returns `source` with the declaration of the problem's function behind it, which makes
+    /// the compiler compare the types of parameters, and what calls it with arguments.
+    fn completed(&self, source: &str) -> String {
+        let Problem { signature, .. } = &self.problem;
+        format!("{source}\n{signature};\n{}", self.problem.caller())
     }
 
     /// Returns whether all buffers keep their alignment if they end where a page does.

@@ -64,7 +64,7 @@ impl Family for Host {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         // Before a compiler is installed for nothing.
-        autocomp_eval::refuse_arguments(opening.problem)?;
+        autocomp_eval::check_arguments(opening.problem)?;
         let machine = machine_of(opening.target, opening.machine)?;
         machine.check(&opening.target.name, &Processor::detect())?;
         let surroundings = opening.surroundings;

@@ -169,5 +169,6 @@ fn constant(value: &Argument) -> serde_json::Value {
         Argument::Text(text) => text.as_str().into(),
         Argument::Several(items) => items.iter().map(constant).collect(),
         Argument::Type(of) => of.dtype.name().into(),
+        Argument::Buffer(of) => of.buffer.as_str().into(),
     }
 }

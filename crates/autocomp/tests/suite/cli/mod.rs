@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod arguments;
 mod bad_folder;
 mod bad_input;
 mod boundaries;

@@ -304,3 +304,77 @@ proptest::proptest! {
         }
     }
 }
+
+/// Loads the sample problem with an argument and what its signature says of it.
+fn with_argument(parameter: &str, value: &str) -> Result<autocomp_catalog::Problem, String> {
+    let changed = PROBLEM
+        .replacen("int8_t C", &format!("{parameter}int8_t C"), 1)
+        .replacen(
+            "[[buffer]]",
+            &format!("[arguments]\n{value}\n\n[[buffer]]"),
+            1,
+        );
+    load(&[("problem.toml", &changed), ("reference.c", KERNEL)])
+}
+
+#[test]
+fn functions_in_c_get_arguments_by_their_parameters() {
+    let cases = [
+        ("float s, ", "s = 0.5"),
+        ("const float s, ", "s = 3"),
+        ("double s, ", "s = -1e300"),
+        ("int64_t s, ", "s = -9223372036854775808"),
+        ("bool s, ", "s = true"),
+        ("const int32_t s[3], ", "s = [1, -2, 3]"),
+        ("const float *s, ", "s = [1, 0.5]"),
+        ("uint8_t s[], ", "s = [255]"),
+    ];
+    let texts = cases.map(|(parameter, value)| {
+        let problem = with_argument(parameter, value).unwrap_or_else(|it| panic!("{value}: {it}"));
+        assert_eq!(
+            (problem.n_parameters(), problem.called()),
+            (3, "call_with_arguments")
+        );
+        assert_eq!(problem.argument_not_passed(), None);
+        let text = serde_json::to_string(&problem).expect("it is text");
+        let there: autocomp_catalog::Problem = serde_json::from_str(&text).expect("it is read");
+        assert_eq!(there.caller(), problem.caller());
+        problem.caller()
+    });
+    insta::assert_snapshot!(texts.concat());
+    // Kernels in other languages get it by name.
+    let problem = with_argument("", "s = 0.5").expect("a sound problem");
+    assert_eq!(problem.argument_not_passed(), Some("s"));
+    assert_eq!((problem.n_parameters(), problem.called()), (2, "solution"));
+    assert_eq!(problem.caller(), "");
+}
+
+#[test]
+fn what_is_said_about_arguments_that_parameters_cannot_take() {
+    let cases = [
+        ("int32_t s, ", "s = 0.5"),
+        ("int32_t s, ", "s = 2147483648"),
+        ("uint8_t s, ", "s = -1"),
+        ("float s, ", "s = 1e39"),
+        ("bool s, ", "s = 1"),
+        ("int32_t s, ", "s = true"),
+        ("float s, ", "s = \"text\""),
+        ("float s, ", "s = { dtype = \"float32\" }"),
+        ("float *s, ", "s = 0.5"),
+        ("float s, ", "s = [0.5]"),
+        ("float s[2], ", "s = [0.5]"),
+        ("float s[2][2], ", "s = [[1, 2], [3, 4]]"),
+        ("float *s[1], ", "s = [{ buffer = \"A\" }]"),
+        ("elem_t s, ", "s = 1"),
+        ("unsigned char s, ", "s = 1"),
+        ("float s, float t, ", "s = 1"),
+        ("", "s = [{ buffer = \"A\" }, { buffer = \"A\" }]"),
+        ("", "s = [{ buffer = \"C\" }]"),
+        ("", "s = { buffer = \"B\" }"),
+    ];
+    let texts = cases.map(|(parameter, value)| {
+        let error = with_argument(parameter, value).expect_err(value);
+        format!("{parameter}| {value}\n{error}\n\n")
+    });
+    insta::assert_snapshot!(texts.concat());
+}

@@ -128,10 +128,13 @@ fn the_problems_in_the_documentation_are_sound() {
         "/../../docs/adding-a-problem.md"
     );
     let text = fs::read_to_string(path).expect("the documentation");
-    let blocks = text.split("```").skip(1).step_by(2);
-    let blocks: Vec<&str> = blocks
-        .filter(|block| !block.starts_with("sh\n"))
-        .filter_map(|block| Some(block.split_once('\n')?.1))
+    // Files have a comment before them; what has none is an excerpt.
+    let parts: Vec<&str> = text.split("```").collect();
+    let (parts, _) = parts.as_chunks::<2>();
+    let blocks: Vec<&str> = parts
+        .iter()
+        .filter(|[before, _]| before.trim_end().ends_with("-->"))
+        .filter_map(|[_, block]| Some(block.split_once('\n')?.1))
         .collect();
     let (in_python, blocks): (Vec<&str>, Vec<&str>) = blocks
         .into_iter()

@@ -58,7 +58,7 @@ impl CudaBench {
     /// [`EvalError`] if the environment does not allow it.
     pub fn open(opening: Opening<'_>, machine: Machine) -> Result<Self, EvalError> {
         let (problem, target) = (opening.problem, opening.target);
-        autocomp_eval::refuse_arguments(problem)?;
+        autocomp_eval::check_arguments(problem)?;
         let folder = &opening.surroundings.cache_folder;
         let toolchain = autocomp_toolchain::find_toolchain(opening.surroundings, opening.progress)?;
         let reference = Reference::new(problem, toolchain.clone(), folder)?;

@@ -76,12 +76,10 @@ impl KernelCompiler {
             )
             .replace("AUTOCOMP_RANGE", &format!("{RANGE:#x}"));
         write(&runtime.path().join("recorder.c"), &recorder)?;
-        let addresses =
-            (0..buffers).map(|it| format!("autocomp_pointer{{{:#x}}}", buffer_address(it)));
+        let address = |it: usize| format!("autocomp_pointer{{{:#x}}}", buffer_address(it as u32));
         let call = format!(
-            "struct autocomp_pointer {{ unsigned long autocomp_address; template <class autocomp_type> operator autocomp_type*() const {{ return (autocomp_type*)autocomp_address; }} }};\n#include \"{KERNEL_FILE}\"\n#line 1 \"{CALL_FILE}\"\nextern \"C\" void autocomp_call() {{ {}({}); }}\n",
-            problem.entry,
-            addresses.collect::<Vec<_>>().join(", ")
+            "struct autocomp_pointer {{ unsigned long autocomp_address; template <class autocomp_type> operator autocomp_type*() const {{ return (autocomp_type*)autocomp_address; }} }};\n#include \"{KERNEL_FILE}\"\n#line 1 \"{CALL_FILE}\"\nextern \"C\" void autocomp_call() {{ {} }}\n",
+            problem.call(address)
         );
         let macros = problem.macros.iter();
         let capability = machine.architecture.trim_start_matches("sm_");
@@ -164,7 +162,7 @@ impl KernelCompiler {
                     "the host function cannot be called with a pointer for each buffer: {}",
                     found.message
                 );
-                found.remedy = Some("give it the parameters that the problem names, in order: pointers to the elements of each buffer".into());
+                found.remedy = Some("give it the parameters that the problem names, in order: pointers to the elements of each buffer, and its arguments".into());
                 found.notes.clear();
             }
         }

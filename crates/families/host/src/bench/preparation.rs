@@ -110,7 +110,7 @@ impl HostBench {
 
     /// Returns what running a kernel costs that does nothing.
     fn overhead(&self) -> Result<Overhead, EvalError> {
-        let source = format!("{} {{}}\n", self.problem.signature);
+        let source = self.completed(&format!("{} {{}}", self.problem.signature));
         let program = built(&self.builder, "empty.c", &source, Kind::Kernel)?;
         let core = TimingCore::take(&self.settings.cache_folder)?;
         let settings = WorkerSettings {

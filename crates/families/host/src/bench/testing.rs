@@ -43,8 +43,7 @@ impl HostBench {
                 Err(found) => Ok(Err(vec![*found])),
             };
         }
-        // The declaration makes the compiler compare the types of parameters.
-        let text = format!("{source}\n{};\n", self.problem.signature);
+        let text = self.completed(source);
         let built = self.builder.build("kernel.c", &text, Kind::Kernel)?;
         let lines = source.lines().count() as u32;
         Ok(built.map_err(|mut found| {

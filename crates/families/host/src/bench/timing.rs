@@ -275,7 +275,12 @@ impl HostBench {
                 message: error.to_string(),
                 remedies: vec!["add baseline.c to the problem".into()],
             })?;
-        let program = built(&self.builder, "baseline.c", source, Kind::Kernel)?;
+        let program = built(
+            &self.builder,
+            "baseline.c",
+            &self.completed(source),
+            Kind::Kernel,
+        )?;
         let right = if tested.0 == source {
             tested.1
         } else {

@@ -22,7 +22,7 @@ use super::sections::sections;
 use super::timed::Timed;
 use autocomp_trainium_sim::timing::Machine;
 use autocomp_trainium_sim::{
-    Array, Dialect, Failure, FailureKind, Input, Options, POISON, Remark, evaluate,
+    Array, Dialect, Failure, FailureKind, Options, POISON, Remark, evaluate,
 };
 
 /// Hash of everything in this crate and the simulator that decides results.
@@ -212,18 +212,10 @@ impl TrainiumBench {
             finds_unwritten,
             ..Options::default()
         };
-        let mut inputs = Vec::new();
-        for (buffer, content) in self.problem.buffers.iter().zip(&case.before) {
-            if let Some(content) = content {
-                let array = Array {
-                    dtype: super::parameters::element(buffer.dtype),
-                    shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
-                    data: numbers(buffer.dtype, content),
-                };
-                inputs.push((buffer.name.clone(), Input::Array(array)));
-            }
-        }
-        inputs.extend(super::parameters::arguments(&self.problem));
+        let inputs = super::parameters::given(&self.problem, |number, buffer| {
+            let content = case.before[number].as_deref().unwrap_or(&[]);
+            super::parameters::array(buffer, numbers(buffer.dtype, content))
+        });
         evaluate(source, &self.problem.entry, &inputs, &options)
     }
 

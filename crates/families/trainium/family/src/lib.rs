@@ -14,7 +14,7 @@ mod timeline;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autocomp_catalog::{Problem, Role, Target, Tolerance};
+use autocomp_catalog::{Problem, Target, Tolerance};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Opening};
@@ -23,6 +23,7 @@ use autocomp_measuring::DeviceFile as _;
 use crate::neuron::NeuronBench;
 use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
 use autocomp_trainium_sim::timing::Machine;
+use autocomp_trainium_sim::{Array, Input};
 pub(crate) use bench::TrainiumBench;
 pub use language::PythonNki;
 
@@ -66,18 +67,24 @@ impl Family for Trainium {
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let machine = machine_of(target, machine)?;
-        let read = problem.buffers.iter().filter(|it| it.role != Role::Output);
-        let inputs = read.map(|it| InputShape {
-            name: it.name.clone(),
-            dtype: parameters::element(it.dtype),
-            shape: it.shape.iter().map(|extent| *extent as usize).collect(),
-        });
+        // Shapes suffice.
+        let given = parameters::given(problem, |_, it| parameters::array(it, Vec::new()));
+        let mut inputs = Vec::new();
+        let mut arguments = Vec::new();
+        for (name, input) in given {
+            match input {
+                Input::Array(Array { dtype, shape, .. }) => {
+                    inputs.push(InputShape { name, dtype, shape });
+                }
+                other => arguments.push((name, other)),
+            }
+        }
         let tolerance = match problem.tolerance {
             Tolerance::Exact {} => 0.0,
             Tolerance::Close { relative, .. } => relative,
         };
-        let rewriter = NkiRewriter::new(&problem.entry, inputs.collect(), machine, tolerance)
-            .with_arguments(parameters::arguments(problem).collect());
+        let rewriter =
+            NkiRewriter::new(&problem.entry, inputs, machine, tolerance).with_arguments(arguments);
         Ok(Some(Arc::new(rewriter)))
     }
 

@@ -2,7 +2,8 @@
 
 use autocomp_catalog::{Argument, Buffer, DataType, Problem, Role};
 use autocomp_eval::EvalError;
-use autocomp_trainium_sim::{Dtype, Input};
+use autocomp_trainium_sim::{Array, Dtype, Input};
+use std::collections::BTreeMap;
 
 /// Largest whole number up to which the simulator holds all: it computes in single precision.
 const EXACT: f64 = 16_777_216.0;
@@ -45,20 +46,53 @@ pub(crate) fn check(problem: &Problem) -> Result<(), EvalError> {
     Ok(())
 }
 
-/// The arguments of a problem's kernels beside its buffers.
-pub(crate) fn arguments(problem: &Problem) -> impl Iterator<Item = (String, Input)> {
-    let all = problem.arguments.iter();
-    all.map(|(name, argument)| (name.clone(), input(argument)))
+/// Returns what a problem's kernels get, each with the name of its parameter: a tensor for each
+/// buffer that is read, made by `tensor`, and then the arguments. A buffer that an argument
+/// holds comes with that.
+pub(crate) fn given(
+    problem: &Problem,
+    tensor: impl Fn(usize, &Buffer) -> Array,
+) -> Vec<(String, Input)> {
+    let arguments = &problem.arguments;
+    let held: Vec<&str> = arguments.values().flat_map(Argument::buffers).collect();
+    let read = problem.buffers.iter().enumerate();
+    let mut tensors: BTreeMap<&str, Input> = read
+        .filter(|(_, buffer)| buffer.is_read())
+        .map(|(number, buffer)| (buffer.name.as_str(), Input::Array(tensor(number, buffer))))
+        .collect();
+    let alone = problem
+        .buffers
+        .iter()
+        .filter(|it| !held.contains(&it.name.as_str()));
+    let mut all: Vec<(String, Input)> = alone
+        .filter_map(|it| Some((it.name.clone(), tensors.remove(it.name.as_str())?)))
+        .collect();
+    let named = arguments.iter();
+    all.extend(named.map(|(name, value)| (name.clone(), input(value, &mut tensors))));
+    all
 }
 
-fn input(argument: &Argument) -> Input {
+/// Returns a tensor of the shape and type of a buffer.
+pub(crate) fn array(buffer: &Buffer, data: Vec<f32>) -> Array {
+    Array {
+        dtype: element(buffer.dtype),
+        shape: buffer.shape.iter().map(|extent| *extent as usize).collect(),
+        data,
+    }
+}
+
+fn input(argument: &Argument, tensors: &mut BTreeMap<&str, Input>) -> Input {
     match argument {
         Argument::Bool(value) => Input::Bool(*value),
         Argument::Integer(value) => Input::Int(*value),
         Argument::Number(value) => Input::Float(*value),
         Argument::Text(text) => Input::Text(text.clone()),
-        Argument::Several(items) => Input::Tuple(items.iter().map(input).collect()),
+        Argument::Several(items) => {
+            Input::Tuple(items.iter().map(|it| input(it, tensors)).collect())
+        }
         Argument::Type(of) => Input::Dtype(element(of.dtype)),
+        // Descriptions name each buffer once, and one that is read.
+        Argument::Buffer(of) => tensors.remove(of.buffer.as_str()).unwrap_or(Input::None),
     }
 }
 

@@ -27,11 +27,9 @@ pub(super) fn check(tokens: &[Token<'_>], file: &str, problem: &Problem) -> Opti
         return Some(refusal("no-entry", message, None, &remedy));
     };
     let place = location(file, &tokens[idx]);
-    if parameters != problem.buffers.len() {
-        let message = format!(
-            "`{entry}` has {parameters} parameters instead of {}",
-            problem.buffers.len()
-        );
+    let wanted = problem.n_parameters();
+    if parameters != wanted {
+        let message = format!("`{entry}` has {parameters} parameters instead of {wanted}");
         return Some(refusal("entry-signature", message, place, &remedy));
     }
     if is_static(tokens, idx) {

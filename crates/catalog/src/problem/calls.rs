@@ -1,0 +1,178 @@
+//! How functions in C get `[arguments]`: as parameters of the signature, beside the buffers.
+
+use super::signature::{Parameter, name_of, parameters};
+use super::{Argument, Problem};
+
+/// Name of the function that gives a kernel its arguments.
+const CALLER: &str = "call_with_arguments";
+
+/// Types of parameters in C that numbers are given for, and what they hold: `None` for
+/// floating point.
+const TYPES: [(&str, Option<(i64, i64)>); 15] = [
+    ("int8_t", Some((i8::MIN as i64, i8::MAX as i64))),
+    ("int16_t", Some((i16::MIN as i64, i16::MAX as i64))),
+    ("int32_t", Some((i32::MIN as i64, i32::MAX as i64))),
+    ("int64_t", Some((i64::MIN, i64::MAX))),
+    ("int", Some((i32::MIN as i64, i32::MAX as i64))),
+    ("long", Some((i64::MIN, i64::MAX))),
+    ("uint8_t", Some((0, u8::MAX as i64))),
+    ("uint16_t", Some((0, u16::MAX as i64))),
+    ("uint32_t", Some((0, u32::MAX as i64))),
+    ("uint64_t", Some((0, i64::MAX))),
+    ("size_t", Some((0, i64::MAX))),
+    ("unsigned", Some((0, u32::MAX as i64))),
+    ("bool", Some((0, 1))),
+    ("float", None),
+    ("double", None),
+];
+
+/// Returns the value as an initializer of a `kind` in C; nothing if it does not fit exactly.
+fn literal(value: &Argument, kind: &str) -> Option<String> {
+    let (_, limits) = TYPES.iter().find(|it| it.0 == kind)?;
+    match (value, limits) {
+        (Argument::Bool(value), Some((0, 1))) => Some(i32::from(*value).to_string()),
+        (Argument::Integer(value), Some((least, most))) if kind != "bool" => {
+            let is_held = (least..=most).contains(&value);
+            // The least number has no literal.
+            let below = i128::from(*value) + 1;
+            is_held.then(|| match *value {
+                ..0 => format!("({below}LL - 1)"),
+                _ => format!("{value}LL"),
+            })
+        }
+        (Argument::Integer(value), None) => Some(format!("{value}.0")),
+        (Argument::Number(value), None) => {
+            let is_held = kind == "double" || value.abs() <= f64::from(f32::MAX);
+            is_held.then(|| format!("{value:?}"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the initializer of a parameter that gets a value: with braces for several.
+fn initializer(parameter: &Parameter<'_>, value: &Argument) -> Option<String> {
+    let kind = parameter.element;
+    match (value, parameter.dimensions()) {
+        (Argument::Several(items), 1) => {
+            let extent = parameter.extents.first().filter(|it| !it.is_empty());
+            let is_whole = extent.is_none_or(|it| it.parse() == Ok(items.len()));
+            let items: Option<Vec<String>> = items.iter().map(|it| literal(it, kind)).collect();
+            let items = items.filter(|it| is_whole && !it.is_empty())?;
+            Some(format!("{{{}}}", items.join(", ")))
+        }
+        (Argument::Several(_), _) => None,
+        (value, 0) => literal(value, kind),
+        _ => None,
+    }
+}
+
+/// Returns what is wrong with the parameter of `signature` that gets the argument `name`, and
+/// a remedy; nothing if there is no such parameter.
+pub(super) fn wrong_parameter(
+    signature: (&str, &str),
+    name: &str,
+    value: &Argument,
+) -> Option<(String, String)> {
+    let text = parameters(signature)?
+        .into_iter()
+        .find(|it| name_of(it) == name)?;
+    if Parameter::parse(text).is_some_and(|it| initializer(&it, value).is_some()) {
+        return None;
+    }
+    let kinds: Vec<&str> = TYPES.iter().map(|it| it.0).collect();
+    Some((
+        format!("the parameter `{text}` of the signature cannot be given {value}"),
+        format!(
+            "in C, give a number that the type of the parameter holds, true or false for `bool`, or as many numbers as an array has; types are {}",
+            kinds.join(", ")
+        ),
+    ))
+}
+
+impl Problem {
+    /// Returns the arguments that functions in C get, by their parameters of the signature; empty
+    /// if kernels get buffers only.
+    fn passed(&self) -> Vec<(&str, Option<&Argument>)> {
+        let all = parameters((&self.signature, &self.entry)).unwrap_or_default();
+        let all = all.into_iter();
+        let all: Vec<_> = all
+            .map(|text| (text, self.arguments.get(name_of(text))))
+            .collect();
+        match all.iter().any(|(_, value)| value.is_some()) {
+            true => all,
+            false => Vec::new(),
+        }
+    }
+
+    /// Returns the first of [`arguments`](Self::arguments) that is no parameter of the signature,
+    /// so that no kernel in C gets it.
+    #[must_use]
+    pub fn argument_not_passed(&self) -> Option<&str> {
+        let all = parameters((&self.signature, &self.entry)).unwrap_or_default();
+        let names: Vec<&str> = all.into_iter().map(name_of).collect();
+        let mut arguments = self.arguments.keys().map(String::as_str);
+        arguments.find(|name| !names.contains(name))
+    }
+
+    /// Returns how many parameters a kernel in C has.
+    #[must_use]
+    pub fn n_parameters(&self) -> usize {
+        match self.passed() {
+            all if all.is_empty() => self.buffers.len(),
+            all => all.len(),
+        }
+    }
+
+    /// Returns the function that is called with the address of each buffer, in order:
+    /// [`entry`](Self::entry), or that of [`caller`](Self::caller) if there is one.
+    #[must_use]
+    pub fn called(&self) -> &str {
+        match self.passed().is_empty() {
+            true => &self.entry,
+            false => CALLER,
+        }
+    }
+
+    /// Returns a function in C that has to stand behind the text of a kernel or reference: it gets
+    /// the address of each buffer and gives the kernel its arguments as well. Empty if kernels
+    /// get buffers only.
+    #[must_use]
+    pub fn caller(&self) -> String {
+        if self.passed().is_empty() {
+            return String::new();
+        }
+        let buffer = |idx: usize| format!("given_{idx}");
+        let buffers: Vec<String> = (0..self.buffers.len())
+            .map(|idx| format!("void *{}", buffer(idx)))
+            .collect();
+        let call = self.call(buffer);
+        format!("void {CALLER}({}) {{ {call} }}\n", buffers.join(", "))
+    }
+
+    /// Returns statements, in C and C++, that call the kernel with its arguments and with
+    /// `buffer` for the address of the buffer of each number.
+    #[must_use]
+    pub fn call(&self, buffer: impl Fn(usize) -> String) -> String {
+        let mut numbers = 0..self.buffers.len();
+        let mut arrays = String::new();
+        let mut given = Vec::new();
+        for (text, value) in self.passed() {
+            let declared = Parameter::parse(text).zip(value);
+            let Some((parameter, value)) = declared else {
+                given.extend(numbers.next().map(&buffer));
+                continue;
+            };
+            let initializer = initializer(&parameter, value).unwrap_or_default();
+            if parameter.dimensions() == 0 {
+                given.push(format!("({})({initializer})", parameter.element));
+                continue;
+            }
+            let Parameter { element, name, .. } = parameter;
+            let array = format!("given_{name}");
+            arrays += &format!("{element} {array}[] = {initializer}; ");
+            given.push(array);
+        }
+        given.extend(numbers.map(&buffer));
+        format!("{arrays}{}({});", self.entry, given.join(", "))
+    }
+}
