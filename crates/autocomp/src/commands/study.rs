@@ -12,14 +12,15 @@ use crate::given_file::LONGEST_TEXT;
 use crate::output::Output;
 use crate::queueing::QueueOptions;
 use crate::run_errors::{run_error, store_error};
+use crate::settings::Settings;
 use crate::workplace::WorkplaceOptions;
-use autocomp_core::{StopReason, UsdMicros};
+use autocomp_core::{CostObject, StopReason, UsdMicros};
 use autocomp_runner::{RunError, RunState, RunView};
 use autocomp_store::{StoreError, read_file, replace_file};
 use clap::Args;
 use course::Course;
 use file::{StudyFile, StudyRun};
-use report::{RunRow, report, report_text};
+use report::{Measured, RunRow, report, report_text};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -211,7 +212,15 @@ fn row(folder: &Path, run: &StudyRun) -> Result<RunRow, CliError> {
     let course = view.as_ref().map_or_else(Course::default, |view| {
         Course::of(view.events.iter().map(|stored| &stored.event))
     });
+    let best_cost: Option<CostObject> = best.map(|best| best.cost.into());
+    let settings = Settings::parse(&run.settings, &run.name)?;
+    let measured = view.as_ref().zip(best_cost).map(|(view, cost)| Measured {
+        evaluator: view.search.started().evaluator,
+        for_models: !settings.language_models().is_empty(),
+        unit: cost.unit,
+    });
     Ok(RunRow {
+        measured,
         arm: run.arm.clone(),
         problem: run.problem.clone(),
         max_evaluations: run.max_evaluations,
@@ -219,7 +228,7 @@ fn row(folder: &Path, run: &StudyRun) -> Result<RunRow, CliError> {
         run: folder,
         state,
         reason,
-        best_cost: best.map(|best| best.cost.into()),
+        best_cost,
         speedup: progress.as_ref().and_then(|progress| progress.speedup()),
         evaluations: progress.as_ref().map_or(0, |progress| progress.evaluations),
         evaluations_to_best: course.evaluations_to_best(),

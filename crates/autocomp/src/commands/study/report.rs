@@ -3,7 +3,7 @@
 use super::course::Course;
 use super::file::StudyFile;
 use super::interval::{Interval, median};
-use autocomp_core::CostObject;
+use autocomp_core::{ContentHash, CostObject, Unit};
 use autocomp_eval::text;
 use autocomp_reports::change::times;
 use serde::Serialize;
@@ -44,6 +44,33 @@ pub struct RunRow {
     pub cost_usd: f64,
     #[serde(skip)]
     pub course: Course,
+    #[serde(skip)]
+    pub measured: Option<Measured>,
+}
+
+/// By what the kernels of a run were measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Identity of the evaluator: problem, target, machine, compiler.
+    pub evaluator: ContentHash,
+    /// Whether models are asked, for whom evaluators do more than measure, and have another
+    /// identity.
+    pub for_models: bool,
+    pub unit: Unit,
+}
+
+impl Measured {
+    /// Returns whether costs of both are costs of one thing.
+    fn compares(&self, other: &Self) -> bool {
+        let is_told = self.for_models == other.for_models;
+        self.unit == other.unit && (!is_told || self.evaluator == other.evaluator)
+    }
+}
+
+/// Returns whether the costs of two runs can be compared.
+fn compare(one: &RunRow, other: &RunRow) -> bool {
+    let both = one.measured.as_ref().zip(other.measured.as_ref());
+    both.is_some_and(|(one, other)| one.compares(other))
 }
 
 /// An arm on one problem within one budget: finished runs only.
@@ -57,6 +84,11 @@ struct ArmReport {
     cost: Option<Interval>,
     /// Cost of the baseline by that of the best kernel.
     speedup: Option<Interval>,
+    /// Unit of the costs.
+    unit: Option<Unit>,
+    /// Whether all of its runs were measured by the same problem, machine and compiler as those
+    /// of the first arm.
+    is_compared: bool,
     /// Cost of the first arm's best kernel by that of this one's, by pairs of equal seeds.
     ratio_to_first: Option<Interval>,
     /// Median of the evaluations until a kernel was within 1 % of the best of all arms; nothing
@@ -125,18 +157,20 @@ fn arm_report(name: &str, first: &str, runs: &[&RunRow]) -> ArmReport {
     let best = |run: &RunRow| run.best_cost.map(|cost| cost.value as f64);
     let costs: Vec<f64> = own.iter().filter_map(|run| best(run)).collect();
     let speedups: Vec<f64> = own.iter().filter_map(|run| run.speedup).collect();
-    let pairs = own.iter().filter_map(|run| {
+    let is_alike = |run: &RunRow| first.iter().all(|other| compare(run, other));
+    let is_compared = own.iter().all(|run| is_alike(run));
+    let pairs = own.iter().filter(|run| is_alike(run)).filter_map(|run| {
         let other = first.iter().find(|other| other.seed == run.seed)?;
         Some(best(other)? / best(run)?)
     });
     let evaluations: Vec<f64> = own.iter().map(|run| f64::from(run.evaluations)).collect();
-    let best_of_all = runs
-        .iter()
-        .filter_map(|run| best(run))
-        .min_by(f64::total_cmp);
+    let best_of_all = |run: &RunRow| {
+        let alike = runs.iter().filter(|other| compare(run, other));
+        alike.filter_map(|it| best(it)).min_by(f64::total_cmp)
+    };
     // A run that never came there counts as one that takes for ever.
     let to_nearly = own.iter().map(|run| {
-        let enough = best_of_all.map(|best| best * NEARLY);
+        let enough = best_of_all(run).map(|best| best * NEARLY);
         let count = enough.and_then(|enough| run.course.evaluations_to(enough));
         count.map_or(f64::INFINITY, f64::from)
     });
@@ -150,6 +184,8 @@ fn arm_report(name: &str, first: &str, runs: &[&RunRow]) -> ArmReport {
         finished: own.len(),
         cost: Interval::of(&costs),
         speedup: Interval::of(&speedups),
+        unit: own.iter().find_map(|run| Some(run.best_cost?.unit)),
+        is_compared,
         ratio_to_first: Interval::of(&pairs.collect::<Vec<f64>>()),
         evaluations_to_one_percent: to_nearly.filter(|count| count.is_finite()),
         evaluations_to_best: median(&to_best),
@@ -190,11 +226,15 @@ pub fn report_text(report: &StudyReport) -> String {
         let show = |interval: Option<Interval>, show: &dyn Fn(f64) -> String| {
             interval.map_or("-".to_owned(), |it| it.text(show))
         };
+        let grouped = |value: f64| text::grouped(value.round() as u64);
         let count = |count: Option<f64>| count.map_or("-".to_owned(), |it| it.to_string());
         let cells = [
             arm.arm.clone(),
             arm.finished.to_string(),
-            show(arm.cost, &|value| text::grouped(value.round() as u64)),
+            match arm.unit {
+                Some(unit) => format!("{} {unit}", show(arm.cost, &grouped)),
+                None => show(arm.cost, &grouped),
+            },
             show(arm.speedup, &|value| format!("{}x", times(value))),
             show(arm.ratio_to_first, &|value| format!("{value:.3}")),
             count(arm.evaluations_to_one_percent),
@@ -211,6 +251,14 @@ pub fn report_text(report: &StudyReport) -> String {
          run's own best kernel."
             .to_owned(),
     );
+    for arm in report.arms.iter().filter(|arm| !arm.is_compared) {
+        lines.push(format!(
+            "- {} on {} was measured by another problem, machine or compiler than the first arm: \
+             costs are not compared. Where only the problem was changed meanwhile, remove the run \
+             folders and give the same command again",
+            arm.arm, arm.problem
+        ));
+    }
     let unfinished: Vec<&RunRow> = report
         .runs
         .iter()

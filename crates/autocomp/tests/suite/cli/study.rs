@@ -67,6 +67,38 @@ fn arms_are_run_and_compared() {
     insta::assert_snapshot!("study-with-other-settings", ended.transcript());
 }
 
+/// Runs that are there are not set beside those of a problem that was changed since.
+#[test]
+fn costs_of_another_problem_are_not_compared() {
+    let place = Place::new();
+    copy(Path::new(EXAMPLE), place.path());
+    let head =
+        "problems = [\"gemm-64\"]\nseeds = [1]\nmax_evaluations = 3\n\n[[arm]]\nname = \"one\"\n";
+    place.file("two.toml", head);
+    let (code, report) = place.json(&["study", "two.toml"]);
+    assert_eq!(
+        (code, &report["arms"][0]["unit"]),
+        (Some(0), &"cycles".into())
+    );
+    let reference = place.path().join("gemm-64/reference.c");
+    let changed = fs::read_to_string(&reference).unwrap() + "// changed\n";
+    fs::write(reference, changed).unwrap();
+    place.file("two.toml", format!("{head}\n[[arm]]\nname = \"two\"\n"));
+    let (code, report) = place.json(&["study", "two.toml"]);
+    assert_eq!(code, Some(0), "{report}");
+    let arms = &report["arms"];
+    assert_eq!(
+        (&arms[0]["is_compared"], &arms[1]["is_compared"]),
+        (&true.into(), &false.into())
+    );
+    assert!(arms[1]["ratio_to_first"].is_null(), "{report}");
+    let text = fs::read_to_string(place.path().join("studies/two/report.md")).unwrap();
+    assert!(
+        text.contains("two on gemm-64 was measured by another problem"),
+        "{text}"
+    );
+}
+
 /// A study of two arms of the example with one seed, whose stand-in has a price.
 fn priced(place: &Place, name: &str, max_usd: Option<f64>) -> String {
     copy(Path::new(EXAMPLE), place.path());
