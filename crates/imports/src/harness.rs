@@ -1,5 +1,5 @@
-//! Test programs of the original Autocomp for Gemmini (`harnesses/TYPE/testN.c`), made problems:
-//! their shapes, the inputs they draw, and what they compare with.
+//! Test programs of the original Autocomp in C (`harnesses/TYPE/testN.c`), made problems: their
+//! shapes, the inputs they draw, and what they compare with.
 //!
 //! A program compares with what a function of the vendor's library leaves in `gold`. Of these,
 //! the products of matrices and the convolutions that the original's programs call are known

@@ -64,10 +64,16 @@ def loaded():
     return function
 
 
+def tuples(value):
+    """Returns a value of which what JSON has as lists are the tuples that kernels get."""
+    return tuple(map(tuples, value)) if isinstance(value, list) else value
+
+
 def constants(function, arguments):
     """Returns those of the problem's arguments that the function has parameters for."""
     import inspect
 
+    arguments = {name: tuples(value) for name, value in arguments.items()}
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -7,7 +7,10 @@ use std::fmt;
 /// A value that a kernel gets by the name of a parameter: known when the kernel is built, the
 /// same in all calls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a number, a text, true, false, several of these in brackets, `{ dtype = \"…\" }` or `{ buffer = \"…\" }`; a table that is no argument has to stand above `[arguments]`"
+)]
 pub enum Argument {
     /// True or false.
     Bool(bool),

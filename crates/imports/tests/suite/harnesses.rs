@@ -85,10 +85,7 @@ fn what_is_not_known_is_refused_with_the_reason() {
             PRODUCT.replace("static elem_t D_", "static full_t D_"),
             "`full_t` are not known",
         ),
-        (
-            PRODUCT.replace("#define MAT_DIM_J 48", ""),
-            "`MAT_DIM_J` of",
-        ),
+        (PRODUCT.replace("#define MAT_DIM_J 48", ""), "is no extent"),
         (
             PRODUCT.replace("#if NO_BIAS==0", "#if defined(NO_BIAS)"),
             "the condition `defined(NO_BIAS)`",

@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The target of the problems: one that computes with int8
-    #[arg(long, value_name = "NAME", default_value = "gemmini-int8-16")]
+    #[arg(long, value_name = "NAME")]
     target: String,
     /// Folder for the problems, in which none of their names may be
     #[arg(long, value_name = "FOLDER")]

@@ -60,6 +60,14 @@ fn in_cuda(values: [&str; 4]) -> String {
     )
 }
 
+/// Returns the target of this computer.
+fn host() -> &'static str {
+    match std::env::consts::ARCH {
+        "aarch64" => "host-aarch64-neon",
+        _ => "host-x86-64-avx2",
+    }
+}
+
 fn write(folder: &Path, files: &[(&str, &str)]) {
     fs::create_dir_all(folder).unwrap();
     for (name, text) in files {
@@ -70,13 +78,9 @@ fn write(folder: &Path, files: &[(&str, &str)]) {
 #[test]
 fn kernels_and_references_in_c_get_arguments_in_every_family() {
     let place = Place::new();
-    let host = match std::env::consts::ARCH {
-        "aarch64" => "host-aarch64-neon",
-        _ => "host-x86-64-avx2",
-    };
     let given = ["alpha", "shift", "upwards", "taps"];
     let right = ["-0.25f", "3", "true", "own"];
-    for target in ["gemmini-int8-16", "rvv-saturn", host, "cuda-sm80"] {
+    for target in ["gemmini-int8-16", "rvv-saturn", host(), "cuda-sm80"] {
         let (ending, of): (_, fn([&str; 4]) -> String) = match target {
             "cuda-sm80" => ("cu", in_cuda),
             _ => ("c", in_c),
@@ -131,34 +135,61 @@ fn kernels_and_references_in_c_get_arguments_in_every_family() {
 #[test]
 fn definitions_reach_references_of_every_family() {
     let place = Place::new();
-    let description = BUFFERS.replace("[arguments]", "[macros]\nSCALE = \"3\"\n\n[unused]");
-    let (before, after) = description.split_once("[unused]").unwrap();
+    let (before, after) = BUFFERS.split_once("[arguments]").unwrap();
     let after = &after[after.find("[[buffer]]").unwrap()..];
     let signature = "void solution(const float x[64], float y[64])";
-    let kernel = |scale: &str| {
-        format!("{signature} {{\n  for (int i = 0; i < 64; i++) y[i] = {scale} * x[i];\n}}\n")
+    let in_c = |scale: &str| {
+        // A default that stands in where a definition is lost.
+        format!(
+            "#ifndef SCALE\n#define SCALE 1\n#endif\n{signature} {{\n  for (int i = 0; i < 64; i++) y[i] = {scale} * x[i];\n}}\n"
+        )
     };
-    let target = match std::env::consts::ARCH {
-        "aarch64" => "host-aarch64-neon",
-        _ => "host-x86-64-avx2",
+    let in_cuda = |scale: &str| {
+        format!(
+            "__global__ void step(const float *x, float *y) {{ y[threadIdx.x] = {scale} * x[threadIdx.x]; }}\n{signature} {{ step<<<1, 64>>>(x, y); }}\n"
+        )
     };
-    write(
-        &place.path().join("scaled"),
-        &[
-            (
-                "problem.toml",
-                &format!(
-                    "target = \"{target}\"\ndescription = \"d\"\nsignature = \"{signature}\"\nwork = {{ macs = 64, bytes = 512 }}\n{before}{after}"
-                ),
-            ),
-            ("reference.c", &kernel("SCALE")),
-            ("baseline.c", &kernel("SCALE")),
-            ("constant.c", &kernel("3")),
-        ],
-    );
-    for name in ["baseline", "constant"] {
-        let ended = place.call(&["eval", "scaled", "--kernel", name]);
-        assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    let in_python = |scale: &str| {
+        format!(
+            "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n\n@nki.jit\ndef solution(x):\n    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n    a = nl.ndarray((1, 64), dtype=x.dtype, buffer=nl.sbuf)\n    nisa.dma_copy(dst=a, src=x.reshape((1, 64)))\n    nisa.tensor_scalar(dst=a, data=a, op0=nl.multiply, operand0={scale})\n    nisa.dma_copy(dst=y.reshape((1, 64)), src=a)\n    return y\n"
+        )
+    };
+    for target in [
+        "gemmini-int8-16",
+        "rvv-saturn",
+        host(),
+        "cuda-sm80",
+        "trainium-trn2",
+    ] {
+        let (ending, of): (_, &dyn Fn(&str) -> String) = match target {
+            "cuda-sm80" => ("cu", &in_cuda),
+            "trainium-trn2" => ("py", &in_python),
+            _ => ("c", &in_c),
+        };
+        let defined = if ending == "py" { "3.0" } else { "SCALE" };
+        let description = format!(
+            "target = \"{target}\"\ndescription = \"d\"\nsignature = \"{signature}\"\nwork = {{ macs = 64, bytes = 512 }}\n{before}[macros]\nSCALE = \"3\"\n\n{after}"
+        );
+        write(
+            &place.path().join("scaled"),
+            &[
+                ("problem.toml", &description),
+                ("reference.c", &in_c("SCALE")),
+                (&format!("baseline.{ending}"), &of(defined)),
+                (&format!("constant.{ending}"), &of("3.0")),
+                (&format!("ignores.{ending}"), &of("1.0")),
+            ],
+        );
+        for (kernel, code) in [("baseline", 0), ("constant", 0), ("ignores", 1)] {
+            let ended = place.call(&["eval", "scaled", "--kernel", kernel]);
+            assert_eq!(
+                ended.code,
+                Some(code),
+                "{target} {kernel} {}",
+                ended.transcript()
+            );
+        }
+        fs::remove_dir_all(place.path().join("scaled")).unwrap();
     }
 }
 
@@ -175,7 +206,7 @@ fn kernels_in_python_get_tuples_of_buffers() {
         "target = \"trainium-trn2\"\ndescription = \"d\"\nentry = \"solution\"\n\
          signature = \"void solution(float a[128][64], float b[128][64], float x[128][64], float y[128][64], float scale)\"\n\
          tolerance = {{ kind = \"close\", relative = 1e-5, absolute = 1e-5 }}\nwork = {{ macs = 8192, bytes = 131072 }}\n\n\
-         [arguments]\nscale = 0.5\npast = [{{ buffer = \"a\" }}, {{ buffer = \"b\" }}]\n\n{}{}{}{}\
+         [arguments]\nscale = 0.5\nodd = [1, [2]]\npast = [{{ buffer = \"a\" }}, {{ buffer = \"b\" }}]\n\n{}{}{}{}\
          [[input_set]]\nname = \"fresh\"\nfresh = true\n\
          fill.a = {{ kind = \"real\", low = -1.0, high = 1.0 }}\nfill.b = {{ kind = \"real\", low = -1.0, high = 1.0 }}\nfill.x = {{ kind = \"real\", low = -1.0, high = 1.0 }}\n",
         buffer("a", "input"),
@@ -188,7 +219,7 @@ fn kernels_in_python_get_tuples_of_buffers() {
     let kernel = |first: &str, second: &str| {
         format!(
             "import nki\nimport nki.isa as nisa\nimport nki.language as nl\n\n\n@nki.jit\n\
-             def solution(x, past, scale):\n    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n    \
+             def solution(x, past, scale, odd):\n    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)\n    \
              first, second = past\n    \
              a = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)\n    \
              b = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.sbuf)\n    \
@@ -225,7 +256,7 @@ fn kernels_in_python_get_tuples_of_buffers() {
     fs::remove_file(folder.join("reference.c")).unwrap();
     fs::write(
         folder.join("reference.py"),
-        "def reference(a, b, x, scale):\n    rows = zip(a, b, x)\n    return [[scale * (p - q) + r for p, q, r in zip(*row)] for row in rows]\n",
+        "def reference(a, b, x, scale, odd):\n    assert odd == (1, (2,))\n    rows = zip(a, b, x)\n    return [[scale * (p - q) + r for p, q, r in zip(*row)] for row in rows]\n",
     )
     .unwrap();
     let ended = place.call(&["eval", "sum"]);

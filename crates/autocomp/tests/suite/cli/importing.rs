@@ -86,6 +86,8 @@ fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
         "problems",
         "harnesses/gemm/test3.c",
         "harnesses/gemm/test4.c",
+        "--target",
+        "gemmini-int8-16",
         "--out",
         "mine",
     ]);
@@ -110,6 +112,8 @@ fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
         "import",
         "problems",
         "harnesses/gemm/test3.c",
+        "--target",
+        "gemmini-int8-16",
         "--out",
         "mine",
     ]);

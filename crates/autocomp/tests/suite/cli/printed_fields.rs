@@ -116,6 +116,10 @@ fn the_documented_fields_are_those_printed() {
         "{\"id\":\"1\",\"target\":\"t\",\"problem\":\"p\",\"menu_item\":\"unroll\",\"plan\":\"Unroll.\",\
          \"outcome\":\"ok\",\"factor\":1.5,\"finding\":\"bound by moves\",\"attempts\":2}\n",
     );
+    place.file(
+        "test1.c",
+        include_str!("../../../../imports/tests/suite/harnesses/product.c"),
+    );
     place.file("mine.c", baseline.replacen("  config_st", odd, 1));
     place.file("kernel.md", format!("```c\n{baseline}```\n"));
     let wrong = data("kernels/modifies-a.c");
@@ -220,6 +224,17 @@ fn the_documented_fields_are_those_printed() {
                 &problem,
                 "--out",
                 "kernels",
+            ],
+        ),
+        (
+            "import problems",
+            &[
+                "import",
+                "problems",
+                "test1.c",
+                "--target=gemmini-int8-16",
+                "--out",
+                "problems",
             ],
         ),
         (

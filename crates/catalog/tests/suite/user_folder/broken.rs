@@ -371,6 +371,7 @@ fn what_is_said_about_arguments_that_parameters_cannot_take() {
         ("", "s = [{ buffer = \"A\" }, { buffer = \"A\" }]"),
         ("", "s = [{ buffer = \"C\" }]"),
         ("", "s = { buffer = \"B\" }"),
+        ("", "s = 2\ntolerance = { kind = \"exact\" }"),
     ];
     let texts = cases.map(|(parameter, value)| {
         let error = with_argument(parameter, value).expect_err(value);
