@@ -5,6 +5,9 @@ use super::memory::Places;
 use super::session::{Loaded, Session};
 use crate::requests::{Request, Target};
 
+/// The driver's number for what a module does not have.
+const NOT_FOUND: u32 = 500;
+
 impl Session<'_> {
     /// Asks the device for everything on the list.
     pub(super) fn requests(&self, loaded: &Loaded<'_>, places: &Places) -> Result<(), Refusal> {
@@ -28,7 +31,13 @@ impl Session<'_> {
                         Target::Address(simulated) => address(*simulated),
                         Target::Variable(name, offset) => {
                             let found = self.device.variable(loaded.module, name);
-                            found.map_or(0, |it| it.0) + offset
+                            let unknown = || Refusal {
+                                function: "cuModuleGetGlobal_v2".to_owned(),
+                                status: NOT_FOUND,
+                                name: "CUDA_ERROR_NOT_FOUND".to_owned(),
+                                log: format!("there is no variable `{name}`"),
+                            };
+                            found.ok_or_else(unknown)?.0 + offset
                         }
                     };
                     self.device.put(to, content)?;
