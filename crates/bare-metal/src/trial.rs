@@ -188,7 +188,10 @@ impl<'a, P: Platform> Trial<'a, P> {
         }
         let called = match called {
             Called::Failed(_) => called,
-            _ => self.call_alike(&mut session, case, seed)?,
+            _ => match self.call_alike(&mut session, case, seed)? {
+                Ok(called) => called,
+                Err(changed) => return Ok(Some(changed)),
+            },
         };
         let Called::Failed(mut verdict) = called else {
             let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
@@ -206,16 +209,17 @@ impl<'a, P: Platform> Trial<'a, P> {
 
     /// Makes the last call of a session once more, with the same inputs, if the program has
     /// data that it may write. Whoever computes from inputs alone leaves there what the call
-    /// before has left; a program that counts its calls may be wrong in any later one.
+    /// before has left; a program that counts its calls may be wrong in any later one, which is
+    /// the verdict then.
     fn call_alike(
         &self,
         session: &mut Session<'a, P>,
         case: &Case,
         seed: Seed,
-    ) -> Result<Called, EvalError> {
+    ) -> Result<Result<Called, Verdict>, EvalError> {
         let left = session.variables().to_vec();
         if left.is_empty() {
-            return Ok(Called::Abandoned);
+            return Ok(Ok(Called::Abandoned));
         }
         session.place(case, seed)?;
         let called = self.call(session, case, seed, Watch::default())?;
@@ -225,9 +229,9 @@ impl<'a, P: Platform> Trial<'a, P> {
             Called::Right(_) if 0 < changed => {
                 let mut found = findings::still_changes(changed);
                 found.notes.push(format!("with input set {}", case.name));
-                Called::Failed(Verdict::failed(Outcome::Wrong, vec![found]))
+                Err(Verdict::failed(Outcome::Wrong, vec![found]))
             }
-            called => called,
+            called => Ok(called),
         })
     }
 

@@ -294,7 +294,10 @@ impl Script {
                     format!(
                         "a module of your own: write what it has into {FILE}, which is all that is read"
                     ),
-                    format!("a package: install it: {}", self.interpreter.installing(&message)),
+                    format!(
+                        "a package: install it: {}",
+                        self.interpreter.installing(&message)
+                    ),
                     "or put another Python first on PATH, such as that of a virtual environment"
                         .into(),
                 ],

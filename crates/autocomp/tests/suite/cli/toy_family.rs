@@ -171,8 +171,10 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
 #[test]
 fn a_stalled_run_that_goes_on_is_given_patience_again() {
     let place = Place::new();
-    // No step of the toy saves half of its cost, so every iteration counts as one without a gain.
-    let words = "optimize toy --run-dir run --set least_gain=0.5 --patience 1 --max-evaluations 40";
+    // No step of the toy saves 8 % of its cost, so every iteration counts as one without a gain,
+    // and the floor is further off than that until the fourth.
+    let words =
+        "optimize toy --run-dir run --set least_gain=0.08 --patience 1 --max-evaluations 40";
     let (code, begun) = json(&place, &words.split(' ').collect::<Vec<_>>());
     assert_eq!(code, Some(0), "{begun}");
     let state = || {

@@ -135,11 +135,11 @@ const RELATIONS: [Relation; 17] = [
         "vfloat32m1_t v = __riscv_vfmv_v_f_f32m1(1, 4); vuint32m1_t at = __riscv_vsll_vx_u32m1(__riscv_vid_v_u32m1(4), 3, 4);
          ONCE for (int i = 0; i < 999; i++)
            v = __riscv_vfadd_vv_f32m1(v, __riscv_vget_v_f32m1x2_f32m1(__riscv_vluxseg2ei32_v_f32m1x2((float *)at_near, at, 4), 1), 4);
-         __riscv_vse32_v_f32m1((float *)near, v, 4);",
+         __riscv_vse32_v_f32m1((float *)other, v, 4);",
         "vfloat32m1_t v = __riscv_vfmv_v_f_f32m1(1, 4);
          ONCE for (int i = 0; i < 999; i++)
            v = __riscv_vfadd_vv_f32m1(v, __riscv_vget_v_f32m1x2_f32m1(__riscv_vlseg2e32_v_f32m1x2((float *)at_near, 4), 1), 4);
-         __riscv_vse32_v_f32m1((float *)near, v, 4);",
+         __riscv_vse32_v_f32m1((float *)other, v, 4);",
         (1.0, 2.0),
     ),
     (

@@ -207,8 +207,11 @@ fn commanded(
     let (Some(first), Some(last)) = (machine.issuing.first(), machine.issuing.last()) else {
         return Err(nowhere("it issues no command"));
     };
-    if !machine.is_fenced || machine.was_cut_unfenced {
-        return Err(nowhere("it does not end with a fence"));
+    // What is written anew ends with a fence, whether the kernel did or not.
+    if machine.was_cut_unfenced {
+        return Err(nowhere(
+            "the core goes on without a fence behind its commands",
+        ));
     }
     let (first, last) = (*first, *last);
     for (statement, array) in machine.writing.iter().chain(&machine.reading) {

@@ -44,7 +44,6 @@ pub(super) struct Trace<'kernel> {
     statement: usize,
     /// Statements of the entry function that issue commands or write to memory.
     pub(super) acting: BTreeMap<usize, bool>,
-    pub(super) is_fenced: bool,
 }
 
 impl<'kernel> Trace<'kernel> {
@@ -75,7 +74,6 @@ impl<'kernel> Trace<'kernel> {
             moves: 0,
             statement: 0,
             acting: BTreeMap::new(),
-            is_fenced: true,
         }
     }
 
@@ -363,10 +361,8 @@ impl World for Trace<'_> {
     fn command(&mut self, name: &str, arguments: &[Number]) -> Done {
         self.act(true);
         match effect(name, arguments, self.config)? {
-            Effect::Fence => self.is_fenced = true,
-            Effect::Nothing => {}
+            Effect::Fence | Effect::Nothing => {}
             Effect::Issue(instructions) => {
-                self.is_fenced = false;
                 for instruction in instructions {
                     self.apply(instruction)?;
                 }

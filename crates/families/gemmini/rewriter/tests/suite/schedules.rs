@@ -369,11 +369,23 @@ fn a_schedule_for_another_kernel_is_refused() {
 }
 
 #[test]
+fn a_kernel_without_a_fence_gets_one() {
+    let limits = HardwareLimits::gemmini_int8_16();
+    let config = limits.accelerator.clone();
+    let base = kernel("product-with-bias");
+    let fenced = lift(&base, &config, &vocabulary()).unwrap();
+    let unfenced = lift(&base.replacen("fence();", "", 1), &config, &vocabulary()).unwrap();
+    assert!(unfenced.is_same(&fenced));
+    let parameters = &schedules(&unfenced, &limits)[0].parameters;
+    let text = write(&unfenced, parameters, &limits).unwrap();
+    assert!(text.contains("fence();"), "{text}");
+}
+
+#[test]
 fn what_is_not_understood_is_named() {
     let config = HardwareLimits::gemmini_int8_16().accelerator;
     let base = kernel("product-with-bias");
     for (from, to, why) in [
-        ("fence();", "", "it does not end with a fence"),
         (
             "mvout(&C",
             "if (A[0][0]) mvout(&C",
