@@ -320,7 +320,7 @@ pub fn still_changes(bytes: usize) -> Diagnostic {
     let mut found = diagnostic(
         "state-between-calls",
         format!(
-            "the third call in the same program changes {bytes} bytes of static data, though the second had the same inputs: what later calls do may depend on how many there were"
+            "the third call in the same program changes static data ({bytes} B), though the second had the same inputs: what later calls do may depend on how many there were"
         ),
     );
     found.remedy = Some(

@@ -130,7 +130,11 @@ impl<'a, P: Platform> Trial<'a, P> {
             if cases.len() == 1
                 && let Some(session) = called.take()
             {
-                let other = case.permuted(&self.evaluator.problem, self.seed.derive("again"));
+                let seed = self.seed.derive("again");
+                let other = match self.evaluator.problem.axes.is_empty() {
+                    true => self.evaluator.drawn_case(seed)?,
+                    false => case.permuted(&self.evaluator.problem, seed),
+                };
                 verdict = self.run_again(session, &other, apart)?;
             }
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
