@@ -52,7 +52,7 @@ pub fn time_cores(evaluation: &Evaluation, machine: &Machine, passes: Passes) ->
         let mut latest = meetings.clone();
         if 1 < traces.len() {
             for timeline in &timelines {
-                for (place, start) in starts(timeline).enumerate() {
+                for (place, &start) in timeline.meetings.iter().enumerate() {
                     match latest.get_mut(place) {
                         Some(known) => *known = known.max(start),
                         None => latest.push(start),
@@ -71,11 +71,4 @@ pub fn time_cores(evaluation: &Evaluation, machine: &Machine, passes: Passes) ->
         }
         meetings = latest;
     }
-}
-
-/// When a core's meetings with others begin, in program order.
-fn starts(timeline: &Timeline) -> impl Iterator<Item = f64> + '_ {
-    let pairs = timeline.instructions.iter().zip(&timeline.slots);
-    let meetings = pairs.filter(|(it, _)| it.operation.is_meeting());
-    meetings.map(|(_, slot)| slot.start)
 }

@@ -2,7 +2,7 @@
 //! those that wait; transfers spread over the DMA queues.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use super::banks::banks;
@@ -53,6 +53,9 @@ pub struct Timeline {
     pub peak_sbuf: u64,
     /// Instructions that were merged into their neighbours.
     pub merged: u64,
+    /// When each meeting with another core was issued, in program order. A transfer starts later,
+    /// by what its queue takes.
+    pub(super) meetings: Vec<f64>,
 }
 
 /// An instruction and when it ran.
@@ -149,6 +152,7 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool, meetings: &
     // When full queues were to be looked at again, so that this is an event once.
     let mut next_look = f64::NEG_INFINITY;
     let mut issued_count = 0;
+    let mut met: BTreeMap<u32, f64> = BTreeMap::new();
     let mut stalled = None;
     let mut last = 0.0f64;
     while issued_count < count {
@@ -199,6 +203,9 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool, meetings: &
                 };
                 state.ready[heap].pop();
                 let instruction = &instructions[which as usize];
+                if instruction.operation.is_meeting() {
+                    met.insert(which, now);
+                }
                 let busy = cost::busy(instruction, unit, machine);
                 let released = now + busy;
                 state.free[engine] = released;
@@ -241,6 +248,9 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool, meetings: &
                     break;
                 }
                 state.ready[6].pop();
+                if instructions[which as usize].operation.is_meeting() {
+                    met.insert(which, now);
+                }
                 let begin = match instructions[which as usize].features.dynamic {
                     true => {
                         state.trigger = state.trigger.max(now) + machine.dma.dynamic_ns;
@@ -291,5 +301,6 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool, meetings: &
         spill_bytes,
         peak_sbuf,
         merged,
+        meetings: met.into_values().collect(),
     }
 }

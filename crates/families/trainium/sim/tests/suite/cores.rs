@@ -214,6 +214,30 @@ fn a_core_that_waits_pays_for_the_work_of_the_other() {
     );
 }
 
+/// Both wait until the slower one has its tile, and each transfer begins as if it were alone.
+#[test]
+fn an_exchange_costs_what_the_slower_core_and_a_transfer_take() {
+    let latency = |count: usize, exchange: &str| {
+        let source = kernel(&format!(
+            "{OWN_HALF}if p == 1:\n  for i in range({count}):\n    nisa.activation(dst=x, data=x, op=nl.tanh)\n{exchange}nisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=y)\n"
+        ));
+        let found = run(&source, "a:f32[8,8]").unwrap_or_else(|it| panic!("{it}\n{source}"));
+        let machine = Machine::built_in("trn2").unwrap();
+        let cores = time_cores(&found, &machine, Passes::of(&found));
+        let of = |core: usize| cores.timelines[core].latency_ns;
+        [of(0), of(1)]
+    };
+    let exchange =
+        "nisa.sendrecv(src=x, dst=y, send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=0)\n";
+    let (short, long) = (latency(1, exchange), latency(201, exchange));
+    let alone = latency(201, "nisa.tensor_copy(dst=y, src=x)\n");
+    assert!((long[0] - long[1]).abs() < 0.05 * long[1], "{long:?}");
+    assert!(
+        short[0] < long[0] && alone[1] < long[1],
+        "{short:?} {alone:?} {long:?}"
+    );
+}
+
 #[test]
 fn a_second_kernel_waits_for_both_cores_of_the_first() {
     let chain = "    for i in range(200):\n      nisa.activation(dst=x, data=x, op=nl.tanh)\n";
