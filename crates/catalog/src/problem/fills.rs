@@ -77,9 +77,13 @@ fn table(source: Source<'_>, buffer: &Buffer) -> Result<Vec<f64>, CatalogError> 
                 );
             }
         };
-        let (least, most) = buffer.dtype.range();
-        let is_whole = buffer.dtype.limits().is_none() || number.fract() == 0.0;
-        if !(least <= number && number <= most && is_whole) {
+        let mut rounded = Vec::new();
+        buffer.dtype.push(number, &mut rounded);
+        let is_held = match buffer.dtype.limits() {
+            Some((least, most)) => least <= number && number <= most && number.fract() == 0.0,
+            None => buffer.dtype.value(&rounded).is_finite(),
+        };
+        if !is_held {
             return error(
                 format!(
                     "`{}` is no {dtype}, which buffer `{}` holds",

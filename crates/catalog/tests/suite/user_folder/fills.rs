@@ -199,3 +199,22 @@ fn the_last_set_is_fresh_if_none_is() {
     let first = first.trim_end_matches("\n[[input_set]]").to_owned();
     assert_eq!(fresh(&first), [true, false]);
 }
+
+#[test]
+fn tables_hold_what_their_type_holds_rounded() {
+    let floats = TWO
+        .replace("\"int8\"", "\"float32\"")
+        .replace("int8_t", "float");
+    let description = format!("{floats}fill.B = {{ kind = \"table\", file = \"dft.csv\" }}\n");
+    let load = |first: &str| {
+        let table = format!("{first}{}", " 0".repeat(11));
+        load(&[
+            ("problem.toml", description.as_str()),
+            ("reference.c", KERNEL),
+            ("dft.csv", &table),
+        ])
+    };
+    // The greatest number, as it is printed, is a little more than the greatest number.
+    assert!(load("3.4028235e38").is_ok());
+    assert!(load("3.41e38").is_err());
+}
