@@ -171,42 +171,34 @@ fn an_interrupted_run_goes_on_where_it_stopped() {
 #[test]
 fn a_stalled_run_that_goes_on_is_given_patience_again() {
     let place = Place::new();
-    // No step of the toy saves 8 % of its cost, so every iteration counts as one without a gain,
-    // and the floor is further off than that until the fourth.
-    let words =
-        "optimize toy --run-dir run --set least_gain=0.08 --patience 1 --max-evaluations 40";
-    let (code, begun) = json(&place, &words.split(' ').collect::<Vec<_>>());
-    assert_eq!(code, Some(0), "{begun}");
-    let state = || {
-        let (_, shown) = json(&place, &["show", "run"]);
+    // The first step saves less than 8 %, two together more.
+    let begin = |run: &str| {
+        let words = format!(
+            "optimize toy --run-dir {run} --set least_gain=0.08 --patience 1 --max-evaluations 40"
+        );
+        let (code, begun) = json(&place, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!(code, Some(0), "{begun}");
+    };
+    let state = |run: &str| {
+        let (_, shown) = json(&place, &["show", run]);
         let reason = shown["status"]["reason"].as_str().unwrap_or_default();
         (reason.to_owned(), shown["progress"]["iteration"].as_u64())
     };
-    assert_eq!(state(), ("stalled".to_owned(), Some(1)));
-    let more = ["optimize", "--resume", "run", "--max-evaluations", "41"];
-    let ended = toy(&place, &more);
-    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+    let more = |run: &str, patience: &[&str], told: &str| {
+        let words = ["optimize", "--resume", run, "--max-evaluations", "41"];
+        let ended = toy(&place, &[&words, patience].concat());
+        assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+        assert!(ended.stderr.contains(told), "{}", ended.transcript());
+    };
+    begin("given");
+    assert_eq!(state("given"), ("stalled".to_owned(), Some(1)));
     let told = "extended to 41 evaluations, 16 iterations and a patience of 2";
-    assert!(ended.stderr.contains(told), "{}", ended.transcript());
-    assert_eq!(state(), ("stalled".to_owned(), Some(3)));
+    more("given", &[], told);
+    assert_eq!(state("given"), ("floor".to_owned(), Some(4)));
     // Patience that is named is taken as it is.
-    let more = [
-        "optimize",
-        "--resume",
-        "run",
-        "--max-evaluations",
-        "42",
-        "--patience",
-        "2",
-    ];
-    let ended = toy(&place, &more);
-    assert_eq!(ended.code, Some(0), "{}", ended.transcript());
-    assert!(
-        ended.stderr.contains("and a patience of 2"),
-        "{}",
-        ended.transcript()
-    );
-    assert_eq!(state(), ("floor".to_owned(), Some(4)));
+    begin("named");
+    more("named", &["--patience", "1"], "and a patience of 1");
+    assert_eq!(state("named"), ("stalled".to_owned(), Some(3)));
 }
 
 #[test]
