@@ -136,14 +136,17 @@ impl<P: Platform> Trial<'_, P> {
     }
 
     /// Returns a case with other inputs than `case` has and known answers: a permutation of
-    /// it, or one of another input set where the problem has no symmetries.
-    fn other_inputs(&self, case: &Case) -> Result<Case, EvalError> {
-        let evaluator = self.evaluator;
+    /// it, or one of another input set where the problem has no symmetries, or another one of
+    /// its only set.
+    pub(crate) fn other_inputs(&self, case: &Case) -> Result<Case, EvalError> {
+        let (evaluator, seed) = (self.evaluator, self.seed.derive("other inputs"));
         if !evaluator.problem.axes.is_empty() {
-            return Ok(case.permuted(&evaluator.problem, self.seed.derive("other inputs")));
+            return Ok(case.permuted(&evaluator.problem, seed));
         }
         let mut others = evaluator.known_cases()?.iter();
-        let other = others.find(|other| other.name != case.name);
-        Ok(other.unwrap_or(case).clone())
+        match others.find(|other| other.name != case.name) {
+            Some(other) => Ok(other.clone()),
+            None => evaluator.drawn_case(seed),
+        }
     }
 }

@@ -130,11 +130,7 @@ impl<'a, P: Platform> Trial<'a, P> {
             if cases.len() == 1
                 && let Some(session) = called.take()
             {
-                let seed = self.seed.derive("again");
-                let other = match self.evaluator.problem.axes.is_empty() {
-                    true => self.evaluator.drawn_case(seed)?,
-                    false => case.permuted(&self.evaluator.problem, seed),
-                };
+                let other = self.other_inputs(case)?;
                 verdict = self.run_again(session, &other, apart)?;
             }
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
