@@ -28,6 +28,17 @@ struct How {
     most_steps: u64,
 }
 
+impl How {
+    /// Only results count.
+    const fn unwatched(order: Order) -> Self {
+        Self {
+            order,
+            is_watched: false,
+            most_steps: MOST_STEPS,
+        }
+    }
+}
+
 /// What a kernel that is right has shown.
 pub(super) struct Right {
     /// What there is to say of it.
@@ -134,11 +145,7 @@ impl CudaBench {
         if !memory.take_variables(after) {
             return None;
         }
-        let how = How {
-            order: Order::Forward,
-            is_watched: false,
-            most_steps: MOST_STEPS,
-        };
+        let how = How::unwatched(Order::Forward);
         let (outcome, mut found) = match self.call(ready, &mut memory, how) {
             Err(finding) => diagnose(&self.problem, source, &finding),
             Ok(_) => {
@@ -172,11 +179,7 @@ impl CudaBench {
         if !memory.take_variables(after) {
             return None;
         }
-        let how = How {
-            order: Order::Forward,
-            is_watched: false,
-            most_steps: MOST_STEPS,
-        };
+        let how = How::unwatched(Order::Forward);
         // What goes wrong in this call, the one with other inputs tells.
         self.call(ready, &mut memory, how).ok()?;
         if !memory.take_variables(after) {
@@ -259,11 +262,7 @@ impl CudaBench {
                     Some(memory) => memory,
                     None => {
                         let mut memory = self.memory(ready, case, seed);
-                        let how = How {
-                            order: *order,
-                            is_watched: false,
-                            most_steps: MOST_STEPS,
-                        };
+                        let how = How::unwatched(*order);
                         if let Err(finding) = self.call(ready, &mut memory, how) {
                             return Ok(Err(failed(&finding)));
                         }
