@@ -52,14 +52,8 @@ impl<'a, P: Platform> Cases<'a, P> {
     }
 
     fn make(&self, set: &InputSet, known: &Case) -> Result<Case, EvalError> {
-        let problem = &self.evaluator.problem;
-        if !problem.axes.is_empty() {
-            return Ok(known.permuted(problem, self.seed.derive(&set.name)));
-        }
-        let drawn = self.evaluator.oracle();
-        let drawn = drawn.cases(std::slice::from_ref(set), self.seed, false)?;
-        let case = drawn.into_iter().next();
-        case.ok_or_else(|| EvalError::Fault("no case drawn".into()))
+        let permuted = known.permuted_unforeseen(&self.evaluator.problem, self.seed);
+        permuted.map_or_else(|| self.evaluator.drawn(set, self.seed), Ok)
     }
 }
 

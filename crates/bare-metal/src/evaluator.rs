@@ -10,7 +10,7 @@ use crate::runtime;
 use crate::timed_calls::Judged;
 use crate::trial::Trial;
 use autocomp_c::{C, check, doubts};
-use autocomp_catalog::{Problem, Roofline, Target};
+use autocomp_catalog::{InputSet, Problem, Roofline, Target};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Language, Outcome, Seed, Unit,
 };
@@ -262,11 +262,15 @@ impl<P: Platform> KernelEvaluator<P> {
     /// As [`prepare`](Self::prepare).
     pub fn drawn_case(&self, seed: Seed) -> Result<Case, EvalError> {
         let set = self.problem.timed_set();
-        let drawn = self
-            .oracle()
-            .cases(set.map_or(&[], std::slice::from_ref), seed, false)?;
+        let set = set.ok_or_else(|| EvalError::Fault("the problem has no input set".into()))?;
+        self.drawn(set, seed)
+    }
+
+    pub(crate) fn drawn(&self, set: &InputSet, seed: Seed) -> Result<Case, EvalError> {
+        let sets = std::slice::from_ref(set);
+        let drawn = self.oracle().cases(sets, seed, false)?;
         let case = drawn.into_iter().next();
-        case.ok_or_else(|| EvalError::Fault("the problem has no input set".into()))
+        case.ok_or_else(|| EvalError::Fault("no case drawn".into()))
     }
 
     pub(crate) fn oracle(&self) -> Oracle<'_, P> {

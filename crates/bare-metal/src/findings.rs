@@ -320,7 +320,7 @@ pub fn still_changes(bytes: usize) -> Diagnostic {
     let mut found = diagnostic(
         "state-between-calls",
         format!(
-            "the third call in the same program changes static data ({bytes} B), though the second had the same inputs: what later calls do may depend on how many there were"
+            "static data differ ({bytes} B) behind two calls in the same program that had the same inputs: what later calls do may depend on the calls before"
         ),
     );
     found.remedy = Some(

@@ -136,15 +136,15 @@ impl<P: Platform> Trial<'_, P> {
     }
 
     /// Returns a case with other inputs than `case` has and known answers: a permutation of
-    /// it, or one of another input set where the problem has no symmetries, or another one of
-    /// its only set.
+    /// it, or one of another input set where the problem has few symmetries, or another one
+    /// that is drawn.
     pub(crate) fn other_inputs(&self, case: &Case) -> Result<Case, EvalError> {
         let (evaluator, seed) = (self.evaluator, self.seed.derive("other inputs"));
-        if !evaluator.problem.axes.is_empty() {
-            return Ok(case.permuted(&evaluator.problem, seed));
+        if let Some(permuted) = case.permuted_unforeseen(&evaluator.problem, seed) {
+            return Ok(permuted);
         }
         let mut others = evaluator.known_cases()?.iter();
-        match others.find(|other| other.name != case.name) {
+        match others.find(|other| other.before != case.before) {
             Some(other) => Ok(other.clone()),
             None => evaluator.drawn_case(seed),
         }

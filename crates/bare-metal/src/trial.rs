@@ -104,7 +104,7 @@ impl<'a, P: Platform> Trial<'a, P> {
 
     /// Runs `cases`, each in a machine of its own, but for the second one if `again`:
     /// that is a second call in the machine of the first one, whose static data stay. If
-    /// there is none the first one is called again. Returns the verdicts on them, nothing
+    /// there is none the second call has other inputs of the first one. Returns the verdicts on them, nothing
     /// for those that are right, up to one that ends the test.
     ///
     /// Gives `apart` up as soon as a kernel shows that it cannot be timed without
@@ -120,18 +120,18 @@ impl<'a, P: Platform> Trial<'a, P> {
         for (idx, case) in cases.iter().enumerate() {
             let case = case.get()?;
             let mut verdict = match called.take() {
-                Some(session) => self.run_again(session, case, apart)?,
+                Some((session, before)) => self.run_again(session, before, case, apart)?,
                 None => {
                     let (verdict, session) = self.run_alone(case, Some(apart))?;
-                    called = (again && idx == 0 && verdict.is_none()).then_some(session);
+                    called = (again && idx == 0 && verdict.is_none()).then_some((session, case));
                     verdict
                 }
             };
             if cases.len() == 1
-                && let Some(session) = called.take()
+                && let Some((session, before)) = called.take()
             {
                 let other = self.other_inputs(case)?;
-                verdict = self.run_again(session, &other, apart)?;
+                verdict = self.run_again(session, before, &other, apart)?;
             }
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
             verdicts.push(verdict);
@@ -172,11 +172,12 @@ impl<'a, P: Platform> Trial<'a, P> {
         Ok(None)
     }
 
-    /// Runs one case in the machine of an earlier call that was right. Returns nothing if
-    /// it is right there, and also alone if results need not be exact.
+    /// Runs one case in the machine of an earlier call, with the case `before`, that was
+    /// right. Returns nothing if it is right there, and also alone if results need not be exact.
     fn run_again(
         &self,
         mut session: Box<Session<'a, P>>,
+        before: &Case,
         case: &Case,
         apart: &Separation,
     ) -> Result<Option<Verdict>, EvalError> {
@@ -188,7 +189,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         }
         let called = match called {
             Called::Failed(_) => called,
-            _ => match self.call_alike(&mut session, case, seed)? {
+            _ => match self.call_alike(&mut session, before, case, seed)? {
                 Ok(called) => called,
                 Err(changed) => return Ok(Some(changed)),
             },
@@ -207,32 +208,38 @@ impl<'a, P: Platform> Trial<'a, P> {
         Ok(Some(verdict))
     }
 
-    /// Makes the last call of a session once more, with the same inputs, if the program has
-    /// data that it may write. Whoever computes from inputs alone leaves there what the call
-    /// before has left; a program that counts its calls may be wrong in any later one, which is
-    /// the verdict then.
+    /// Makes the last call of a session, that with `case`, again, and once more behind one
+    /// with the case `before`, if the program has data that it may write. Whoever computes from
+    /// inputs alone leaves there what the call has left at first; a program that counts its
+    /// calls, or how often inputs change, may be wrong in any later one, which is the verdict
+    /// then. Returns the first call that is not right, or the last one.
     fn call_alike(
         &self,
         session: &mut Session<'a, P>,
+        before: &Case,
         case: &Case,
         seed: Seed,
     ) -> Result<Result<Called, Verdict>, EvalError> {
         let left = session.variables().to_vec();
-        if left.is_empty() {
-            return Ok(Ok(Called::Abandoned));
-        }
-        session.place(case, seed)?;
-        let called = self.call(session, case, seed, Watch::default())?;
-        let changed = session.variables().iter().zip(&left);
-        let changed = changed.filter(|(now, before)| now != before).count();
-        Ok(match called {
-            Called::Right(_) if 0 < changed => {
+        let mut called = Called::Abandoned;
+        for (other, is_compared) in [(case, true), (before, false), (case, true)] {
+            if left.is_empty() {
+                break;
+            }
+            session.place(other, seed)?;
+            called = self.call(session, other, seed, Watch::default())?;
+            if !matches!(called, Called::Right(_)) {
+                break;
+            }
+            let pairs = session.variables().iter().zip(&left);
+            let changed = pairs.filter(|(now, before)| now != before).count();
+            if is_compared && 0 < changed {
                 let mut found = findings::still_changes(changed);
                 found.notes.push(format!("with input set {}", case.name));
-                Err(Verdict::failed(Outcome::Wrong, vec![found]))
+                return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
             }
-            called => Ok(called),
-        })
+        }
+        Ok(Ok(called))
     }
 
     /// Runs one case in a machine of its own. Returns no verdict if it is right, and the

@@ -3,6 +3,9 @@
 use autocomp_catalog::{Axis, Buffer, DataType, InputSet, Problem};
 use autocomp_core::Seed;
 
+/// A kernel cannot hold the answers for so many orders of its inputs, in bits.
+const UNFORESEEN_BITS: f64 = 20.0;
+
 /// The content of every buffer before and after a right run.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -64,6 +67,17 @@ impl Case {
         self
     }
 
+    /// Returns a [permuted](Self::permuted) case that no kernel can foresee; nothing if the
+    /// axes have too few orders for that, or the inputs stay what they are.
+    #[must_use]
+    pub fn permuted_unforeseen(&self, problem: &Problem, seed: Seed) -> Option<Self> {
+        if bits_of_orders(problem) < UNFORESEEN_BITS {
+            return None;
+        }
+        let permuted = self.permuted(problem, seed.derive(&self.name));
+        (permuted.before != self.before).then_some(permuted)
+    }
+
     /// Returns the case that follows from this one by permuting indices along
     /// the axes of the problem: new inputs whose right outputs are known
     /// without computing them.
@@ -101,6 +115,15 @@ impl Case {
             after: permute(&self.after),
         }
     }
+}
+
+/// Returns the logarithm to the base 2 of the number of orders that the axes of a problem have.
+fn bits_of_orders(problem: &Problem) -> f64 {
+    let indices = problem
+        .axes
+        .iter()
+        .flat_map(|axis| 1..=extent(problem, axis));
+    indices.map(|index| (index as f64).log2()).sum()
 }
 
 fn extent(problem: &Problem, axis: &Axis) -> usize {

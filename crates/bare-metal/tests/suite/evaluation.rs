@@ -9,9 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 fn open() -> (Problem, Arc<dyn Bench>) {
+    open_problem("dot")
+}
+
+fn open_problem(name: &str) -> (Problem, Arc<dyn Bench>) {
     let mut catalog = Catalog::built_in().expect("built-in data");
     catalog.add_folder(Path::new("tests/data")).expect("data");
-    let problem = catalog.problem("dot").expect("a problem");
+    let problem = catalog.problem(name).expect("a problem");
     let target = catalog.target("plain").expect("a target");
     Plain.check_target(&target).expect("machines");
     let cache = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("autocomp-cache");
@@ -106,6 +110,32 @@ fn kernels_get_the_outcomes_they_deserve() {
         let found = summary(&evaluation);
         assert!(found.starts_with(expected), "{to}: {found}");
         assert_ne!(evaluation.outcome, Outcome::Ok, "{to}");
+    }
+}
+
+/// An axis of one index has one order: nothing that is permuted along it is new.
+#[test]
+fn answers_known_by_heart_are_wrong_where_axes_have_one_order() {
+    let (problem, bench) = open_problem("sum");
+    let baseline = problem.kernel("baseline").expect("a baseline");
+    let honest = bench.evaluate(baseline).expect("an evaluation");
+    assert_eq!(honest.outcome, Outcome::Ok, "{}", summary(&honest));
+    let by_heart = baseline.replace("y[0] = sum", "y[0] = 77");
+    let told = summary(&bench.evaluate(&by_heart).expect("an evaluation"));
+    let answer = told
+        .split_once("77 instead of ")
+        .map(|(_, rest)| rest.split(|it: char| !it.is_numeric() && it != '-').next());
+    let answer = answer.flatten().expect(&told);
+    for kernel in [
+        baseline.replace("y[0] = sum", &format!("y[0] = {answer}")),
+        baseline.replace(
+            "int32_t sum = 0;",
+            "static int32_t kept, is_kept; if (is_kept) { y[0] = kept; return; } int32_t sum = 0;",
+        )
+        .replace("y[0] = sum", "y[0] = kept = sum; is_kept = 1"),
+    ] {
+        let found = bench.evaluate(&kernel).expect("an evaluation");
+        assert_eq!(found.outcome, Outcome::Wrong, "{kernel}{}", summary(&found));
     }
 }
 
