@@ -46,7 +46,8 @@ pub(crate) fn plain_fused<const NOTES: bool>(a: f32, b: f32, c: f32) -> Plain {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
     let number = sum as f32;
-    let is_between = sum.to_bits() & LOST != HALFWAY;
+    // All of these bits stand in the lower half.
+    let is_between = sum.to_bits() as u32 & LOST as u32 != HALFWAY as u32;
     Plain {
         number,
         is_plain: is_between & is_plain_single(number) | (sum == 0.0),

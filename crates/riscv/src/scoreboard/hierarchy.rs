@@ -58,12 +58,17 @@ impl Tags {
     fn touch(&mut self, line: u64) -> bool {
         let first = (line & self.set_mask) as usize * self.ways;
         let set = &mut self.lines[first..first + self.ways];
-        let place = set.iter().position(|held| held & NUMBER == line);
-        set[..=place.unwrap_or(self.ways - 1)].rotate_right(1);
-        if place.is_none() {
-            set[0] = line;
+        // The one that is looked for moves to the front, all before it one place back.
+        let mut moved = line;
+        for held in set {
+            let was = std::mem::replace(held, moved);
+            if was & NUMBER == line {
+                self.lines[first] = was;
+                return true;
+            }
+            moved = was;
         }
-        place.is_some()
+        false
     }
 
     /// Notes of the line used last that it was read from a level and is as it was there.
@@ -269,6 +274,9 @@ impl Hierarchy {
         let mut ready = now;
         let first = address / LINE;
         for (line, loaded) in lines_of(address, bytes) {
+            if self.data.is_last(line) {
+                continue;
+            }
             let there = if !self.data.touch(line) {
                 let (there, level) = self.read(first, line, now);
                 self.data.note_read(line, level);
@@ -297,6 +305,9 @@ impl Hierarchy {
     fn store_lines(&mut self, address: u64, bytes: u64, now: u64) -> u64 {
         let mut goes_on = now;
         for (line, stored) in lines_of(address, bytes) {
+            if self.data.last(line) == line {
+                continue;
+            }
             let after = if !self.data.touch(line) {
                 self.write(line, stored, now)
             } else if let Some(level) = self.data.take_read(line) {

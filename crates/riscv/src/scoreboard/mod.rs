@@ -56,10 +56,11 @@ pub(crate) struct Scoreboard {
     costs: [Cost; 32],
     /// Parts of a cycle that one place to issue takes.
     slot: u64,
-    /// When units have time again; that of no unit stays 0.
+    /// When units have time again; no unit has time at once.
     free: [u64; UNITS],
-    /// When registers are ready: integer, then floating-point ones. That of `x0` stays 0.
-    ready: [u64; 64],
+    /// When registers are ready: integer, then floating-point ones. That of `x0` stays 0. As many
+    /// as a byte can name, so that no index needs a check.
+    ready: [u64; 256],
     hierarchy: Hierarchy,
     branches: Branches,
     vectors: Option<Box<Vectors>>,
@@ -74,12 +75,10 @@ impl Scoreboard {
         let mut units = vec![String::new()];
         let mut costs = [Cost::default(); 32];
         for row in &config.scalar {
+            let unit = row.unit.as_ref();
             let cost = Cost {
-                unit: row
-                    .unit
-                    .as_ref()
-                    .map_or(0, |name| unit_of(name, &mut units)),
-                busy: parts(row.busy),
+                unit: unit.map_or(0, |name| unit_of(name, &mut units)),
+                busy: unit.map_or(0, |_| parts(row.busy)),
                 latency: row.latency * PARTS,
             };
             for class in &row.classes {
@@ -91,7 +90,7 @@ impl Scoreboard {
             costs,
             slot: PARTS / config.issue_width.clamp(1, PARTS),
             free: [0; UNITS],
-            ready: [0; 64],
+            ready: [0; 256],
             hierarchy: Hierarchy::new(config),
             branches: Branches::new(&config.branches),
             vectors: vectors.map(|timing| Box::new(Vectors::new(timing, &mut units))),
@@ -120,7 +119,9 @@ impl Scoreboard {
 
     /// Returns what has been noted: by address.
     pub fn causes(&self) -> Vec<(u64, Spent)> {
-        self.profile.as_ref().map_or(Vec::new(), |it| it.spent())
+        self.profile
+            .as_ref()
+            .map_or(Vec::new(), |it| it.spent(self.slot))
     }
 
     /// Returns when everything is over that has been issued, which is no earlier than `now`.
@@ -138,13 +139,10 @@ impl Scoreboard {
         let start = self.wait(sources, now);
         let free = &mut self.free[usize::from(cost.unit) % UNITS];
         let begun = start.max(*free);
-        *free = match cost.unit {
-            0 => 0,
-            _ => begun + cost.busy,
-        };
+        *free = begun + cost.busy;
         if result != 0 {
             // A second instruction of a cycle gives its result as early as the first.
-            self.ready[usize::from(result) & 63] = begun / PARTS * PARTS + cost.latency;
+            self.ready[usize::from(result)] = begun / PARTS * PARTS + cost.latency;
         }
         if self.profile.is_some() {
             self.note_issue([now, start, begun], sources, class, result, pc);
@@ -167,7 +165,7 @@ impl Scoreboard {
         let Some(profile) = &mut self.profile else {
             return;
         };
-        profile.issued(pc, self.slot);
+        profile.issued(pc);
         let cause = profile.cause(sources.bits());
         profile.add(pc, cause, start - now);
         profile.add(pc, Cause::Unit, begun - start);
@@ -187,10 +185,8 @@ impl Scoreboard {
 
     #[inline(always)]
     fn wait(&self, sources: Sources, now: u64) -> u64 {
-        let ready = sources
-            .0
-            .map(|register| self.ready[usize::from(register) & 63]);
-        ready.into_iter().fold(0, u64::max).max(now)
+        let ready = sources.0.map(|register| self.ready[usize::from(register)]);
+        ready.into_iter().fold(now, u64::max)
     }
 
     /// Returns when one behind that issued at `begun` may issue.
@@ -208,7 +204,7 @@ impl Scoreboard {
         }
         if there > begun && result != 0 {
             let late = there - begun;
-            self.ready[usize::from(result) & 63] += late;
+            self.ready[usize::from(result)] += late;
             if let Some(profile) = &mut self.profile {
                 profile.produced(result, true, false);
             }
@@ -237,7 +233,7 @@ impl Scoreboard {
     ) -> u64 {
         let start = self.wait(sources, now);
         if let Some(profile) = &mut self.profile {
-            profile.issued(issue.pc, self.slot);
+            profile.issued(issue.pc);
             let cause = profile.cause(sources.bits());
             profile.add(issue.pc, cause, start - now);
         }
@@ -248,7 +244,7 @@ impl Scoreboard {
         let (free, hierarchy) = (&mut self.free, &mut self.hierarchy);
         let ready = vectors.send(issue, state, begun, free, hierarchy);
         if result != 0 {
-            self.ready[usize::from(result) & 63] = ready;
+            self.ready[usize::from(result)] = ready;
             if let Some(profile) = &mut self.profile {
                 profile.produced(result, false, false);
             }

@@ -1,6 +1,7 @@
 //! What vector instructions do to the unit, worked out once for each and each configuration.
 
 use super::config::{VectorCost, VectorTiming};
+use super::profile::Cause;
 use super::{PARTS, parts, unit_of};
 use crate::vector::{VectorClass, VectorUnit};
 
@@ -85,23 +86,28 @@ impl Work {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Plan {
     /// The instruction and the configuration that this is for.
-    pub key: (u32, u32),
+    pub key: u64,
     pub unit: u8,
     /// Groups that are read: their first and last registers, of which so many count.
-    pub sources: [(u8, u8); 4],
+    pub sources: [[u8; 2]; 4],
     pub source_count: u8,
     /// Registers that are written, from the first on.
     pub first: u8,
     pub written: u8,
+    /// A bit for each register that is written.
+    pub written_bits: u64,
     pub is_access: bool,
-    pub is_by_element: bool,
     pub is_store: bool,
     pub chains: bool,
+    /// Why others wait for its unit.
+    pub cause: Cause,
     pub busy: u64,
     /// Of what is needed last, how much later it may come.
     pub passed: [u64; 4],
     /// From the start until the last part of the result is ready.
     pub ready_last: u64,
+    /// From the start until the first register of the result is.
+    pub ready_first: u64,
     /// By how much a register of the result is later than the one before.
     pub ready_step: u64,
     /// Elements, and bytes of one in all fields.
@@ -139,10 +145,11 @@ impl Plans {
     /// Returns the plan of an instruction for the unit's configuration.
     #[inline(always)]
     pub fn of(&mut self, bits: u32, state: &VectorUnit) -> &Plan {
-        let key = (bits, state.configuration_bits());
-        let place = (bits.wrapping_mul(0x9e37_79b1) >> 16 ^ key.1.wrapping_mul(0x85eb_ca6b) >> 20)
-            as usize
-            % PLANS;
+        let configuration = state.configuration_bits();
+        let key = u64::from(bits) << 32 | u64::from(configuration);
+        let hash =
+            bits.wrapping_mul(0x9e37_79b1) >> 16 ^ configuration.wrapping_mul(0x85eb_ca6b) >> 20;
+        let place = hash as usize % PLANS;
         if self.plans[place].key != key {
             self.plans[place] = self.new_plan(key, state);
         }
@@ -150,8 +157,8 @@ impl Plans {
     }
 
     #[inline(never)]
-    fn new_plan(&self, key: (u32, u32), state: &VectorUnit) -> Plan {
-        let work = self.work(key.0, state);
+    fn new_plan(&self, key: u64, state: &VectorUnit) -> Plan {
+        let work = self.work((key >> 32) as u32, state);
         let Work { class, group, .. } = work;
         let cost = &self.costs[class as usize];
         let last = match class.is_store() {
@@ -172,21 +179,28 @@ impl Plans {
             true => cost.latency[lmul(group.min(0))].min(last),
             false => last,
         };
+        let step = match written {
+            0 | 1 => 0,
+            _ => (last - first) / u64::from(written - 1),
+        };
         let mut plan = Plan {
             key,
             unit: cost.unit,
             first: work.vd() as u8,
             written,
+            written_bits: ((1 << written) - 1) << work.vd(),
             is_access: class.is_access(),
-            is_by_element: class.is_by_element(),
             is_store: class.is_store(),
             chains: cost.chains,
+            cause: match (class.is_access(), class.is_by_element()) {
+                (false, _) => Cause::Unit,
+                (true, false) => Cause::MemoryPort,
+                (true, true) => Cause::Elements,
+            },
             busy: work.busy,
             ready_last: last,
-            ready_step: match written {
-                0 | 1 => 0,
-                _ => (last - first) / u64::from(written - 1),
-            },
+            ready_first: last - step * u64::from(written.saturating_sub(1)),
+            ready_step: step,
             vl: work.vl as u32,
             element_bytes: (work.width * work.fields) as u16,
             ..Plan::default()
@@ -284,7 +298,7 @@ impl Plans {
             let register = register & 31;
             let count = if one { 1 } else { 1u32 << group.clamp(0, 3) };
             let last = (register + count - 1).min(31);
-            plan.sources[idx] = (register as u8, last as u8);
+            plan.sources[idx] = [register as u8, last as u8];
             // What is needed last may come last.
             if chains {
                 plan.passed[idx] = work.busy * u64::from(count - 1) / u64::from(count);

@@ -3,10 +3,11 @@
 use super::PARTS;
 
 /// What an instruction waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Cause {
     /// A place to issue: what it costs at least.
+    #[default]
     Issue,
     /// The result of another instruction.
     Dependency,
@@ -70,7 +71,8 @@ pub struct Spent {
     pub cycles: [f64; 10],
 }
 
-/// Counts of one instruction, in parts of a cycle.
+/// How often an instruction was executed, and what it cost beside places to issue, in parts of a
+/// cycle.
 type Counts = (u64, [u64; 10]);
 
 /// All that has been noted.
@@ -101,15 +103,23 @@ impl Profile {
         *self = Self::new(self.base);
     }
 
+    #[inline(always)]
     fn of(&mut self, pc: u64) -> Option<&mut Counts> {
-        let offset = pc.checked_sub(self.base).filter(|it| *it < FURTHEST)?;
-        let place = (offset / 2) as usize;
+        let place = (pc.wrapping_sub(self.base) / 2) as usize;
         if place >= self.counts.len() {
-            self.counts.resize(place + 1, (0, [0; 10]));
+            self.make_room(place)?;
         }
         self.counts.get_mut(place)
     }
 
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, place: usize) -> Option<()> {
+        let is_near = (place as u64) < FURTHEST / 2;
+        is_near.then(|| self.counts.resize(place + 1, (0, [0; 10])))
+    }
+
+    #[inline(always)]
     pub fn add(&mut self, pc: u64, cause: Cause, spent: u64) {
         if spent > 0
             && let Some(counts) = self.of(pc)
@@ -118,10 +128,10 @@ impl Profile {
         }
     }
 
-    pub fn issued(&mut self, pc: u64, slot: u64) {
+    #[inline(always)]
+    pub fn issued(&mut self, pc: u64) {
         if let Some(counts) = self.of(pc) {
             counts.0 += 1;
-            counts.1[Cause::Issue as usize] += slot;
         }
     }
 
@@ -144,9 +154,12 @@ impl Profile {
         }
     }
 
-    pub fn spent(&self) -> Vec<(u64, Spent)> {
+    /// Returns what has been noted, where a place to issue is a `slot` long.
+    pub fn spent(&self, slot: u64) -> Vec<(u64, Spent)> {
         let used = self.counts.iter().enumerate().filter(|(_, it)| it.0 > 0);
         used.map(|(place, (count, parts))| {
+            let mut parts = *parts;
+            parts[Cause::Issue as usize] += count * slot;
             let cycles = parts.map(|it| it as f64 / PARTS as f64);
             let pc = self.base + 2 * place as u64;
             (

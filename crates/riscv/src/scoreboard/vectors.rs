@@ -7,7 +7,9 @@ use super::plans::{Plan, Plans};
 use super::profile::{Cause, Profile};
 use super::{PARTS, UNITS};
 use crate::vector::VectorUnit;
-use std::collections::VecDeque;
+
+/// Instructions that may wait at most; a power of two.
+const MOST_SENT: usize = 64;
 
 /// An instruction that has been sent to the unit: when it begins, and what it waits for.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +17,49 @@ struct Sent {
     start: u64,
     pc: u64,
     cause: Cause,
+}
+
+/// Instructions that have been sent, in their order.
+#[derive(Clone, Debug)]
+struct Queue {
+    sent: [Sent; MOST_SENT],
+    first: usize,
+    count: usize,
+    most: usize,
+}
+
+impl Queue {
+    fn new(most: usize) -> Self {
+        let nothing = Sent {
+            start: 0,
+            pc: 0,
+            cause: Cause::Issue,
+        };
+        Self {
+            sent: [nothing; MOST_SENT],
+            first: 0,
+            count: 0,
+            most: most.clamp(1, MOST_SENT),
+        }
+    }
+
+    /// Takes the first one out if there is no place for another.
+    #[inline(always)]
+    fn make_place(&mut self) -> Option<Sent> {
+        if self.count < self.most {
+            return None;
+        }
+        let first = self.sent[self.first % MOST_SENT];
+        self.first += 1;
+        self.count -= 1;
+        Some(first)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, sent: Sent) {
+        self.sent[(self.first + self.count) % MOST_SENT] = sent;
+        self.count += 1;
+    }
 }
 
 /// What is known of an instruction when it issues.
@@ -27,6 +72,9 @@ pub(crate) struct VectorIssue {
     pub pc: u64,
 }
 
+/// Stands for no register where one is named.
+const NO_REGISTER: u8 = 32;
+
 /// The unit's timing.
 #[derive(Clone, Debug)]
 pub(super) struct Vectors {
@@ -37,16 +85,15 @@ pub(super) struct Vectors {
 /// What the unit is doing.
 #[derive(Clone, Debug)]
 pub(super) struct Course {
-    most_sent: usize,
     dispatch: u64,
     in_order: bool,
-    sent: VecDeque<Sent>,
+    queue: Queue,
     /// When the last instruction began, by unit; all of them where instructions start in order.
     last: [u64; UNITS],
-    /// When registers are ready.
-    ready: [u64; 32],
+    /// When registers are ready; as many as a byte can name, so that no index needs a check.
+    ready: [u64; 256],
     /// Registers that a load fills whose line was not in the first cache.
-    late: u32,
+    late: u64,
     /// When all that has been sent is over.
     pub over: u64,
     /// From where to where the last store goes, and when it is over.
@@ -63,6 +110,7 @@ impl Vectors {
 
     /// Sends an instruction that left the scalar pipeline at `issued`; returns when what it
     /// gives to a scalar register is ready.
+    #[inline(always)]
     pub fn send(
         &mut self,
         issue: VectorIssue,
@@ -80,12 +128,11 @@ impl Vectors {
 impl Course {
     fn new(timing: &VectorTiming) -> Self {
         Self {
-            most_sent: timing.queue.max(1),
             dispatch: timing.dispatch * PARTS,
             in_order: timing.in_order,
-            sent: VecDeque::with_capacity(timing.queue + 1),
+            queue: Queue::new(timing.queue),
             last: [0; UNITS],
-            ready: [0; 32],
+            ready: [0; 256],
             late: 0,
             over: 0,
             store: (0, 0, 0),
@@ -107,10 +154,7 @@ impl Course {
     /// the queue has a place.
     #[inline(always)]
     pub fn place(&mut self, now: u64, profile: Option<&mut Profile>) -> u64 {
-        if self.sent.len() < self.most_sent {
-            return now;
-        }
-        let Some(first) = self.sent.pop_front() else {
+        let Some(first) = self.queue.make_place() else {
             return now;
         };
         if first.start > now
@@ -135,27 +179,27 @@ impl Course {
         let order = if self.in_order { 0 } else { unit };
         let queued = (issued + self.dispatch).max(self.last[order] + PARTS);
         let mut start = queued;
-        let mut is_late = false;
-        let sources = plan.sources.iter().zip(&plan.passed);
-        for (&(first, last), passed) in sources.take(plan.source_count.into()) {
-            let [first, last] = [first, last].map(|register| usize::from(register) & 31);
-            let by = self.ready[first].max(self.ready[last].saturating_sub(*passed));
+        // The register that is waited for last; none is a load's.
+        let mut awaited = NO_REGISTER;
+        for idx in 0..plan.sources.len() {
+            if idx >= usize::from(plan.source_count) {
+                break;
+            }
+            let [first, last] = plan.sources[idx];
+            let all = self.ready[usize::from(last)].saturating_sub(plan.passed[idx]);
+            let by = self.ready[usize::from(first)].max(all);
             if by > start {
                 start = by;
-                is_late = self.late >> first & 1 == 1;
+                awaited = first;
             }
         }
-        let mut cause = match is_late {
-            true => Cause::Cache,
-            false => Cause::Dependency,
+        let mut cause = match self.late >> awaited & 1 {
+            1 => Cause::Cache,
+            _ => Cause::Dependency,
         };
         if free[unit] > start {
             start = free[unit];
-            cause = match (plan.is_access, plan.is_by_element) {
-                (false, _) => Cause::Unit,
-                (true, false) => Cause::MemoryPort,
-                (true, true) => Cause::Elements,
-            };
+            cause = plan.cause;
         }
         let mut late = 0;
         if plan.is_access {
@@ -163,7 +207,7 @@ impl Course {
         }
         free[unit] = start + plan.busy + if plan.is_store { late } else { 0 };
         self.last[order] = start;
-        self.sent.push_back(Sent {
+        self.queue.push(Sent {
             start,
             pc: issue.pc,
             cause,
@@ -223,20 +267,14 @@ impl Course {
     /// Makes the destination of what began at `start` ready; returns when it is.
     #[inline(always)]
     fn finish(&mut self, plan: &Plan, start: u64, is_late: bool) -> u64 {
-        let last = start + plan.ready_last;
         // Eight registers at most, none behind the last one.
-        let (first, count) = (usize::from(plan.first), usize::from(plan.written));
-        let written = self.ready.get_mut(first..first + count);
-        let mut ready = last;
-        for register in written.unwrap_or_default().iter_mut().rev() {
-            *register = ready;
-            ready -= plan.ready_step;
+        let mut ready = start + plan.ready_first;
+        for idx in 0..plan.written {
+            self.ready[usize::from(plan.first.wrapping_add(idx))] = ready;
+            ready += plan.ready_step;
         }
-        let bits = (((1u64 << count) - 1) << first) as u32;
-        self.late = match is_late {
-            true => self.late | bits,
-            false => self.late & !bits,
-        };
-        last
+        let bits = plan.written_bits;
+        self.late = self.late & !bits | if is_late { bits } else { 0 };
+        start + plan.ready_last
     }
 }

@@ -1,5 +1,7 @@
 //! Vector instructions.
 
+mod usual;
+
 use super::begin;
 use crate::coprocessor::Coprocessor;
 use crate::fault::AccessKind;
@@ -123,6 +125,9 @@ impl Port<'_> {
 
 /// Returns the step of a vector instruction.
 pub fn step_of<const TIMED: bool>(bits: u32) -> Step {
+    if let Some(step) = usual::step_of(bits).filter(|_| !TIMED) {
+        return step;
+    }
     match kind_of(bits) {
         CONFIGURES => vector::<TIMED, CONFIGURES>,
         ACCESSES => vector::<TIMED, ACCESSES>,

@@ -21,6 +21,7 @@ mod reduction;
 mod registers;
 mod runs;
 mod unit;
+mod usual;
 mod vtype;
 mod width;
 
@@ -28,6 +29,7 @@ pub(crate) use access::VectorMemory;
 pub use class::VectorClass;
 pub use unit::{Agnostic, VectorUnit};
 pub(crate) use unit::{Executed, Refusal};
+pub(crate) use usual::Usual;
 
 use crate::csr::ControlRegisters;
 use crate::instruction::DISCARD;

@@ -7,9 +7,27 @@ use crate::float::host::{Plain, plain_fused, plain_product, plain_sum};
 /// Elements computed at once.
 const LANES: usize = 4;
 
+/// What instructions do: a sum or a difference, a product, or both, where what was in the
+/// destination is a factor or the addend.
+pub(crate) const SUM: u8 = 0;
+pub(crate) const PRODUCT: u8 = 1;
+pub(crate) const MULTIPLIED: u8 = 2;
+pub(crate) const ADDED: u8 = 3;
+
+/// Returns which of them an instruction does, if any.
+pub(super) fn operation_of(funct6: usize) -> Option<u8> {
+    match funct6 {
+        0x00 | 0x02 => Some(SUM),
+        0x24 => Some(PRODUCT),
+        0x28..=0x2b => Some(MULTIPLIED),
+        0x2c..=0x2f => Some(ADDED),
+        _ => None,
+    }
+}
+
 /// How far elements have been computed.
 #[derive(Clone, Copy)]
-pub(super) struct Computed {
+pub(crate) struct Computed {
     /// Elements, from the first on.
     pub count: usize,
     /// Whether one of them had to be rounded.
@@ -25,32 +43,57 @@ impl VectorUnit {
         operand: Operand,
         matters: bool,
     ) -> Computed {
-        match matters {
-            true => self.compute_noting::<true>(fields, operand),
-            false => self.compute_noting::<false>(fields, operand),
+        match operation_of(fields.funct6()) {
+            Some(SUM) => self.compute_operation::<SUM>(fields, operand, matters),
+            Some(PRODUCT) => self.compute_operation::<PRODUCT>(fields, operand, matters),
+            Some(MULTIPLIED) => self.compute_operation::<MULTIPLIED>(fields, operand, matters),
+            Some(_) => self.compute_operation::<ADDED>(fields, operand, matters),
+            None => Computed {
+                count: 0,
+                is_inexact: false,
+            },
         }
     }
 
-    fn compute_noting<const NOTES: bool>(&mut self, fields: Fields, operand: Operand) -> Computed {
+    /// The same for an instruction that does this.
+    #[inline(always)]
+    pub(super) fn compute_operation<const OPERATION: u8>(
+        &mut self,
+        fields: Fields,
+        operand: Operand,
+        matters: bool,
+    ) -> Computed {
+        match matters {
+            true => self.compute_noting::<OPERATION, true>(fields, operand),
+            false => self.compute_noting::<OPERATION, false>(fields, operand),
+        }
+    }
+
+    #[inline(always)]
+    fn compute_noting<const OPERATION: u8, const NOTES: bool>(
+        &mut self,
+        fields: Fields,
+        operand: Operand,
+    ) -> Computed {
         let funct6 = fields.funct6();
         // What changes the sign of the product and of the addend, see `fused`.
         let sign = |is_set: bool| u32::from(is_set) << 31;
         let product = sign(funct6 & 1 == 1);
         let addend = sign(matches!(funct6 & 3, 1 | 2));
-        match funct6 {
-            0x00 => self.all_plain(fields, operand, |a, b, _| plain_sum::<NOTES>(a, b)),
-            0x02 => self.all_plain(fields, operand, |a, b, _| plain_sum::<NOTES>(a, -b)),
-            0x24 => self.all_plain(fields, operand, |a, b, _| plain_product::<NOTES>(a, b)),
-            0x28..=0x2b => self.all_plain(fields, operand, |a, b, d| {
+        match OPERATION {
+            SUM => {
+                let second = sign(funct6 == 0x02);
+                self.all_plain(fields, operand, |a, b, _| {
+                    plain_sum::<NOTES>(a, flipped(b, second))
+                })
+            }
+            PRODUCT => self.all_plain(fields, operand, |a, b, _| plain_product::<NOTES>(a, b)),
+            MULTIPLIED => self.all_plain(fields, operand, |a, b, d| {
                 plain_fused::<NOTES>(flipped(d, product), b, flipped(a, addend))
             }),
-            0x2c..=0x2f => self.all_plain(fields, operand, |a, b, d| {
+            _ => self.all_plain(fields, operand, |a, b, d| {
                 plain_fused::<NOTES>(flipped(a, product), b, flipped(d, addend))
             }),
-            _ => Computed {
-                count: 0,
-                is_inexact: false,
-            },
         }
     }
 
@@ -61,59 +104,73 @@ impl VectorUnit {
         operand: Operand,
         compute: impl Fn(f32, f32, f32) -> Plain,
     ) -> Computed {
+        let place = |register: usize| register * self.register_bytes;
+        let (d, a) = (place(fields.vd()), place(fields.vs2()));
+        let second = match operand {
+            Operand::Scalar(value) => Second::Is(f32::from_bits(value as u32)),
+            Operand::Vector(vs1) => Second::At(place(vs1)),
+        };
+        let (vl, registers) = (self.vl, &mut self.registers[..]);
         let mut computed = Computed {
             count: 0,
             is_inexact: false,
         };
-        while computed.count + LANES <= self.vl
-            && self.next_plain::<LANES>(fields, operand, &compute, &mut computed)
+        while computed.count + LANES <= vl
+            && next_plain::<LANES>(registers, (d, a, second), &compute, &mut computed)
         {}
-        while computed.count < self.vl
-            && self.next_plain::<1>(fields, operand, &compute, &mut computed)
+        while computed.count < vl
+            && next_plain::<1>(registers, (d, a, second), &compute, &mut computed)
         {}
-        if computed.count == self.vl {
+        if computed.count == vl {
             self.finish_tail::<4>(fields.vd(), self.group());
         }
         computed
     }
+}
 
-    /// Computes `N` elements more; returns whether no other flag can have been raised. Nothing has
-    /// changed otherwise.
-    #[inline(always)]
-    fn next_plain<const N: usize>(
-        &mut self,
-        fields: Fields,
-        operand: Operand,
-        compute: &impl Fn(f32, f32, f32) -> Plain,
-        computed: &mut Computed,
-    ) -> bool {
-        let a = self.numbers::<N>(fields.vs2(), computed.count);
-        let d = self.numbers::<N>(fields.vd(), computed.count);
-        let b = match operand {
-            Operand::Scalar(value) => [f32::from_bits(value as u32); N],
-            Operand::Vector(vs1) => self.numbers::<N>(vs1, computed.count),
-        };
-        let results: [Plain; N] = std::array::from_fn(|lane| compute(a[lane], b[lane], d[lane]));
-        let are_plain = results.iter().fold(true, |all, one| all & one.is_plain);
-        if are_plain {
-            let at = fields.vd() * self.register_bytes + 4 * computed.count;
-            let places = self.registers[at..at + 4 * N].as_chunks_mut().0;
-            for (place, result) in places.iter_mut().zip(&results) {
-                *place = result.number.to_le_bytes();
-            }
-            computed.count += N;
-            computed.is_inexact |= results.iter().fold(false, |any, one| any | one.is_inexact);
+/// The second operand of elements: one for all, or a group that begins there.
+#[derive(Clone, Copy)]
+enum Second {
+    Is(f32),
+    At(usize),
+}
+
+/// Computes `N` elements more of groups that begin at these bytes; returns whether no other flag
+/// can have been raised. Nothing has changed otherwise.
+#[inline(always)]
+fn next_plain<const N: usize>(
+    registers: &mut [u8],
+    (d, a, b): (usize, usize, Second),
+    compute: &impl Fn(f32, f32, f32) -> Plain,
+    computed: &mut Computed,
+) -> bool {
+    let from = 4 * computed.count;
+    let b = match b {
+        Second::Is(number) => [number; N],
+        Second::At(b) => numbers::<N>(registers, b + from),
+    };
+    let (a, old) = (
+        numbers::<N>(registers, a + from),
+        numbers::<N>(registers, d + from),
+    );
+    let results: [Plain; N] = std::array::from_fn(|lane| compute(a[lane], b[lane], old[lane]));
+    let are_plain = results.iter().fold(true, |all, one| all & one.is_plain);
+    if are_plain {
+        let places = registers[d + from..d + from + 4 * N].as_chunks_mut().0;
+        for (place, result) in places.iter_mut().zip(&results) {
+            *place = result.number.to_le_bytes();
         }
-        are_plain
+        computed.count += N;
+        computed.is_inexact |= results.iter().fold(false, |any, one| any | one.is_inexact);
     }
+    are_plain
+}
 
-    /// Returns elements of a group from the one with this index on.
-    #[inline(always)]
-    fn numbers<const N: usize>(&self, register: usize, idx: usize) -> [f32; N] {
-        let at = register * self.register_bytes + 4 * idx;
-        let elements = self.registers[at..at + 4 * N].as_chunks().0;
-        std::array::from_fn(|lane| f32::from_le_bytes(elements[lane]))
-    }
+/// Returns the numbers that lie there.
+#[inline(always)]
+fn numbers<const N: usize>(registers: &[u8], at: usize) -> [f32; N] {
+    let elements = registers[at..at + 4 * N].as_chunks().0;
+    std::array::from_fn(|lane| f32::from_le_bytes(elements[lane]))
 }
 
 #[inline(always)]

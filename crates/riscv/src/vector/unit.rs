@@ -1,6 +1,6 @@
 //! State of the vector unit.
 
-use super::vtype::VectorType;
+use super::vtype::{GroupMask, VectorType};
 use crate::trap::Trap;
 
 /// What agnostic elements hold after an instruction.
@@ -95,6 +95,8 @@ pub struct VectorUnit {
     /// Elements that instructions work on.
     pub(super) vl: usize,
     pub(super) vtype: VectorType,
+    /// What the type says of groups of elements of 1, 2, 4 and 8 bytes.
+    pub(super) masks: [GroupMask; 4],
     /// First element that an instruction works on.
     pub(super) vstart: usize,
     /// Rounding of fixed-point results: up, to even, down, to odd.
@@ -135,6 +137,7 @@ impl VectorUnit {
             register_bytes: vlen / 8,
             vl: 0,
             vtype: VectorType::ILLEGAL,
+            masks: [GroupMask::NONE; 4],
             vstart: 0,
             vxrm: 0,
             vxsat: false,
@@ -319,11 +322,19 @@ impl VectorUnit {
     /// is to be seen.
     #[inline(always)]
     pub(super) fn finish_tail<const N: usize>(&mut self, vd: usize, group: i32) {
+        let begin = vd * self.register_bytes;
+        self.fill_tail(
+            begin + self.vl * N,
+            begin + (self.register_bytes << group.max(0)),
+        );
+    }
+
+    /// Fills what lies from `tail` to `end` in all registers, if it is agnostic and that is to be
+    /// seen.
+    #[inline(always)]
+    pub(super) fn fill_tail(&mut self, tail: usize, end: usize) {
         if self.agnostic == Agnostic::Ones && self.vtype.tail_agnostic() {
-            let begin = vd * self.register_bytes;
-            let end = begin + (self.register_bytes << group.max(0));
             let end = end.min(self.registers.len());
-            let tail = begin + self.vl * N;
             if tail < end {
                 self.registers[tail..end].fill(0xff);
             }

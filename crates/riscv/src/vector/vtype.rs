@@ -60,6 +60,37 @@ impl VectorType {
     }
 }
 
+/// Where groups of registers of elements of some width may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct GroupMask(u8);
+
+impl GroupMask {
+    /// There are no such groups. No register has this bit, so that none of them fits.
+    pub const NONE: Self = Self(32);
+
+    /// Returns that of groups of elements of so many bytes, as the base-2 logarithm, beside those
+    /// of a type.
+    fn of(vtype: VectorType, log: i32) -> Self {
+        let group = log - vtype.element_bytes().ilog2() as i32 + vtype.group();
+        match vtype.is_legal() && (-3..=3).contains(&group) {
+            true => Self((1 << group.max(0)) - 1),
+            false => Self::NONE,
+        }
+    }
+
+    /// Returns whether groups may begin at all of these registers, whose bits are combined.
+    #[inline(always)]
+    pub fn allows(self, registers: usize) -> bool {
+        (registers | 32) & usize::from(self.0) == 0
+    }
+
+    /// Returns the registers of a group.
+    #[inline(always)]
+    pub fn registers(self) -> usize {
+        usize::from(self.0) + 1
+    }
+}
+
 impl VectorUnit {
     /// Executes `vsetvli`, `vsetivli` or `vsetvl`; returns the new `vl`, which goes to `rd`.
     pub(super) fn configure(&mut self, fields: Fields, x: &[u64]) -> Option<u64> {
@@ -70,9 +101,13 @@ impl VectorUnit {
             _ if fields.get(31, 25) == 0x40 => x[fields.vs2()],
             _ => return None,
         };
-        let asked = VectorType::asked_for(bits, self.register_bytes);
+        // Most ask for what there is.
+        if bits != self.vtype.bits() {
+            self.vtype = VectorType::asked_for(bits, self.register_bytes);
+            self.masks = [0, 1, 2, 3].map(|log| GroupMask::of(self.vtype, log));
+        }
+        let asked = self.vtype;
         self.vstart = 0;
-        self.vtype = asked;
         if !asked.is_legal() {
             self.vl = 0;
             return Some(0);
