@@ -2,10 +2,9 @@
 //! when the last of them gets to it.
 
 use super::machine::{Machine, Passes};
-use super::memory;
-use super::schedule::{self, Timeline};
+use super::schedule;
+use super::schedule::{Schedule, Timeline};
 use crate::Evaluation;
-use crate::trace::Trace;
 
 /// The timelines of the cores of a kernel, and which of them is the slowest.
 #[derive(Debug)]
@@ -33,42 +32,25 @@ impl Cores {
     }
 }
 
-/// Times what the cores of a kernel did, of which there may be one.
+/// Times what the cores of a kernel did, of which there may be one: each runs to its next meeting,
+/// and all go on from it when the last of them has come. A core that is through keeps none waiting.
 #[must_use]
 pub fn time_cores(evaluation: &Evaluation, machine: &Machine, passes: Passes) -> Cores {
-    let traces: Vec<&Trace> = evaluation.traces().collect();
-    // When each meeting begins at the earliest. Waiting at one of them may make later ones later,
-    // and never sooner than was found before.
-    let mut meetings: Vec<f64> = Vec::new();
+    let schedule = |trace| schedule(trace, machine, passes);
+    let mut cores: Vec<Schedule> = evaluation.traces().map(schedule).collect();
     loop {
-        let timelines: Vec<Timeline> = traces
-            .iter()
-            .map(|trace| {
-                let plan = memory::plan(trace, machine, passes);
-                let rolled = passes.rolled_loops && !machine.overlapping_loops;
-                schedule::run(plan, machine, rolled, &meetings)
-            })
-            .collect();
-        let mut latest = meetings.clone();
-        if 1 < traces.len() {
-            for timeline in &timelines {
-                for (place, &start) in timeline.meetings.iter().enumerate() {
-                    match latest.get_mut(place) {
-                        Some(known) => *known = known.max(start),
-                        None => latest.push(start),
-                    }
-                }
-            }
-        }
-        if latest == meetings {
-            let latency = |core: &usize| timelines[*core].latency_ns;
-            let slowest = (0..timelines.len())
-                .max_by(|one, other| latency(one).total_cmp(&latency(other)).then(other.cmp(one)));
-            return Cores {
-                slowest: slowest.unwrap_or(0),
-                timelines,
-            };
-        }
-        meetings = latest;
+        let arrivals = cores.iter_mut().filter_map(Schedule::run_to_meeting);
+        let Some(last) = arrivals.reduce(f64::max) else {
+            break;
+        };
+        cores.iter_mut().for_each(|core| core.meet(last));
+    }
+    let timelines: Vec<Timeline> = cores.into_iter().map(Schedule::into_timeline).collect();
+    let latency = |core: &usize| timelines[*core].latency_ns;
+    let slowest = (0..timelines.len())
+        .max_by(|one, other| latency(one).total_cmp(&latency(other)).then(other.cmp(one)));
+    Cores {
+        slowest: slowest.unwrap_or(0),
+        timelines,
     }
 }

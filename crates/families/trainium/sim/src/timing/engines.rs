@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::banks::Banks;
 use super::cost;
@@ -39,12 +40,16 @@ pub(super) const ENGINES: [Engine; 5] = [
 /// The engines and queues while a schedule is made.
 pub(super) struct State<'a> {
     pub(super) machine: &'a Machine,
-    pub(super) instructions: &'a Long<Instruction>,
-    pub(super) tensors: &'a [Tensor],
+    pub(super) instructions: Arc<Long<Instruction>>,
+    pub(super) tensors: Arc<Vec<Tensor>>,
+    /// The instructions at which other cores are met, and how many of these were passed.
+    meetings: Vec<u32>,
+    passed: usize,
     pub(super) free: [f64; 5],
     pub(super) running: [Option<u32>; 5],
-    /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers, registers.
-    pub(super) ready: [Ready; 8],
+    /// Ready instructions: four engines, vector or scalar, vector or gpsimd, transfers, registers,
+    /// and meetings before which there is another.
+    pub(super) ready: [Ready; 9],
     pub(super) issued: Vec<bool>,
     pub(super) oldest: usize,
     pub(super) queues: Vec<f64>,
@@ -59,20 +64,81 @@ pub(super) struct State<'a> {
     /// When the next descriptors can be made.
     pub(super) trigger: f64,
     pub(super) psum_free: i64,
-    pub(super) next_bank: usize,
+    next_bank: usize,
 }
 
-impl State<'_> {
+/// Where ready transfers are, and meetings that have to wait for their turn.
+pub(super) const TRANSFERS: usize = 6;
+const EARLY: usize = 8;
+
+impl<'a> State<'a> {
+    pub(super) fn new(
+        instructions: Arc<Long<Instruction>>,
+        tensors: Arc<Vec<Tensor>>,
+        meetings: Vec<u32>,
+        machine: &'a Machine,
+    ) -> Self {
+        Self {
+            machine,
+            free: [0.0; 5],
+            running: [None; 5],
+            ready: Default::default(),
+            issued: vec![false; instructions.len()],
+            oldest: 0,
+            queues: vec![0.0; machine.dma.queues],
+            by_load: (0..machine.dma.queues).collect(),
+            soonest: 0.0,
+            queue_busy: vec![0.0; machine.dma.queues],
+            hbm: 0.0,
+            any_queue: (0.0, 0.0),
+            trigger: 0.0,
+            psum_free: machine.psum_bytes as i64,
+            next_bank: 0,
+            instructions,
+            tensors,
+            meetings,
+            passed: 0,
+        }
+    }
+
+    /// Whether nothing is ready.
+    pub(super) fn is_idle(&self) -> bool {
+        self.ready.iter().all(Ready::is_empty)
+    }
+
+    pub(super) fn is_meeting(&self, which: u32) -> bool {
+        self.meetings.get(self.passed) == Some(&which)
+    }
+
+    /// Passes the next meeting, after which the one behind it has its turn.
+    pub(super) fn pass_meeting(&mut self) {
+        self.passed += 1;
+        if let Some(which) = self.ready[EARLY].peek()
+            && self.is_meeting(which)
+        {
+            self.ready[EARLY].pop();
+            self.make_ready(which);
+        }
+    }
+
+    /// The engine that runs an instruction which no other can run, by its number; none of transfers.
+    pub(super) fn engine_of(&self, which: u32) -> Option<usize> {
+        let choice = self.instructions[which as usize].choice;
+        ENGINES.iter().position(|it| choice == Choice::Fixed(*it))
+    }
+
     /// Notes that an instruction waits for no other.
     pub(super) fn make_ready(&mut self, which: u32) {
-        let heap = match self.instructions[which as usize].choice {
+        let instruction = &self.instructions[which as usize];
+        let heap = match instruction.choice {
+            _ if instruction.operation.is_meeting() && !self.is_meeting(which) => EARLY,
             Choice::Fixed(Engine::Tensor) => 0,
             Choice::Fixed(Engine::Vector) => 1,
             Choice::Fixed(Engine::Scalar) => 2,
             Choice::Fixed(Engine::Gpsimd) => 3,
             Choice::VectorOrScalar => 4,
             Choice::VectorOrGpsimd => 5,
-            Choice::Fixed(Engine::Dma) => 6,
+            Choice::Fixed(Engine::Dma) => TRANSFERS,
             Choice::Fixed(Engine::Sync) => 7,
         };
         self.ready[heap].push(which);
@@ -139,6 +205,14 @@ impl State<'_> {
             self.psum_free -= i64::from(bytes);
             self.next_bank += 1;
         }
+    }
+
+    /// Lets the oldest instruction that opens a bank have all of the accumulators.
+    pub(super) fn make_room(&mut self, banks: &Banks) {
+        self.psum_free = self.machine.psum_bytes as i64;
+        let mut order = banks.order.iter();
+        let oldest = order.position(|which| !self.issued[*which as usize]);
+        self.next_bank = oldest.unwrap_or(banks.order.len());
     }
 
     /// Whether another engine holds the port that the instruction needs.

@@ -29,15 +29,20 @@ pub use schedule::{Scheduled, Slot, Timeline};
 pub use totals::{loading_iterations, totals};
 
 use crate::trace::Trace;
+use schedule::Schedule;
 
-/// Times a trace.
+/// Times the trace of a core that waits for no other.
 #[must_use]
 pub fn time(trace: &Trace, machine: &Machine, passes: Passes) -> Timeline {
-    let plan = memory::plan(trace, machine, passes);
-    schedule::run(
-        plan,
-        machine,
-        passes.rolled_loops && !machine.overlapping_loops,
-        &[],
-    )
+    let mut alone = schedule(trace, machine, passes);
+    while let Some(since) = alone.run_to_meeting() {
+        alone.meet(since);
+    }
+    alone.into_timeline()
+}
+
+/// The schedule of a trace, of which nothing has run.
+fn schedule<'a>(trace: &Trace, machine: &'a Machine, passes: Passes) -> Schedule<'a> {
+    let rolled_loops = passes.rolled_loops && !machine.overlapping_loops;
+    Schedule::new(memory::plan(trace, machine, passes), machine, rolled_loops)
 }

@@ -1,17 +1,19 @@
 //! The engines at work: each takes its instructions in program order, but may look ahead past
 //! those that wait; transfers spread over the DMA queues.
+//!
+//! Meetings with another core are passed in program order, each when both have come to it. The
+//! engine that stands at a barrier does nothing else until then.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::banks::banks;
+use super::banks::{Banks, banks};
 use super::cost;
-use super::dependences::graph;
-use super::engines::{ENGINES, State, Time};
+use super::dependences::{Graph, graph};
+use super::engines::{ENGINES, State, TRANSFERS, Time};
 use super::machine::Machine;
 use super::memory::Plan;
-use super::ready::Ready;
 use super::room::successions;
 use crate::trace::{Engine, Instruction, Long, Tensor};
 
@@ -53,9 +55,6 @@ pub struct Timeline {
     pub peak_sbuf: u64,
     /// Instructions that were merged into their neighbours.
     pub merged: u64,
-    /// When each meeting with another core was issued, in program order. A transfer starts later,
-    /// by what its queue takes.
-    pub(super) meetings: Vec<f64>,
 }
 
 /// An instruction and when it ran.
@@ -87,196 +86,189 @@ impl Timeline {
     }
 }
 
-/// Runs the schedule, in which the meetings with another core begin at `meetings` at the earliest.
-pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool, meetings: &[f64]) -> Timeline {
-    let uses = plan.uses();
-    let Plan {
-        instructions,
-        tensors,
-        cached_loads,
-        spill_bytes,
-        peak_sbuf,
-        merged,
-        ..
-    } = plan;
-    let count = instructions.len();
-    let successions = successions(&uses, &tensors, machine.sbuf_bytes);
-    let mut graph = graph(&instructions, &tensors, &uses, &successions, rolled_loops);
-    let mut open = std::mem::take(&mut graph.open);
-    let banks = banks(&uses, &tensors, count);
-    let empty = Slot {
-        engine: Engine::Dma,
-        start: 0.0,
-        released: 0.0,
-        done: 0.0,
-        blocker: None,
-    };
-    // Until an instruction runs, its slot says since when it could, and what it waited for.
-    let mut slots = vec![empty; count];
-    let mut state = State {
-        machine,
-        instructions: &instructions,
-        tensors: &tensors,
-        free: [0.0; 5],
-        running: [None; 5],
-        ready: Default::default(),
-        issued: vec![false; count],
-        oldest: 0,
-        queues: vec![0.0; machine.dma.queues],
-        by_load: (0..machine.dma.queues).collect(),
-        soonest: 0.0,
-        queue_busy: vec![0.0; machine.dma.queues],
-        hbm: 0.0,
-        any_queue: (0.0, 0.0),
-        trigger: 0.0,
-        psum_free: machine.psum_bytes as i64,
-        next_bank: 0,
-    };
-    // Events: (time, kind, instruction). Kinds: 0 becomes ready, 1 accumulators come free, 2 look again.
-    let mut events: BinaryHeap<Reverse<(Time, u8, u32)>> = BinaryHeap::new();
-    let with_others = (0u32..).zip(instructions.iter());
-    let with_others = with_others.filter(|(_, it)| it.operation.is_meeting());
-    for ((which, _), earliest) in with_others.zip(meetings) {
-        slots[which as usize].start = *earliest;
-    }
-    // What waits for nothing is ready from the start; one event stands for all of it.
-    for (which, _) in (0u32..).zip(&open).filter(|(_, open)| **open == 0) {
-        match slots[which as usize].start {
-            0.0 => state.make_ready(which),
-            start => events.push(Reverse((Time(start), 0, which))),
+/// The schedule of one core in the making.
+pub(super) struct Schedule<'a> {
+    state: State<'a>,
+    graph: Graph,
+    banks: Banks,
+    /// For how many others each instruction still waits.
+    open: Vec<u32>,
+    /// Until an instruction runs, its slot says since when it could, and what it waited for.
+    slots: Vec<Slot>,
+    /// By time: what happens, and to which instruction.
+    events: BinaryHeap<Reverse<(Time, u8, u32)>>,
+    /// When full queues are to be looked at again, so that this is an event once.
+    next_look: f64,
+    issued: usize,
+    /// How many were issued when nothing could run.
+    stalled: Option<usize>,
+    last: f64,
+    /// The meeting that it stands at, and since when.
+    standing: Option<(u32, f64)>,
+    cached_loads: u64,
+    spill_bytes: u64,
+    peak_sbuf: u64,
+    merged: u64,
+}
+
+/// What happens: an instruction becomes ready, accumulators come free, engines or queues are to be
+/// looked at again, all cores are at a meeting.
+const READY: u8 = 0;
+const CLOSED: u8 = 1;
+const LOOK: u8 = 2;
+const MET: u8 = 3;
+
+const NOT_RUN: Slot = Slot {
+    engine: Engine::Dma,
+    start: 0.0,
+    released: 0.0,
+    done: 0.0,
+    blocker: None,
+};
+
+impl<'a> Schedule<'a> {
+    pub(super) fn new(plan: Plan, machine: &'a Machine, rolled_loops: bool) -> Self {
+        let uses = plan.uses();
+        let Plan {
+            instructions,
+            tensors,
+            cached_loads,
+            spill_bytes,
+            peak_sbuf,
+            merged,
+            ..
+        } = plan;
+        let count = instructions.len();
+        let successions = successions(&uses, &tensors, machine.sbuf_bytes);
+        let mut graph = graph(&instructions, &tensors, &uses, &successions, rolled_loops);
+        let open = std::mem::take(&mut graph.open);
+        let banks = banks(&uses, &tensors, count);
+        let meetings = (0u32..).zip(instructions.iter());
+        let meetings = meetings.filter(|(_, it)| it.operation.is_meeting());
+        let meetings = meetings.map(|(which, _)| which).collect();
+        let mut state = State::new(instructions, tensors, meetings, machine);
+        // What waits for nothing is ready from the start; one event stands for all of it.
+        let mut events = BinaryHeap::new();
+        for (which, _) in (0u32..).zip(&open).filter(|(_, open)| **open == 0) {
+            state.make_ready(which);
+        }
+        if !state.is_idle() {
+            events.push(Reverse((Time(0.0), LOOK, 0)));
+        }
+        Self {
+            state,
+            graph,
+            banks,
+            open,
+            slots: vec![NOT_RUN; count],
+            events,
+            next_look: f64::NEG_INFINITY,
+            issued: 0,
+            stalled: None,
+            last: 0.0,
+            standing: None,
+            cached_loads,
+            spill_bytes,
+            peak_sbuf,
+            merged,
         }
     }
-    if state.ready.iter().any(|heap| !heap.is_empty()) {
-        events.push(Reverse((Time(0.0), 2, 0)));
-    }
-    // When full queues were to be looked at again, so that this is an event once.
-    let mut next_look = f64::NEG_INFINITY;
-    let mut issued_count = 0;
-    let mut met: BTreeMap<u32, f64> = BTreeMap::new();
-    let mut stalled = None;
-    let mut last = 0.0f64;
-    while issued_count < count {
-        let Some(Reverse((Time(now), kind, which))) = events.pop() else {
-            if stalled == Some(issued_count) {
+
+    /// Goes on to the next meeting; since when it stands there. Nothing where it is through.
+    pub(super) fn run_to_meeting(&mut self) -> Option<f64> {
+        while self.standing.is_none() && self.issued < self.slots.len() {
+            let Some(Reverse((Time(now), kind, which))) = self.events.pop() else {
+                if self.unstall() {
+                    continue;
+                }
                 // Not even that helped: what is left has no place in the schedule.
                 break;
+            };
+            self.apply(kind, which, now);
+            while let Some(Reverse((Time(at), kind, which))) = self.events.peek().copied()
+                && at <= now
+            {
+                self.events.pop();
+                self.apply(kind, which, now);
             }
-            stalled = Some(issued_count);
-            // Nothing can run: the accumulators are over-subscribed. Let the oldest go first.
-            state.psum_free = machine.psum_bytes as i64;
-            state.next_bank = banks
-                .order
-                .iter()
-                .position(|i| !state.issued[*i as usize])
-                .unwrap_or(banks.order.len());
-            events.push(Reverse((Time(last), 2, 0)));
-            if state.ready.iter().all(Ready::is_empty) {
-                break;
-            }
-            continue;
-        };
-        let apply = |kind: u8, which: u32, state: &mut State<'_>| match kind {
-            0 => state.make_ready(which),
-            1 => {
-                state.psum_free += i64::from(banks.closes[which as usize]);
+            self.issue(now);
+        }
+        self.standing.map(|(_, since)| since)
+    }
+
+    /// Passes the meeting that it stands at, if it does, to which the last core comes at `time`.
+    pub(super) fn meet(&mut self, time: f64) {
+        if let Some((which, _)) = self.standing.take() {
+            self.events.push(Reverse((Time(time), MET, which)));
+        }
+    }
+
+    /// Nothing can run: the accumulators are over-subscribed. Lets the oldest go first; whether
+    /// that may help.
+    fn unstall(&mut self) -> bool {
+        if self.stalled == Some(self.issued) {
+            return false;
+        }
+        self.stalled = Some(self.issued);
+        self.state.make_room(&self.banks);
+        self.events.push(Reverse((Time(self.last), LOOK, 0)));
+        !self.state.is_idle()
+    }
+
+    fn apply(&mut self, kind: u8, which: u32, now: f64) {
+        match kind {
+            READY => self.state.make_ready(which),
+            CLOSED => self.state.psum_free += i64::from(self.banks.closes[which as usize]),
+            MET => {
+                self.state.pass_meeting();
+                match self.state.engine_of(which) {
+                    Some(engine) => self.run(engine, which, now),
+                    None => self.transfer(which, now),
+                }
             }
             _ => {}
-        };
-        apply(kind, which, &mut state);
-        while let Some(Reverse((Time(at), _, _))) = events.peek() {
-            if *at > now {
-                break;
-            }
-            if let Some(Reverse((_, kind, which))) = events.pop() {
-                apply(kind, which, &mut state);
-            }
         }
-        // Issue whatever can be issued now.
+    }
+
+    /// Issues whatever can be issued now.
+    fn issue(&mut self, now: f64) {
         loop {
             let mut progress = false;
-            for (engine, unit) in ENGINES.into_iter().enumerate() {
-                if state.free[engine] > now {
+            for engine in 0..ENGINES.len() {
+                if self.state.free[engine] > now {
                     continue;
                 }
-                let Some((heap, which)) = state.candidate(engine, now, &banks) else {
+                let Some((heap, which)) = self.state.candidate(engine, now, &self.banks) else {
                     continue;
                 };
-                state.ready[heap].pop();
-                let instruction = &instructions[which as usize];
-                if instruction.operation.is_meeting() {
-                    met.insert(which, now);
+                self.state.ready[heap].pop();
+                if self.state.is_meeting(which) {
+                    self.state.free[engine] = f64::INFINITY;
+                    self.standing = Some((which, now));
+                } else {
+                    self.run(engine, which, now);
                 }
-                let busy = cost::busy(instruction, unit, machine);
-                let released = now + busy;
-                state.free[engine] = released;
-                state.running[engine] = Some(which);
-                let done = released + machine.tail_ns;
-                let slot = Slot {
-                    engine: unit,
-                    start: now,
-                    released,
-                    done,
-                    blocker: slots[which as usize].blocker,
-                };
-                state.take_bank(which, &banks);
-                events.push(Reverse((Time(released), 2, 0)));
-                state.finish(
-                    which,
-                    slot,
-                    graph.waiting(which),
-                    &mut open,
-                    &mut slots,
-                    &mut events,
-                    &banks,
-                );
-                last = last.max(done);
-                issued_count += 1;
                 progress = true;
             }
-            // Transfers.
-            while let Some(which) = state.ready[6].peek() {
-                let soonest = state.soonest;
+            while let Some(which) = self.state.ready[TRANSFERS].peek() {
+                let (soonest, machine) = (self.state.soonest, self.state.machine);
                 if soonest > now + machine.dma.backlog_ns {
                     let again = soonest - machine.dma.backlog_ns + 1.0;
-                    if again != next_look {
-                        events.push(Reverse((Time(again), 2, 0)));
-                        next_look = again;
+                    if again != self.next_look {
+                        self.events.push(Reverse((Time(again), LOOK, 0)));
+                        self.next_look = again;
                     }
                     break;
                 }
-                if which as usize >= state.oldest + 4 * machine.window {
+                if which as usize >= self.state.oldest + 4 * machine.window {
                     break;
                 }
-                state.ready[6].pop();
-                if instructions[which as usize].operation.is_meeting() {
-                    met.insert(which, now);
+                self.state.ready[TRANSFERS].pop();
+                if self.state.is_meeting(which) {
+                    self.standing = Some((which, now));
+                } else {
+                    self.transfer(which, now);
                 }
-                let begin = match instructions[which as usize].features.dynamic {
-                    true => {
-                        state.trigger = state.trigger.max(now) + machine.dma.dynamic_ns;
-                        state.trigger
-                    }
-                    false => now,
-                };
-                let (start, released, done) = state.transfer(which, begin);
-                let slot = Slot {
-                    engine: Engine::Dma,
-                    start,
-                    released,
-                    done,
-                    blocker: slots[which as usize].blocker,
-                };
-                state.finish(
-                    which,
-                    slot,
-                    graph.waiting(which),
-                    &mut open,
-                    &mut slots,
-                    &mut events,
-                    &banks,
-                );
-                last = last.max(done);
-                issued_count += 1;
                 progress = true;
             }
             if !progress {
@@ -284,23 +276,70 @@ pub(super) fn run(plan: Plan, machine: &Machine, rolled_loops: bool, meetings: &
             }
         }
     }
-    for (slot, _) in slots.iter_mut().zip(&state.issued).filter(|it| !*it.1) {
-        *slot = empty;
+
+    /// Runs an instruction on an engine.
+    fn run(&mut self, engine: usize, which: u32, now: f64) {
+        let (unit, machine) = (ENGINES[engine], self.state.machine);
+        let busy = cost::busy(&self.state.instructions[which as usize], unit, machine);
+        let released = now + busy;
+        self.state.free[engine] = released;
+        self.state.running[engine] = Some(which);
+        self.state.take_bank(which, &self.banks);
+        self.events.push(Reverse((Time(released), LOOK, 0)));
+        self.finish(which, (unit, now, released, released + machine.tail_ns));
     }
-    let latency_ns = last + machine.launch_ns;
-    let any_queue_busy = state.any_queue.0;
-    let queue_busy = state.queue_busy;
-    Timeline {
-        instructions,
-        tensors,
-        slots,
-        latency_ns,
-        queue_busy,
-        any_queue_busy,
-        cached_loads,
-        spill_bytes,
-        peak_sbuf,
-        merged,
-        meetings: met.into_values().collect(),
+
+    /// Starts a transfer.
+    fn transfer(&mut self, which: u32, now: f64) {
+        let begin = match self.state.instructions[which as usize].features.dynamic {
+            true => {
+                self.state.trigger =
+                    self.state.trigger.max(now) + self.state.machine.dma.dynamic_ns;
+                self.state.trigger
+            }
+            false => now,
+        };
+        let (start, released, done) = self.state.transfer(which, begin);
+        self.finish(which, (Engine::Dma, start, released, done));
+    }
+
+    fn finish(&mut self, which: u32, (engine, start, released, done): (Engine, f64, f64, f64)) {
+        let slot = Slot {
+            engine,
+            start,
+            released,
+            done,
+            blocker: self.slots[which as usize].blocker,
+        };
+        self.state.finish(
+            which,
+            slot,
+            self.graph.waiting(which),
+            &mut self.open,
+            &mut self.slots,
+            &mut self.events,
+            &self.banks,
+        );
+        self.last = self.last.max(done);
+        self.issued += 1;
+    }
+
+    pub(super) fn into_timeline(self) -> Timeline {
+        let (mut slots, state) = (self.slots, self.state);
+        for (slot, _) in slots.iter_mut().zip(&state.issued).filter(|it| !*it.1) {
+            *slot = NOT_RUN;
+        }
+        Timeline {
+            instructions: state.instructions,
+            tensors: state.tensors,
+            slots,
+            latency_ns: self.last + state.machine.launch_ns,
+            queue_busy: state.queue_busy,
+            any_queue_busy: state.any_queue.0,
+            cached_loads: self.cached_loads,
+            spill_bytes: self.spill_bytes,
+            peak_sbuf: self.peak_sbuf,
+            merged: self.merged,
+        }
     }
 }
