@@ -10,11 +10,17 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::evaluate::{Evaluation, STACK};
-use crate::tensor::accesses::Touched;
-use crate::tensor::dtype::Dtype;
+use crate::tensor::accesses::Accesses;
+use crate::tensor::dtype::{Dtype, is_undefined};
+use crate::tensor::view::{Dimension, View};
 
-/// Code of the failure of a core whose partner failed.
+/// Code of the failure of a core whose partner failed or is through, until it is known which.
 const STOPPED: &str = "other-core-stopped";
+
+/// Code of the failure of cores that do not do the same.
+const OUT_OF_STEP: &str = "cores-out-of-step";
+
+const IN_STEP: &str = "let both cores pass the same barriers and exchanges in the same order";
 
 /// Where two cores meet.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,15 +55,21 @@ impl Meeting {
 /// What one core shows the other of a shared tensor.
 #[derive(Debug)]
 pub(crate) struct Shown {
+    /// How many shared tensors were made before it.
+    pub(crate) place: usize,
     pub(crate) dtype: Dtype,
     pub(crate) shape: Vec<usize>,
     /// Line it was made at.
     pub(crate) line: u32,
     /// Whether any of it was written since it was made.
     pub(crate) is_written: bool,
-    pub(crate) touched: Touched,
-    /// The elements of the touched span as memory holds them.
-    pub(crate) data: Vec<f32>,
+    /// Whether it holds what was computed from what nothing has written.
+    pub(crate) is_tainted: bool,
+    pub(crate) touched: Accesses,
+    /// The elements that were written since, as memory holds them.
+    pub(crate) written: Vec<(usize, f32)>,
+    /// What is known of those of them that are known in part.
+    pub(crate) parts: Vec<(usize, (u32, u32))>,
 }
 
 /// What a core brings to a meeting.
@@ -67,7 +79,9 @@ pub(crate) struct Message {
     pub(crate) line: u32,
     /// The tile of an exchange.
     pub(crate) values: Vec<f32>,
-    /// The tensors that the cores meet on.
+    /// How many shared tensors it has made.
+    pub(crate) made: usize,
+    /// The tensors that the cores meet on, in the order in which they were made.
     pub(crate) tensors: Arc<[Shown]>,
 }
 
@@ -77,36 +91,34 @@ pub(crate) struct Link {
     pub(crate) rank: usize,
     to: Sender<Message>,
     from: Receiver<Message>,
-    /// Whether a kernel of several cores is running.
-    pub(crate) is_running: bool,
 }
 
 impl Link {
     fn pair() -> [Self; 2] {
         let ((to_second, from_first), (to_first, from_second)) = (channel(), channel());
-        let end = |rank, to, from| Self {
-            rank,
-            to,
-            from,
-            is_running: false,
-        };
+        let end = |rank, to, from| Self { rank, to, from };
         [end(0, to_second, from_second), end(1, to_first, from_first)]
     }
 
     /// Meets the other core: gives a message for one.
     ///
     /// # Errors
-    /// Where the other core is at another place, or has failed.
+    /// Where the other core is at another place, is through, or has failed.
     pub(crate) fn meet(&self, message: Message) -> Outcome<Message> {
+        let (own, line) = (message.meeting.clone(), message.line);
         let stopped = || {
             Failure::new(
-                FailureKind::Limit,
+                FailureKind::Rejected,
                 STOPPED,
-                "the other core has stopped",
-                "see what stopped it",
+                format!(
+                    "core {} waits at {} while core {} has come to the end of its program",
+                    self.rank,
+                    own.describe(line),
+                    1 - self.rank
+                ),
+                IN_STEP,
             )
         };
-        let (own, line) = (message.meeting.clone(), message.line);
         self.to.send(message).map_err(|_| stopped())?;
         let other = self.from.recv().map_err(|_| stopped())?;
         if other.meeting != own {
@@ -116,21 +128,46 @@ impl Link {
             }
             return Err(Failure::new(
                 FailureKind::Rejected,
-                "cores-out-of-step",
+                OUT_OF_STEP,
                 format!(
                     "core 0 waits at {} while core 1 waits at {}: neither goes on",
                     places[0], places[1]
                 ),
-                "let both cores pass the same barriers and exchanges in the same order",
+                IN_STEP,
             ));
         }
         Ok(other)
     }
 }
 
+/// Which part of which tensor a core returns.
+#[derive(Debug)]
+pub(crate) struct Returned {
+    /// How many shared tensors were made before it, if it is shared.
+    place: Option<usize>,
+    offset: i64,
+    dimensions: Vec<Dimension>,
+    /// Line it was made at.
+    line: u32,
+}
+
+impl Returned {
+    pub(crate) fn of(view: &View) -> Self {
+        Self {
+            place: view.storage.sharing.get().map(|it| it.place),
+            offset: view.offset,
+            dimensions: view.dimensions.to_vec(),
+            line: view.storage.line,
+        }
+    }
+}
+
+/// What a core did, and what it returns.
+pub(crate) type Done = (Evaluation, Vec<Returned>);
+
 /// Runs `core` once for each of two cores, side by side; the first one's evaluation, with the
 /// traces of the others.
-pub(crate) fn run(core: impl Fn(Link) -> Outcome<Evaluation> + Sync) -> Outcome<Evaluation> {
+pub(crate) fn run(core: impl Fn(Link) -> Outcome<Done> + Sync) -> Outcome<Evaluation> {
     let internal = || {
         Failure::new(
             FailureKind::Limit,
@@ -140,55 +177,91 @@ pub(crate) fn run(core: impl Fn(Link) -> Outcome<Evaluation> + Sync) -> Outcome<
         )
     };
     let core = &core;
-    let results: Vec<Outcome<Evaluation>> = std::thread::scope(|scope| {
+    let results = std::thread::scope(|scope| {
         let start = |link| {
             std::thread::Builder::new()
                 .stack_size(STACK)
                 .spawn_scoped(scope, move || core(link))
         };
         let workers = Link::pair().map(start);
-        let joined = workers.map(|worker| match worker.map(|it| it.join()) {
+        workers.map(|worker| match worker.map(|it| it.join()) {
             Ok(Ok(result)) => result,
             _ => Err(internal()),
-        });
-        joined.into()
+        })
     });
-    let is_cause =
-        |it: &&Outcome<Evaluation>| matches!(it, Err(failure) if failure.code != STOPPED);
+    let is_cause = |it: &&Outcome<Done>| matches!(it, Err(failure) if failure.code != STOPPED);
     if let Some(Err(failure)) = results.iter().find(is_cause) {
         return Err(failure.clone());
     }
-    let mut evaluations = results
-        .into_iter()
-        .collect::<Outcome<Vec<_>>>()?
-        .into_iter();
-    let mut first = evaluations.next().ok_or_else(internal)?;
-    for other in evaluations {
-        let shapes = |it: &Evaluation| -> Vec<_> {
-            it.outputs
-                .iter()
-                .map(|it| (it.dtype, it.shape.clone()))
-                .collect()
-        };
-        if shapes(&first) != shapes(&other) {
-            return Err(Failure::new(
-                FailureKind::Rejected,
-                "cores-out-of-step",
-                "the cores return tensors of other shapes",
-                "let both cores return the same tensors",
-            ));
+    let [first, second] = results.map(|result| {
+        result.map_err(|mut failure| {
+            // Nothing has failed otherwise: the other core is through.
+            failure.code = OUT_OF_STEP.to_owned();
+            failure
+        })
+    });
+    let ((mut first, returned), (second, also_returned)) = (first?, second?);
+    check_returned((&first, &returned), (&second, &also_returned))?;
+    for remark in second.remarks {
+        let same = |it: &crate::Remark| (&it.code, it.line) == (&remark.code, remark.line);
+        if !first.remarks.iter().any(same) {
+            first.remarks.push(remark);
         }
-        for remark in other.remarks {
-            let same = |it: &crate::Remark| (&it.code, it.line) == (&remark.code, remark.line);
-            if !first.remarks.iter().any(same) {
-                first.remarks.push(remark);
-            }
-        }
-        first.steps += other.steps;
-        first.work += other.work;
-        first.unwritten = first.unwritten.max(other.unwritten);
-        first.depends_on_data |= other.depends_on_data;
-        first.other_cores.push(other.trace);
     }
+    first.steps += second.steps;
+    first.work += second.work;
+    first.unwritten = first.unwritten.max(second.unwritten);
+    first.depends_on_data |= second.depends_on_data;
+    first.other_cores.push(second.trace);
     Ok(first)
+}
+
+/// Checks that two cores return the same parts of the same tensors, with the same elements.
+fn check_returned(
+    (first, returned): (&Evaluation, &[Returned]),
+    (second, also_returned): (&Evaluation, &[Returned]),
+) -> Outcome<()> {
+    let out_of_step = |line: u32, message: String| {
+        let remedy =
+            "let both cores return the same tensors, and do the same outside of the kernel";
+        Err(Failure::new(FailureKind::Rejected, OUT_OF_STEP, message, remedy).at(line))
+    };
+    if returned.len() != also_returned.len() {
+        let counts = (returned.len(), also_returned.len());
+        let message = format!("core 0 returns {} tensors, core 1 {}", counts.0, counts.1);
+        return out_of_step(0, message);
+    }
+    let outputs = first.outputs.iter().zip(&second.outputs);
+    for ((own, other), (one, two)) in returned.iter().zip(also_returned).zip(outputs) {
+        if own.place != other.place {
+            let message = format!(
+                "core 0 returns the tensor made at line {} where core 1 returns that made at line {}",
+                own.line, other.line
+            );
+            return out_of_step(other.line, message);
+        }
+        let part = |it: &Returned| (it.offset, it.dimensions.clone());
+        if part(own) != part(other) || one.dtype != two.dtype {
+            let message = format!(
+                "core 0 returns another part of the tensor made at line {} than core 1",
+                own.line
+            );
+            return out_of_step(own.line, message);
+        }
+        let differs = |(one, two): (&f32, &f32)| {
+            one.to_bits() != two.to_bits() && !(is_undefined(*one) && is_undefined(*two))
+        };
+        let pairs = || one.data.iter().zip(&two.data);
+        if one.data.len() == two.data.len()
+            && let Some(at) = pairs().position(differs)
+            && let Some((one, two)) = pairs().nth(at)
+        {
+            let message = format!(
+                "element {at} of the tensor made at line {} is {one} on core 0 and {two} on core 1",
+                own.line
+            );
+            return out_of_step(own.line, message);
+        }
+    }
+    Ok(())
 }

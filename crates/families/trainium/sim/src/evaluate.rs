@@ -4,12 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::api::{Architecture, Device, Dialect, Remark, STEP_WORK};
-use crate::cores::Link;
+use crate::cores::{Done, Link, Returned};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::python::interpreter::Interpreter;
 use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
-use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::Trace;
 
@@ -176,7 +175,7 @@ pub fn evaluate_on_this_thread(
     let mut asked_cores = None;
     let result = run_core(source, entry, inputs, options, None, &mut asked_cores);
     let Some(count) = asked_cores else {
-        return result;
+        return result.map(|(evaluation, _)| evaluation);
     };
     // What one evaluation may take, the cores share.
     let mut options = options.clone();
@@ -193,7 +192,7 @@ fn run_core(
     options: &Options,
     link: Option<Link>,
     asked_cores: &mut Option<usize>,
-) -> Outcome<Evaluation> {
+) -> Outcome<Done> {
     let module = crate::python::lower(source)?;
     let written = crate::dialect::Source::of(source);
     let dialect = written.dialect(options.dialect)?;
@@ -233,11 +232,11 @@ fn run_core(
     let steps = interpreter.steps();
     *asked_cores = interpreter.device.asked_cores;
     interpreter.finish();
-    let (outputs, unwritten) = result?;
+    let (outputs, returned, unwritten) = result?;
     let device = &mut interpreter.device;
     device.trace.tiles = device.tiles.count();
     crate::capacity::check(&device.trace, usable_sbuf as u64)?;
-    Ok(Evaluation {
+    let evaluation = Evaluation {
         outputs,
         trace: std::mem::take(&mut device.trace),
         remarks: std::mem::take(&mut device.remarks),
@@ -248,7 +247,8 @@ fn run_core(
         depends_on_data: device.depends_on_data,
         rewritten: dialect == Dialect::V1 && !written.is_taken_as_it_is(entry),
         unwritten,
-    })
+    };
+    Ok((evaluation, returned))
 }
 
 fn drive(
@@ -256,7 +256,7 @@ fn drive(
     entry: &str,
     inputs: &[(String, Input)],
     options: &Options,
-) -> Outcome<(Vec<Array>, u64)> {
+) -> Outcome<(Vec<Array>, Vec<Returned>, u64)> {
     interpreter.load()?;
     let parameters = interpreter.entry_parameters(entry).unwrap_or_default();
     let mut arguments = crate::python::Arguments::default();
@@ -283,7 +283,7 @@ fn drive(
         other => vec![other.clone()],
     };
     drop(value);
-    let mut outputs = Vec::new();
+    let (mut outputs, mut returned) = (Vec::new(), Vec::new());
     let mut unwritten = 0;
     for value in &values {
         let Value::Tensor(view) = value else {
@@ -299,8 +299,9 @@ fn drive(
             options.functional,
             &mut unwritten,
         )?);
+        returned.push(Returned::of(view));
     }
-    Ok((outputs, unwritten))
+    Ok((outputs, returned, unwritten))
 }
 
 fn output(
@@ -316,7 +317,8 @@ fn output(
             "store it to a tensor made with buffer=nl.shared_hbm and return that",
         ));
     }
-    if device.link.is_some() && view.buffer() == Buffer::Hbm && !view.storage.immutable {
+    let is_private = view.storage.sharing.get().is_none() && !view.storage.immutable;
+    if device.link.is_some() && is_private {
         return Err(Failure::documented(
             "err_unsupported_memory",
             "a kernel of two cores returns a tensor in hbm, of which each core has its own",

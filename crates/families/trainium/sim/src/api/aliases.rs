@@ -52,7 +52,8 @@ fn order(instruction: &Instruction, elements: [usize; 2]) -> Order {
         Operation::Gather
         | Operation::VectorTranspose
         | Operation::Transpose
-        | Operation::PartitionReduce => Order::None,
+        | Operation::PartitionReduce
+        | Operation::Exchange => Order::None,
         Operation::Reduce => Order::Stream,
         _ if written < read => Order::End,
         _ => Order::Stream,
@@ -106,21 +107,51 @@ impl Device {
         if source.indirect.is_some() || target.indirect.is_some() {
             return true;
         }
-        let [mut read, mut written] = [runs(&from, source), runs(&to, target)];
-        for runs in [&mut read, &mut written] {
-            runs.sort_unstable_by_key(|run| run.start);
-        }
-        let mut others = written.iter().peekable();
-        let meets = read.iter().any(|run| {
-            while others.next_if(|it| it.end <= run.start).is_some() {}
-            others.peek().is_some_and(|it| it.start < run.end)
-        });
         match order {
-            _ if !meets => false,
+            _ if !self.overlap(source, target) => false,
             Order::None | Order::Transfer => true,
             Order::End => false,
             Order::Stream => self.read_late(source, target),
         }
+    }
+
+    /// Whether two views of one tensor, whose rows no values choose, have a byte in common.
+    fn overlap(&self, one: &View, other: &View) -> bool {
+        let [own, theirs] = [one, other].map(|it| self.bounds(it));
+        let [mut first, mut second] = [runs(&own, one), runs(&theirs, other)];
+        for runs in [&mut first, &mut second] {
+            runs.sort_unstable_by_key(|run| run.start);
+        }
+        let mut others = second.iter().peekable();
+        own.meets(&theirs)
+            && first.iter().any(|run| {
+                while others.next_if(|it| it.end <= run.start).is_some() {}
+                others.peek().is_some_and(|it| it.start < run.end)
+            })
+    }
+
+    /// Checks that two destinations of an instruction have no byte in common.
+    ///
+    /// # Errors
+    /// `operands-overlap`, with both.
+    pub(super) fn check_apart(
+        &self,
+        api: &str,
+        (name, one): (&str, &View),
+        (other_name, other): (&str, &View),
+    ) -> Outcome<()> {
+        if one.storage.id != other.storage.id || !self.overlap(one, other) {
+            return Ok(());
+        }
+        Err(Failure::new(
+            FailureKind::Rejected,
+            "operands-overlap",
+            format!(
+                "{api}: `{name}` and `{other_name}` overlap in the tensor made at line {}: which of the two stays there is not determined",
+                one.storage.line
+            ),
+            "write each to a tensor of its own",
+        ))
     }
 
     /// Whether a byte is read after it was written, of instructions that stream.

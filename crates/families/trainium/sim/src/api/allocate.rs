@@ -128,6 +128,7 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         if shared {
             device.grid.made(&storage);
         }
+        device.share(&storage);
         return Ok(tensor(View::whole(&storage)));
     }
     // Without par_dim the first dimension holds the partitions.
@@ -227,6 +228,7 @@ pub(super) fn like(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         poison()
     };
     let storage = device.allocate(buffer, dtype, model.shape(), 0, dtype.store(fill), "")?;
+    device.share(&storage);
     let view = View::whole(&storage);
     if bound.api.name == "zeros_like" && buffer == Buffer::Sbuf {
         device.fill_blocks(&view)?;

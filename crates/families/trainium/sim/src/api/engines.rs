@@ -63,6 +63,16 @@ const RUNS: &[Runs] = &[
         engines: &[Engine::Vector],
     },
     Runs {
+        names: &["core_barrier"],
+        engines: &[
+            Engine::Gpsimd,
+            Engine::Vector,
+            Engine::Scalar,
+            Engine::Tensor,
+            Engine::Sync,
+        ],
+    },
+    Runs {
         names: &["activation", "activation_reduce"],
         engines: &[Engine::Scalar],
     },

@@ -1,6 +1,6 @@
 //! Allocation, and the parts of tensors that views cover.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -74,9 +74,7 @@ impl Device {
             output: false,
             places: None,
         });
-        let (accesses, noted) = self.accesses(buffer, elements);
         let held = TENSOR_BYTES
-            + noted
             + if self.functional {
                 16 * blocks as u64
             } else {
@@ -84,7 +82,7 @@ impl Device {
             };
         self.account.hold(held)?;
         let kept = if self.functional { blocks } else { 0 };
-        let storage = Rc::new(Storage {
+        Ok(Rc::new(Storage {
             id,
             tile: self.tiles.add(),
             buffer,
@@ -103,12 +101,10 @@ impl Device {
             is_tainted: Cell::new(false),
             producer: Cell::new(None),
             selection: RefCell::new(Selection::All),
-            accesses,
+            sharing: OnceCell::new(),
             account: Rc::clone(&self.account),
             held: Cell::new(held),
-        });
-        self.share(&storage);
-        Ok(storage)
+        }))
     }
 
     /// An input of the kernel, with its data.

@@ -259,6 +259,9 @@ pub(super) fn quantize(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
     }
     let columns = free / PACKED;
     let scales = device.scales(bound, "dst_scale", (&target, columns), true)?;
+    for view in &scales.quadrants {
+        device.check_apart(&api, ("dst", &target), ("dst_scale", view))?;
+    }
     bound.take("dst_scale");
     let values = device.read(&source)?;
     let (mut words, mut exponents) = (Vec::new(), Vec::new());

@@ -71,7 +71,6 @@ use crate::keyed::Keyed;
 use crate::python::tree::Binary;
 use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
-use crate::tensor::storage::Shared;
 use crate::trace::{Instruction, Region, Tiles, Trace, Transfer, mix};
 
 /// Work of a step of Python.
@@ -165,8 +164,10 @@ pub(crate) struct Device {
     pub(crate) grid: Grid,
     /// What joins this core with another, where the kernel was found to be launched on two.
     pub(crate) link: Option<Link>,
-    /// The tensors in memory that the cores share, in the order in which they are made.
-    shared: Vec<Shared>,
+    /// On how many cores the running kernel was launched, if it was.
+    launched: Option<i64>,
+    /// The tensors that the cores share.
+    shared: cores::SharedTensors,
     /// On how many cores it may be launched.
     pub(crate) most_cores: usize,
     /// How many cores the kernel was launched on, where there was but one.
@@ -234,7 +235,8 @@ impl Device {
             work_of_steps: 0,
             grid: Grid::default(),
             link: None,
-            shared: Vec::new(),
+            launched: None,
+            shared: cores::SharedTensors::default(),
             most_cores: 1,
             asked_cores: None,
             interfaces: Interfaces::of(dialect),

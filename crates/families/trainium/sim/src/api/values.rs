@@ -18,7 +18,7 @@ impl Device {
         self.read(view)
     }
 
-    fn touch(&self, storage: &Storage, block: usize) -> Outcome<()> {
+    pub(super) fn touch(&self, storage: &Storage, block: usize) -> Outcome<()> {
         if storage.blocks.borrow().is_fresh(block) {
             storage.hold(4 * storage.block_elements as u64)?;
         }
@@ -131,7 +131,7 @@ impl Device {
         let elements = view.block_elements().max(1) as i64;
         let block = (view.offset / elements) as usize;
         self.touch(&storage, block)?;
-        self.note_access(view, None, false);
+        self.note_access(view, None, false)?;
         let base = view.offset - block as i64 * elements;
         let raw = view.dtype == storage.dtype && !view.dtype.is_integer();
         let dtype = view.dtype;
@@ -242,7 +242,7 @@ impl Device {
         self.note_tainted(view, &values);
         self.spend(values.len() as u64)?;
         self.touch(&view.storage, block)?;
-        self.note_access(view, None, true);
+        self.note_access(view, None, true)?;
         let dtype = view.dtype;
         if dtype != Dtype::Float32 {
             values
@@ -258,7 +258,7 @@ impl Device {
         let elements = view.block_elements().max(1) as i64;
         let block = (view.offset / elements) as usize;
         self.touch(&storage, block)?;
-        self.note_access(view, flags, true);
+        self.note_access(view, flags, true)?;
         let base = view.offset - block as i64 * elements;
         let dtype = view.dtype;
         let stored = storage.dtype;

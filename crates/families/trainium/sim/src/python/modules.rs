@@ -301,7 +301,10 @@ pub(crate) fn find(device: &Device, module: &'static str, name: &str) -> Option<
             "oob_mode" => Some(Value::Module("oob_mode")),
             "dge_mode" => Some(Value::Module("dge_mode")),
             "matmul_perf_mode" => Some(Value::Module("matmul_perf_mode")),
-            "dma_engine" => Some(Value::Module("dma_engine")),
+            "dma_engine" => Some(match device.dialect {
+                Dialect::V1 => Value::Engine(EngineName::Sync),
+                Dialect::V2 => Value::Module("dma_engine"),
+            }),
             "nc_version" => Some(Value::Module("nc_version")),
             _ => None,
         },

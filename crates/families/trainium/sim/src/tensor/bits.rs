@@ -129,6 +129,19 @@ impl Parts {
         self.0.retain(|place, _| !places.contains(place));
     }
 
+    /// What is known of the element at a place: a mask, and the bits.
+    pub fn get(&self, place: usize) -> Option<(u32, u32)> {
+        self.0.get(&place).copied()
+    }
+
+    /// Notes what is known of the element at a place.
+    pub fn set(&mut self, place: usize, known: Option<(u32, u32)>) {
+        match known {
+            Some(known) => self.0.insert(place, known),
+            None => self.0.remove(&place),
+        };
+    }
+
     /// The bits below `mask` of an undefined element, if all of them are known.
     fn bits(&self, place: usize, mask: u32) -> Option<u32> {
         let (known, bits) = self.0.get(&place)?;

@@ -1,6 +1,6 @@
 //! Memories and the tensors allocated in them.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use super::accesses::Accesses;
@@ -117,11 +117,20 @@ pub(crate) struct Storage {
     pub(crate) producer: Cell<Option<u32>>,
     /// What the producing instruction wrote.
     pub(crate) selection: RefCell<Selection>,
-    /// Of a tensor that several cores share, what this one did to it.
-    pub(crate) accesses: Option<Box<RefCell<Accesses>>>,
+    /// What is known of a tensor that several cores share.
+    pub(crate) sharing: OnceCell<Box<Sharing>>,
     /// Where its bytes are accounted for, and how many are.
     pub(crate) account: Rc<Account>,
     pub(crate) held: Cell<u64>,
+}
+
+/// A tensor that several cores share.
+#[derive(Debug)]
+pub(crate) struct Sharing {
+    /// How many such tensors were made before it.
+    pub(crate) place: usize,
+    /// What this core did to it since it last met the other on it.
+    pub(crate) touched: RefCell<Accesses>,
 }
 
 impl Drop for Storage {

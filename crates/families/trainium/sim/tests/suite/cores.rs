@@ -1,11 +1,11 @@
 //! Kernels of two cores: what they compute, what they may not do, and what they cost.
 
 use autocomp_trainium_sim::timing::{Machine, Passes, time_cores};
-use autocomp_trainium_sim::{Evaluation, Failure, Options, evaluate, parse_inputs};
+use autocomp_trainium_sim::{Evaluation, Failure, FailureKind, Options, evaluate, parse_inputs};
 
-const START: &str = "import nki\nimport nki.language as nl\nimport nki.isa as nisa\n";
+pub(crate) const START: &str = "import nki\nimport nki.language as nl\nimport nki.isa as nisa\n";
 
-fn run(source: &str, inputs: &str) -> Result<Evaluation, Box<Failure>> {
+pub(crate) fn run(source: &str, inputs: &str) -> Result<Evaluation, Box<Failure>> {
     let inputs = parse_inputs(inputs, Some(7)).unwrap();
     let options = Options {
         generation: 3,
@@ -15,31 +15,31 @@ fn run(source: &str, inputs: &str) -> Result<Evaluation, Box<Failure>> {
 }
 
 /// A kernel of two cores whose body is `body`, with the core in `p`, an output `o` and two tiles.
-fn kernel(body: &str) -> String {
+pub(crate) fn kernel(body: &str) -> String {
     let body: String = body.lines().map(|line| format!("  {line}\n")).collect();
     format!(
         "{START}@nki.jit\ndef kernel(a):\n  p = nl.program_id(0)\n  o = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  x = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n  y = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\n{body}  return o\n\ndef solution(a):\n  return kernel[2](a)\n"
     )
 }
 
-fn outputs(body: &str) -> Vec<f32> {
+pub(crate) fn outputs(body: &str) -> Vec<f32> {
     let source = kernel(body);
     let mut found = run(&source, "a:f32[8,8]").unwrap_or_else(|it| panic!("{it}\n{source}"));
     found.outputs.remove(0).data
 }
 
-fn refused(body: &str) -> String {
+pub(crate) fn refused(body: &str) -> String {
     run(&kernel(body), "a:f32[8,8]").unwrap_err().to_string()
 }
 
-fn input() -> Vec<f32> {
+pub(crate) fn input() -> Vec<f32> {
     match &parse_inputs("a:f32[8,8]", Some(7)).unwrap()[0].1 {
         autocomp_trainium_sim::Input::Array(array) => array.data.clone(),
         other => panic!("{other:?}"),
     }
 }
 
-const OWN_HALF: &str = "nisa.dma_copy(dst=x, src=a[nl.ds(4 * p, 4), :])\n";
+pub(crate) const OWN_HALF: &str = "nisa.dma_copy(dst=x, src=a[nl.ds(4 * p, 4), :])\n";
 
 #[test]
 fn each_core_does_its_part() {
@@ -123,6 +123,12 @@ fn what_two_cores_cannot_do_is_refused() {
         "nisa.memset(dst=x, value=0)\nnisa.sendrecv(src=x, dst=y, send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=p)\n",
         "h = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.hbm)\nnisa.core_barrier(h, (0, 1))\n",
         "nisa.core_barrier(o, (0, 1, 2))\n",
+        "nisa.core_barrier(o, (0, 1), engine=5)\n",
+        "nisa.core_barrier(o, (0, 1), engine=nisa.dma_engine)\n",
+        "nisa.sendrecv(src=x, dst=y, send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=0, dma_engine=7)\n",
+        "nisa.sendrecv(src=x, dst=y, send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=0, dma_engine=nisa.gpsimd_engine)\n",
+        "nisa.memset(dst=x, value=0)\nnisa.sendrecv(src=x, dst=x, send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=0)\n",
+        "nisa.memset(dst=x, value=0)\nnisa.sendrecv(src=x[:, 0:5], dst=x[:, 3:8], send_to_rank=1 - p, recv_from_rank=1 - p, pipe_id=0)\n",
     ];
     let mut found: Vec<String> = cases.iter().map(|body| refused(body)).collect();
     let launched = |how: &str, generation: u8| {
@@ -144,11 +150,17 @@ fn what_two_cores_cannot_do_is_refused() {
     found.push(run(&private, "a:f32[8,8]").unwrap_err().to_string());
     let wanted = [
         "line 11: core 0 waits at the barrier of line 11 on shared tensor 1 while core 1 waits at the end of the kernel",
-        "line 15: core 0 makes 2 tensors in shared_hbm, core 1 1",
+        "line 15: core 0 has made 2 shared tensors, core 1 1",
         "line 10: err_unsupported_mode: nisa.sendrecv: `send_to_rank` is 0 on core 0",
         "line 11: core 0 waits at the sendrecv of line 11 with pipe_id=0, of float32[4, 8] while core 1 waits at the sendrecv of line 11 with pipe_id=1",
         "line 11: err_unsupported_memory: nisa.core_barrier: `data` is in hbm",
         "line 10: nisa.core_barrier: `cores` must be the tuple (0, 1)",
+        "line 10: nisa.core_barrier: `engine` must be an engine of nisa, not a int",
+        "line 10: nisa.core_barrier: `engine` must be an engine of nisa, not a module",
+        "line 10: nisa.sendrecv: `dma_engine` must be nisa.dma_engine.dma or nisa.dma_engine.gpsimd_dma, not a int",
+        "line 10: nisa.sendrecv: `dma_engine` must be nisa.dma_engine.dma or nisa.dma_engine.gpsimd_dma, not a engine",
+        "line 11: sendrecv reads a part of shape [4, 8] of the tensor made at line 8 and writes another of shape [4, 8] that overlaps it",
+        "line 11: sendrecv reads a part of shape [4, 5] of the tensor made at line 8 and writes another of shape [4, 5] that overlaps it",
         "line 11: nisa.core_barrier needs two cores, and this kernel runs on one",
         "line 15: err_unsupported_mode: a kernel is launched on [4] cores",
         "line 11: err_unsupported_memory: a kernel of two cores returns a tensor in hbm",
@@ -180,6 +192,46 @@ fn one_cores_failure_is_told_and_not_that_the_other_waits() {
     assert!(found.contains("here"), "{found}");
 }
 
+#[test]
+fn a_core_that_waits_for_one_that_is_through_is_out_of_step() {
+    let again = "  o, p = kernel[2](a)\n  if p == 0:\n    kernel[2](a)\n  return o\n";
+    let source = kernel(&format!(
+        "{OWN_HALF}nisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=x)\nreturn o, p\n"
+    ))
+    .replace("  return kernel[2](a)\n", again);
+    let found = run(&source, "a:f32[8,8]").unwrap_err();
+    assert_eq!(found.kind, FailureKind::Rejected, "{found}");
+    assert!(
+        found.to_string().starts_with("line 18: core 0 waits at the end of the kernel while core 1 has come to the end of its program [cores-out-of-step]"),
+        "{found}"
+    );
+}
+
+/// Launches stand side by side, never within each other, on however many cores.
+#[test]
+fn a_launch_within_a_launch_is_refused() {
+    let inner = "@nki.jit\ndef inner(x):\n  return 0\n";
+    for (outer, own) in [(2, 1), (2, 2), (1, 1), (1, 2)] {
+        let source = kernel(&format!("inner[{own}](a)\n"))
+            .replace(START, &format!("{START}{inner}"))
+            .replace("kernel[2](a)", &format!("kernel[{outer}](a)"));
+        let found = run(&source, "a:f32[8,8]").unwrap_err().to_string();
+        assert!(
+            found.starts_with("line 13: err_unsupported_mode: a kernel is launched within another"),
+            "{found}"
+        );
+    }
+    let beside = kernel(&format!(
+        "{OWN_HALF}nisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=x)\n"
+    ))
+    .replace(START, &format!("{START}{inner}"))
+    .replace(
+        "  return kernel",
+        "  inner[1](a)\n  inner[2](a)\n  return kernel",
+    );
+    assert_eq!(run(&beside, "a:f32[8,8]").unwrap().outputs[0].data, input());
+}
+
 /// A chain of `one` activations on the first core, a barrier, `two` on the second.
 fn in_turn(one: usize, two: usize) -> f64 {
     let chain = |count: usize| {
@@ -193,7 +245,6 @@ fn in_turn(one: usize, two: usize) -> f64 {
     let found = run(&source, "a:f32[8,8]").unwrap();
     let machine = Machine::built_in("trn2").unwrap();
     let cores = time_cores(&found, &machine, Passes::of(&found));
-    assert!(0.0 <= cores.most_of_waiting_ns());
     cores.timelines[cores.slowest].latency_ns
 }
 
@@ -211,6 +262,56 @@ fn a_core_that_waits_pays_for_the_work_of_the_other() {
     assert!(
         (both - none - apart).abs() < 0.01 * apart,
         "{none} {first} {second} {both}"
+    );
+}
+
+/// The engine that stands at a barrier does nothing else; the others go on.
+#[test]
+fn the_engine_of_a_barrier_waits_there() {
+    let source = kernel(
+        "z = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(dst=x, value=0)\nnisa.memset(dst=z, value=0)\nif p == 1:\n  for i in range(200):\n    nisa.activation(dst=x, data=x, op=nl.tanh)\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=x)\nnisa.core_barrier(o, (0, 1))\nfor i in range(50):\n  nisa.activation(dst=z, data=z, op=nl.tanh)\nnisa.tensor_copy(dst=y, src=z, engine=nisa.gpsimd_engine)\n",
+    );
+    let found = run(&source, "a:f32[8,8]").unwrap();
+    let machine = Machine::built_in("trn2").unwrap();
+    let cores = time_cores(&found, &machine, Passes::of(&found));
+    let starts = |core: usize, line: u32| -> Vec<f64> {
+        let scheduled = cores.timelines[core].scheduled();
+        let of_line = scheduled.filter(|it| it.line == line);
+        of_line.map(|it| it.slot.start).collect()
+    };
+    let (barrier, stored) = (starts(0, 17)[0], [starts(0, 16)[0], starts(1, 16)[0]]);
+    assert!(
+        stored[0] < stored[1] && stored[1] < barrier,
+        "{stored:?} {barrier}"
+    );
+    assert_eq!(starts(1, 17), [barrier]);
+    // The copy waits for the barrier although it could have begun.
+    let (chain, copy) = (starts(0, 19), starts(0, 20)[0]);
+    assert!(chain[49] < stored[1] && barrier < copy, "{chain:?} {copy}");
+    // What the other core's transfers take is what is not known.
+    let unknown = cores.most_of_waiting_ns();
+    let other = &cores.timelines[1 - cores.slowest];
+    assert!(0.0 < unknown && unknown < other.latency_ns, "{unknown}");
+}
+
+/// The time of two cores that take turns is that of one after the other, however often they meet.
+#[test]
+fn turns_add_up_however_many_there_are() {
+    let latency = |turns: usize| {
+        let source = kernel(&format!(
+            "nisa.memset(dst=x, value=0)\nfor i in range({turns}):\n  if i % 2 == p:\n    nisa.activation(dst=x, data=x, op=nl.tanh)\n    nisa.dma_copy(dst=o[0:4, :], src=x)\n  nisa.core_barrier(o, (0, 1))\n"
+        ));
+        let found = run(&source, "a:f32[8,8]").unwrap_or_else(|it| panic!("{it}\n{source}"));
+        let machine = Machine::built_in("trn2").unwrap();
+        let cores = time_cores(&found, &machine, Passes::of(&found));
+        cores.into_slowest().latency_ns
+    };
+    let (some, twice, many) = (latency(100), latency(200), latency(10_000));
+    let each = (twice - some) / 100.0;
+    let wanted = some + 9_900.0 * each;
+    assert!(
+        (many - wanted).abs() < 0.001 * wanted,
+        "{some} {twice} {many}"
     );
 }
 

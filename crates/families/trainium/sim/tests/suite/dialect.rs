@@ -87,3 +87,18 @@ fn only_a_decorator_keeps_the_compiler_from_rewriting() {
         assert_eq!(evaluation.rewritten, rewritten, "{source}");
     }
 }
+
+/// The queues of transfers are an engine in the first dialect; in the second one `nisa.dma_engine`
+/// holds the ways to exchange tiles.
+#[test]
+fn the_dma_engine_of_the_first_dialect_is_an_engine() {
+    let source = "import neuronxcc.nki as nki\nimport neuronxcc.nki.isa as nisa\nimport neuronxcc.nki.language as nl\n\n@nki.jit\ndef solution(a):\n  x = nl.load(a)\n  y = nisa.tensor_copy(x, engine=nisa.dma_engine)\n  return y\n";
+    let inputs = autocomp_trainium_sim::parse_inputs("a:f32[8,8]", Some(7)).unwrap();
+    let found = autocomp_trainium_sim::evaluate(
+        source,
+        "solution",
+        &inputs,
+        &autocomp_trainium_sim::Options::default(),
+    );
+    assert_eq!(found.unwrap_err().code, "unsupported-engine");
+}

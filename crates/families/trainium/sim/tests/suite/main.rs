@@ -26,6 +26,7 @@ mod plain;
 mod python;
 mod refit;
 mod rounding;
+mod shared_tensors;
 mod short_list;
 mod sums;
 mod traffic;

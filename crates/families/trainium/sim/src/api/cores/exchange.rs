@@ -1,0 +1,106 @@
+//! `nisa.sendrecv`.
+
+use super::on_one_core;
+use crate::api::operands::tensor;
+use crate::api::{Bound, Device};
+use crate::cores::Meeting;
+use crate::diagnostic::{Failure, Outcome};
+use crate::python::value::Value;
+use crate::tensor::storage::Buffer;
+use crate::trace::{Choice, Engine, Instruction, Operation};
+
+/// Most bytes of a partition that the transfers of the gpsimd engine move, by bytes of an element.
+const GPSIMD_BYTES: [(usize, usize); 3] = [(4, 1024), (2, 512), (1, 256)];
+
+/// `nisa.sendrecv`
+pub(in crate::api) fn sendrecv(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
+    let source = bound.view("src")?;
+    let target = bound.view("dst")?;
+    for (name, view) in [("src", &source), ("dst", &target)] {
+        if view.buffer() != Buffer::Sbuf {
+            return Err(Failure::documented(
+                "err_unsupported_memory",
+                format!("nisa.sendrecv: `{name}` is in {}", view.buffer().name()),
+                "exchange tiles in SBUF",
+            ));
+        }
+        device.check_scope(view)?;
+    }
+    device.check_mutable(&target)?;
+    if source.dtype != target.dtype || source.shape() != target.shape() {
+        return Err(Failure::documented(
+            "err_annotation_shape_mismatch",
+            format!(
+                "nisa.sendrecv: src is {}{:?} and dst {}{:?}",
+                source.dtype.name(),
+                source.shape(),
+                target.dtype.name(),
+                target.shape()
+            ),
+            "give both the same type and shape",
+        ));
+    }
+    if !device.is_on_several_cores() {
+        return Err(on_one_core(bound));
+    }
+    let rank = device.link.as_ref().map_or(0, |link| link.rank as i64);
+    for name in ["send_to_rank", "recv_from_rank"] {
+        let other = bound.integer(name)?;
+        if other != Some(1 - rank) {
+            return Err(Failure::documented(
+                "err_unsupported_mode",
+                format!(
+                    "nisa.sendrecv: `{name}` is {} on core {rank}",
+                    other.map_or("missing".to_owned(), |it| it.to_string())
+                ),
+                "name the other of the two cores: 1 - nl.program_id(0)",
+            ));
+        }
+    }
+    let pipe = bound
+        .integer("pipe_id")?
+        .ok_or_else(|| bound.missing("pipe_id"))?;
+    let is_on_gpsimd = match bound.take("dma_engine") {
+        None | Some(Value::Symbol("dma_engine.dma")) => false,
+        Some(Value::Symbol("dma_engine.gpsimd_dma")) => true,
+        Some(other) => {
+            let expected = "nisa.dma_engine.dma or nisa.dma_engine.gpsimd_dma";
+            return Err(bound.wrong("dma_engine", expected, &other));
+        }
+    };
+    if is_on_gpsimd {
+        let width = source.dtype.bytes();
+        let most = GPSIMD_BYTES
+            .iter()
+            .find(|it| it.0 == width)
+            .map_or(0, |it| it.1);
+        if most < source.free() * width {
+            return Err(Failure::documented(
+                "err_size_of_dimension_exceed_arch_limit",
+                format!(
+                    "nisa.sendrecv: {} bytes of each partition with dma_engine.gpsimd_dma, which moves {most} of this type",
+                    source.free() * width
+                ),
+                "use nisa.dma_engine.dma, or exchange smaller tiles",
+            ));
+        }
+    }
+    let meeting = Meeting::Exchange {
+        pipe,
+        dtype: source.dtype,
+        shape: source.shape().to_vec(),
+    };
+    let mut one = Instruction::new(Operation::Exchange, Choice::Fixed(Engine::Dma), device.line);
+    one.partitions = source.partitions() as u16;
+    one.free = source.free() as u32;
+    device.describe(&mut one, std::slice::from_ref(&source), 1);
+    device.transfer(&mut one, &source, Some(&target), &target, 0);
+    // While this core still sends, what the other sends comes in.
+    device.check_aliases(&one, &target)?;
+    one.writes.push(device.region(&target));
+    let values = device.read(&source)?;
+    let values = device.meet(meeting, values, &[])?;
+    device.write(&target, &values, None)?;
+    device.emit(one)?;
+    Ok(tensor(target))
+}
