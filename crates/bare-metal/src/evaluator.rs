@@ -3,6 +3,7 @@
 use crate::cases::Cases;
 use crate::findings::{self, Kernel};
 use crate::image::{Image, PROGRAM_BYTES, code_hash};
+use crate::inclusions;
 use crate::misuse::Misuse;
 use crate::oracle::{Oracle, with_declaration};
 use crate::platform::{Platform, SourceHashes};
@@ -328,7 +329,7 @@ impl<P: Platform> KernelEvaluator<P> {
         clock: &mut TierClock,
     ) -> Result<Judged<P>, EvalError> {
         let _first = self.threads.take();
-        let mut refusals = clock.measure("check", || check(source, KERNEL_FILE, &self.problem));
+        let mut refusals = clock.measure("check", || self.refusals(source));
         if !refusals.is_empty() {
             self.add_remedies(&mut refusals, source);
             return Ok((Verdict::failed(Outcome::Rejected, refusals), None));
@@ -380,10 +381,12 @@ impl<P: Platform> KernelEvaluator<P> {
             Some(_second) => trial.test_while_timing(tested, timed, clock)?,
             None => trial.test_then_time(tested, timed, clock)?,
         };
-        if verdict.outcome == Outcome::Ok
-            && let Some(failed) = clock.measure("test", || trial.test_elsewhere(&cases))?
-        {
-            return Ok((failed, None));
+        if verdict.outcome == Outcome::Ok {
+            let second = self.threads.take_spare();
+            let test = || trial.test_elsewhere(&cases, second.is_some());
+            if let Some(failed) = clock.measure("test", test)? {
+                return Ok((failed, None));
+            }
         }
         if matches!(verdict.outcome, Outcome::Wrong | Outcome::Illegal) {
             verdict.diagnostics.extend(doubts(source, KERNEL_FILE));
@@ -391,9 +394,23 @@ impl<P: Platform> KernelEvaluator<P> {
         Ok((verdict, profiled))
     }
 
+    /// Returns why a kernel is refused for its text.
+    fn refusals(&self, source: &str) -> Vec<Diagnostic> {
+        let headers = self.platform.headers();
+        let text = inclusions::without(source, headers).text;
+        let mut found = check(&text, KERNEL_FILE, &self.problem);
+        let inclusions = found.iter_mut().filter(|it| it.code == "include");
+        for (one, remedy) in inclusions.zip(std::iter::repeat(inclusions::remedy(headers))) {
+            one.remedy = remedy.or(one.remedy.take());
+        }
+        found
+    }
+
     /// Builds a kernel. Names of the problem's harness that it uses and does not define
     /// are defined for it.
     fn build(&self, source: &str) -> Result<Build, EvalError> {
+        let own = inclusions::without(source, self.platform.headers());
+        let source = &own.text;
         let text = with_declaration(source, &self.problem);
         let mut names: BTreeSet<&str> = BTreeSet::new();
         loop {
@@ -401,7 +418,8 @@ impl<P: Platform> KernelEvaluator<P> {
                 .iter()
                 .map(|name| (*name, &self.problem.harness[*name]));
             let given = given.map(|(name, value)| (name.to_owned(), value.clone()));
-            let macros: Vec<(String, String)> = self.macros.iter().cloned().chain(given).collect();
+            let macros = self.macros.iter().chain(&own.macros).cloned();
+            let macros: Vec<(String, String)> = macros.chain(given).collect();
             let build = self.build_text(source, &text, &macros)?;
             let known = names.len();
             if let Build::Failed(found) = &build {
@@ -494,7 +512,7 @@ impl<P: Platform> Evaluator for KernelEvaluator<P> {
     fn machine_code(&self, source: &str) -> Result<Option<ContentHash>, EvalError> {
         let _first = self.threads.take();
         // What is refused for its text has no part in what it would be made into.
-        if !check(source, KERNEL_FILE, &self.problem).is_empty() {
+        if !self.refusals(source).is_empty() {
             return Ok(None);
         }
         let Build::Built(program) = self.build(source)? else {

@@ -26,9 +26,11 @@
 mod bench;
 mod cases;
 mod core_lines;
+mod elsewhere;
 mod evaluator;
 mod findings;
 mod image;
+mod inclusions;
 mod layout;
 mod misuse;
 mod oracle;

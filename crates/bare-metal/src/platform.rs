@@ -139,6 +139,12 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         None
     }
 
+    /// Returns the headers that kernels may include: they see what stands in them before their
+    /// text, or do if the macro `AUTOCOMP_WITH_NAME_H` is defined, as it is then.
+    fn headers(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns which functions of a C library there are, for whoever wants more.
     fn library(&self) -> Option<&'static str> {
         None

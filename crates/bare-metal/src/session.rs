@@ -8,7 +8,7 @@ use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
 use autocomp_riscv::{Hart, Limits, Memory, Mode, Region, RegionAccess};
-use autocomp_riscv_machine::{CallReport, Machine, ObservedBlock, Progress, Stop};
+use autocomp_riscv_machine::{CallReport, MEMORY_BASE, Machine, ObservedBlock, Progress, Stop};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -345,8 +345,10 @@ impl<'a, P: Platform> Session<'a, P> {
         self.platform.counts(self.machine.accelerator())
     }
 
-    /// Records what the unit does from now on, see [`Platform::record`].
+    /// Records what the unit does from now on, see [`Platform::record`], and what the core's cycles
+    /// are spent on, if it can tell that.
     pub fn record(&mut self, has_timeline: bool, is_observed: bool) {
+        self.machine.hart().note_causes(MEMORY_BASE);
         let unit = self.machine.accelerator();
         self.platform.record(unit, has_timeline, is_observed);
     }

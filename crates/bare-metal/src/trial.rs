@@ -142,36 +142,6 @@ impl<'a, P: Platform> Trial<'a, P> {
         Ok(verdicts)
     }
 
-    /// Calls the kernel, which is right on its own machine, once on each of the other machines
-    /// where it must be right, with the input sets by turns. Returns the verdict on the first
-    /// call that is not.
-    pub fn test_elsewhere(&self, cases: &[CaseOf<'_, P>]) -> Result<Option<Verdict>, EvalError> {
-        let others = self.platform.others(self.has_seen.load(Ordering::Relaxed));
-        for (other, case) in others.into_iter().zip(cases.iter().cycle()) {
-            let trial = Trial {
-                platform: &other.platform,
-                ..*self
-            };
-            let case = case.get()?;
-            let seed = self.seed.derive(&case.name);
-            let mut session = trial.session(SessionKind::plain(Mode::Functional), seed)?;
-            session.place(case, seed)?;
-            let called = trial.call(&mut session, case, seed, Watch::default())?;
-            let Called::Failed(mut failed) = called else {
-                continue;
-            };
-            if let Some(first) = failed.diagnostics.first_mut() {
-                first.message = format!(
-                    "right with {}, but not with {}: {}",
-                    other.instead_of, other.with, first.message
-                );
-                first.notes.push(other.claim.to_owned());
-            }
-            return Ok(Some(failed));
-        }
-        Ok(None)
-    }
-
     /// Runs one case in the machine of an earlier call, with the case `before`, that was
     /// right. Returns nothing if it is right there, and also alone if results need not be exact.
     fn run_again(

@@ -50,14 +50,30 @@ macro_rules! functions {
     };
 }
 
-/// What is told to whoever wants more of a C library than [`FUNCTIONS`] and what compilers call.
-pub const LIBRARY: &str = functions!();
+/// Names what headers have beside them.
+macro_rules! headers {
+    () => {
+        "; in math.h floor, ceil, trunc, rint, copysign, isnan, isinf; in stdlib.h abs; the headers string.h, stdint.h, stddef.h, stdbool.h, float.h, limits.h"
+    };
+}
+
+/// What is told to whoever wants more of a C library than [`FUNCTIONS`], the
+/// [headers](library_header) and what compilers call.
+pub const LIBRARY: &str = concat!(functions!(), headers!());
 
 /// The same of what there is on the computer at hand.
 const WHAT_THERE_IS: &str = concat!(
     functions!(),
-    "; in math.h floor, ceil, trunc, rint, copysign, isnan, isinf; in stdlib.h abs; the headers string.h, stdint.h, stddef.h, stdbool.h, float.h, limits.h and those of the processor's intrinsics"
+    headers!(),
+    " and those of the processor's intrinsics"
 );
+
+/// Returns a header of a C library by its name, as far as it is there beside the compiler's.
+#[must_use]
+pub fn library_header(name: &str) -> Option<&'static str> {
+    let found = HEADERS.iter().find(|(known, _)| *known == name);
+    found.map(|(_, text)| *text)
+}
 
 /// Processor time of one run of the compiler, seconds: intrinsics are many.
 const CPU_SECONDS: u64 = 20;

@@ -17,7 +17,7 @@ mod shared_memory;
 mod slack;
 mod worker;
 
-pub use builder::{Builder, FUNCTIONS, HEADER, LIBRARY, Program, built};
+pub use builder::{Builder, FUNCTIONS, HEADER, LIBRARY, Program, built, library_header};
 pub use calls::{Calls, Offence, Place};
 pub use kind::Kind;
 pub use offences::verdict;

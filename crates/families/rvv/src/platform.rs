@@ -11,9 +11,9 @@ use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
-use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL, LIBRARY};
+use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL, LIBRARY, library_header};
 use autocomp_riscv::{Hart, Mode};
-use autocomp_riscv_machine::{MEMORY_BASE, Machine as Simulated, NoAccelerator};
+use autocomp_riscv_machine::{Machine as Simulated, NoAccelerator};
 use autocomp_toolchain::CompileTarget;
 
 /// What kernels are compiled for: what compilers call the instructions of all machines.
@@ -29,6 +29,22 @@ const FIRST_LOADS: u8 = 2;
 
 /// What all kernels see of the target's runtime.
 const HEADER: &str = "rvv.h";
+
+/// Headers that kernels may include.
+const HEADERS: [&str; 9] = [
+    "riscv_vector.h",
+    "stdint.h",
+    "stddef.h",
+    "stdbool.h",
+    "string.h",
+    "math.h",
+    "stdlib.h",
+    "float.h",
+    "limits.h",
+];
+
+/// How many of them, from the first on, kernels see in any case.
+const SEEN: usize = 5;
 
 /// A machine of a target, with registers of its own length or of another.
 #[derive(Debug)]
@@ -81,13 +97,32 @@ impl RvvPlatform {
     }
 }
 
-/// Adds to the runtime of a target the functions that kernels may call.
+/// Adds to the runtime of a target the functions that kernels may call, and what headers have that
+/// kernels may include.
 pub(crate) fn with_functions(target: &Target) -> Target {
     let mut target = target.clone();
-    let functions = format!("#include \"kernel.h\"\n{FUNCTIONS}");
-    for (name, text) in [("kernel.h", HEADER_OF_ALL), ("functions.c", &functions)] {
-        let file = target.runtime.entry(name.to_owned());
-        file.or_insert_with(|| text.as_bytes().to_vec());
+    let mut header = HEADER_OF_ALL.to_owned();
+    let mut files = vec![(
+        "functions.c".to_owned(),
+        format!("#include \"kernel.h\"\n{FUNCTIONS}"),
+    )];
+    for name in &HEADERS[SEEN..] {
+        let included = match library_header(name) {
+            Some(text) => {
+                let own = format!("kernel_{name}");
+                files.push((own.clone(), text.to_owned()));
+                format!("\"{own}\"")
+            }
+            // The compiler's own.
+            None => format!("<{name}>"),
+        };
+        let name = name.to_ascii_uppercase().replace('.', "_");
+        header += &format!("\n#ifdef AUTOCOMP_WITH_{name}\n#include {included}\n#endif\n");
+    }
+    files.push(("kernel.h".to_owned(), header));
+    for (name, text) in files {
+        let file = target.runtime.entry(name);
+        file.or_insert_with(|| text.into_bytes());
     }
     target
 }
@@ -126,9 +161,7 @@ impl Platform for RvvPlatform {
         mode: Mode,
         memory_bytes: usize,
     ) -> Result<Simulated<NoAccelerator>, EvalError> {
-        let mut machine = self.simulated(&self.machine, mode, memory_bytes);
-        machine.hart().note_causes(MEMORY_BASE);
-        Ok(machine)
+        Ok(self.simulated(&self.machine, mode, memory_bytes))
     }
 
     fn plain_machine(&self, memory_bytes: usize) -> Simulated<NoAccelerator> {
@@ -183,6 +216,10 @@ impl Platform for RvvPlatform {
 
     fn header(&self) -> Option<&str> {
         self.has_header.then_some(HEADER)
+    }
+
+    fn headers(&self) -> &'static [&'static str] {
+        &HEADERS
     }
 
     fn library(&self) -> Option<&'static str> {

@@ -2,6 +2,7 @@
 
 use crate::attacks::{PROBLEM, bench_of};
 use autocomp_catalog::Catalog;
+use autocomp_core::Outcome;
 use std::fmt::Write;
 
 /// Statements in a kernel, and a part of the remedy of the message about their line.
@@ -81,6 +82,49 @@ fn what_is_of_another_release_or_library_has_its_line_and_remedy() {
         }
     }
     assert!(failed.is_empty(), "\n{failed}");
+}
+
+/// What stands in such a header is there, and others are named with what there is.
+#[test]
+fn harmless_headers_may_be_included() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let bench = bench_of(&catalog, PROBLEM, "rvv-k230");
+    let kernel = "#include <riscv_vector.h>
+#include <stdint.h> // types
+#include <stddef.h>
+# include <stdbool.h>
+#include \"string.h\"
+#include <math.h>
+#include <stdlib.h>
+#include <float.h>
+#include <limits.h>
+void solution(float X[5][333], float S[5]) {
+  for (size_t i = 0; i < (size_t)abs(-5); i++) {
+    S[i] = X[0][0] < -DBL_MAX ? floorf(INT_MAX) : 0;
+    for (size_t j = 0; j < 333; j++) S[i] += X[i][j];
+  }
+}
+";
+    let found = bench.evaluate(kernel).expect("an evaluation");
+    assert_eq!(found.outcome, Outcome::Ok, "{:?}", found.diagnostics);
+    for line in [
+        "#include <stdio.h>",
+        "#include \"/etc/passwd\"",
+        "#include <math.h> int x;",
+    ] {
+        let kernel = kernel.replace("# include <stdbool.h>", line);
+        let found = bench.evaluate(&kernel).expect("an evaluation");
+        assert_eq!(found.outcome, Outcome::Rejected, "{line}");
+        let [message] = &found.diagnostics[..] else {
+            panic!("{line}: {:?}", found.diagnostics);
+        };
+        let remedy = message.remedy.as_deref().unwrap_or_default();
+        let place = message.location.as_ref().map(|it| it.line);
+        assert!(
+            remedy.contains("<math.h>") && place == Some(4),
+            "{message:?}"
+        );
+    }
 }
 
 #[test]
