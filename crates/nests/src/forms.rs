@@ -41,7 +41,7 @@ impl Form {
             Self::WrittenOut => {
                 let body = written_out(&program.body, 0, &mut result.names)?;
                 let body = normal::told_apart(&body, &mut result.names);
-                result.body = pieces::cut(&body);
+                result.body = pieces::cut(&body, false);
             }
             Self::Tables => result.body = with_tables(&program.body, &mut result.names)?,
         }

@@ -2,10 +2,12 @@
 //! are needed, and sums are summed up in a variable of their own.
 
 mod positions;
+mod rolls;
 mod scalars;
 mod sums;
 
 use super::code::{Action, Element, Expression, Loop, Program, Statement};
+pub(super) use rolls::rolled;
 pub(super) use scalars::told_apart;
 
 /// Brings a program into that form.

@@ -26,8 +26,9 @@ const FEWEST_COMMANDS: usize = 60;
 /// Operands of the value of an index that is followed.
 const MOST_OPERANDS: usize = 40;
 
-/// Returns the statements with loops cut, and indices that are known in their place.
-pub(super) fn cut(statements: &[Statement]) -> Vec<Statement> {
+/// Returns the statements with loops cut, and indices that are known in their place; also where
+/// values are chosen by loop variables, if `at_choices` says so.
+pub(super) fn cut(statements: &[Statement], at_choices: bool) -> Vec<Statement> {
     let assigned = super::code::actions(statements)
         .iter()
         .filter_map(|(_, action)| match action {
@@ -42,6 +43,7 @@ pub(super) fn cut(statements: &[Statement]) -> Vec<Statement> {
         ranges: Ranges::new(),
         known: BTreeMap::new(),
         left: most,
+        at_choices,
     };
     cutter
         .statements(statements)
@@ -56,6 +58,8 @@ struct Cutter {
     known: BTreeMap<String, Expression>,
     /// Commands that may still be written.
     left: usize,
+    /// Whether loops are cut where values are chosen.
+    at_choices: bool,
 }
 
 impl Cutter {

@@ -6,6 +6,7 @@
 //! `if` around assignments. What is left are counted loops from zero, around
 //! declarations and assignments to variables and elements of arrays.
 
+mod bits;
 mod branches;
 mod constants;
 mod declarations;
@@ -58,7 +59,7 @@ pub(super) fn read(source: &str) -> Result<Program, Refusal> {
     let statements = match reader.doubt.take() {
         None => statements,
         Some(doubt) => {
-            let cut = pieces::cut(&statements);
+            let cut = pieces::cut(&statements, true);
             if !expressions::is_safe(&cut, &reader.all, &mut BTreeMap::new()) {
                 return Err(doubt);
             }
@@ -74,7 +75,7 @@ pub(super) fn read(source: &str) -> Result<Program, Refusal> {
     };
     shape::give_dimensions(&mut program);
     normal::normalize(&mut program);
-    program.body = pieces::cut(&program.body);
+    program.body = normal::rolled(&pieces::cut(&program.body, false));
     Ok(program)
 }
 
@@ -216,13 +217,14 @@ impl<'s> Reader<'s> {
                 || self.bindings.contains_key(name)
                 || self.loops.iter().any(|it| it.variable == name)
         };
+        // What is numbered behind a reserved name is reserved, too.
+        let name = match is_reserved(name) {
+            true => format!("own_{name}"),
+            false => name.to_owned(),
+        };
         let others = (2..).map(|number| format!("{}_n{number}", name.trim_end_matches('_')));
-        let mut all = std::iter::once(name.to_owned()).chain(others);
-        let found = all.find(|it| !taken(it));
-        match found {
-            Some(found) if !is_reserved(&found) => found,
-            _ => format!("own_{name}"),
-        }
+        let mut all = std::iter::once(name.clone()).chain(others);
+        all.find(|it| !taken(it)).unwrap_or(name.clone())
     }
 
     /// Makes a name known and returns what it is called from now on.
@@ -300,7 +302,14 @@ impl<'s> Reader<'s> {
         let outside = (self.names.clone(), self.bindings.clone());
         let mut statements = Vec::new();
         self.sequence(&nodes, &mut statements)?;
-        (self.names, self.bindings) = outside;
+        let inside = std::mem::replace(&mut self.bindings, outside.1);
+        self.names = outside.0;
+        // It may have been left out, or have declared another of this name.
+        for (name, binding) in &mut self.bindings {
+            if matches!(binding, Binding::Counter(_)) && inside.get(name) != Some(binding) {
+                *binding = Binding::Counter(None);
+            }
+        }
         Ok(statements)
     }
 

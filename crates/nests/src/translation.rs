@@ -55,6 +55,7 @@ impl Translation<'_> {
         };
         Some(match expression {
             Expression::Number(text) if is_whole_number(text) => "int32_t",
+            Expression::Call(name, _) if name == "each_bits_of_float" => "int32_t",
             Expression::Number(_) | Expression::Call(..) => "float",
             Expression::Index(_) => "int32_t",
             Expression::Element(element) => match self.names.get(&element.name)?.kind.as_str() {
@@ -183,6 +184,15 @@ impl Translation<'_> {
                     _ => format!("(({mask} & {one}) | (~{mask} & {other}))"),
                 }
             }
+            Expression::Call(name, arguments) if name.starts_with("each_") => {
+                let from = match kind {
+                    "float" => "int32_t",
+                    _ => "float",
+                };
+                let vector = self.preamble.vector(self.lanes, kind);
+                let argument = self.vector_in(arguments.first()?, from)?;
+                format!("(({vector})({argument}))")
+            }
             Expression::Call(name, arguments) => {
                 let name = match name.as_str() {
                     "fmaxf" | "fmax" => "larger",
@@ -192,6 +202,7 @@ impl Translation<'_> {
                     "tanh" => "tanhf",
                     "sqrt" => "sqrtf",
                     "fabs" => "fabsf",
+                    "__builtin_rintf" => "rintf",
                     name => name,
                 };
                 let function = self.preamble.function(self.lanes, name)?;

@@ -40,6 +40,7 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
     ),
     ("sqrtf", include_str!("functions/sqrtf.c"), &[]),
     ("fabsf", include_str!("functions/fabsf.c"), &[]),
+    ("rintf", include_str!("functions/rintf.c"), &[]),
     (
         "expf",
         include_str!("functions/expf.c"),

@@ -4,6 +4,7 @@ use crate::board::{BoardBench, Settings};
 use crate::calibration::Suites;
 use crate::machine::Machine;
 use crate::platform::{RvvPlatform, with_functions};
+use crate::rewriter::LoopRewriter;
 use autocomp_bare_metal::{KernelEvaluator, check_parameters};
 use autocomp_c::C;
 use autocomp_catalog::{Problem, Target};
@@ -89,13 +90,14 @@ impl Family for Rvv {
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let (_, machine, _) = machine_of(target, machine)?;
         // The compiler makes groups of registers of vectors that are longer than one.
-        Ok(Some(Arc::new(NestRewriter::new(Resources {
+        let nests = NestRewriter::new(Resources {
             lanes: GROUP * machine.vlen() as u32 / 32,
             registers: REGISTERS / GROUP,
             grouped: true,
             strides: true,
             dots: Vec::new(),
-        }))))
+        });
+        Ok(Some(Arc::new(LoopRewriter::new(nests))))
     }
 
     fn examine(&self, _: &Surroundings) -> Vec<Finding> {

@@ -6,16 +6,24 @@
 
 mod board;
 pub mod calibration;
+mod elements;
 mod experiment;
 mod family;
 mod machine;
 mod platform;
 mod profile;
 mod remedies;
+mod rewriter;
 mod vector_work;
 
 pub use family::Rvv;
 pub use machine::Machine;
 pub use platform::RvvPlatform;
+/// Parts that `tests/suite` looks at one by one. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::elements::plain;
+}
+
 pub use profile::{CauseCycles, LineCycles, VectorProfile, Without};
 pub use vector_work::VectorWork;

@@ -35,6 +35,11 @@ impl Cutter {
                         Action::Declare { value, .. } => (None, value.as_ref()),
                         Action::Assign { target, value, .. } => (Some(target), Some(value)),
                     };
+                    if let Some(value) = value
+                        && self.at_choices
+                    {
+                        self.cuts_of_choices(&self.in_full(value), variable, cuts);
+                    }
                     let reads = value.map_or(Vec::new(), Expression::reads).into_iter();
                     for element in reads.chain(target) {
                         for index in &element.indices {
@@ -64,6 +69,27 @@ impl Cutter {
             }
         }
         self.known = outside;
+    }
+
+    /// Gathers where the conditions of choices change their values.
+    fn cuts_of_choices(&self, value: &Expression, variable: &str, cuts: &mut BTreeSet<i64>) {
+        let mut each = |it: &Expression| self.cuts_of_choices(it, variable, cuts);
+        match value {
+            Expression::Number(_) | Expression::Index(_) | Expression::Element(_) => {}
+            Expression::Negative(inner) | Expression::Cast(_, inner) => each(inner),
+            Expression::Binary(left, _, right) => {
+                each(left);
+                each(right);
+            }
+            Expression::Call(_, arguments) => arguments.iter().for_each(each),
+            Expression::Choice(asked, one, other) => {
+                each(one);
+                each(other);
+                if let Some(asked) = condition(asked) {
+                    self.cuts_of_condition(&asked, variable, cuts);
+                }
+            }
+        }
     }
 
     fn cuts_of_condition(&self, condition: &Condition, variable: &str, cuts: &mut BTreeSet<i64>) {

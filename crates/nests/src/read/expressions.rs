@@ -196,6 +196,8 @@ impl<'s> Reader<'s> {
                     Box::new(sum.clone()),
                 ))
             }
+            // Kernels see no header that declares it.
+            ("rintf", [_]) => Ok(Expression::Call("__builtin_rintf".into(), arguments)),
             _ if FUNCTIONS.contains(&callee) => Ok(Expression::Call(callee.to_owned(), arguments)),
             _ => self.not_understood(node),
         }

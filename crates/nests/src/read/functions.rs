@@ -11,6 +11,9 @@ use tree_sitter::Node;
 /// The largest value that a function may become, in operands.
 const MOST_OPERANDS: usize = 200;
 
+/// The largest value of a function whose statements need not stand in front of its call.
+const FEW_OPERANDS: usize = 60;
+
 impl<'s> Reader<'s> {
     pub(super) fn function_name(&self, function: Node<'s>) -> Result<String, Refusal> {
         let declarator = self.field(function, "declarator")?;
@@ -147,20 +150,34 @@ impl<'s> Reader<'s> {
             Some(function) => self.kind(*function)?,
             None => return self.not_understood(node),
         };
+        if let Some(function) = self.functions.get(callee).copied()
+            && let [argument] = children(self.field(node, "arguments")?)[..]
+            && let Some(name) = self.bits(function)
+        {
+            let argument = self.expression(argument)?;
+            return Ok(Expression::Call(name.to_owned(), vec![argument]));
+        }
         let outside = (self.names.clone(), self.bindings.clone());
         let body = self.enter(node, callee)?;
         let nodes = children(body);
         let entered = self.bindings.clone();
         let value = match self.straight(&nodes) {
-            Ok(Some(value)) => Ok(value),
+            Ok(Some(value)) if operands(&value) <= FEW_OPERANDS => Ok(value),
             Ok(None) => self.refused(node, "gives no value"),
-            // With loops in it: what it does comes first.
-            Err(_) => {
+            // With loops in it, or too long for one value: what it does comes first.
+            straight => {
                 self.bindings = entered;
                 self.flat += 1;
+                let pending = self.pending.clone();
                 let value = self.with_loops(node, &nodes);
                 self.flat -= 1;
-                value
+                match (value, straight) {
+                    (Err(_), Ok(Some(value))) => {
+                        self.pending = pending;
+                        Ok(value)
+                    }
+                    (value, _) => value,
+                }
             }
         };
         self.calls.pop();
@@ -261,11 +278,42 @@ impl<'s> Reader<'s> {
             }
             let bound = match self.affine(value) {
                 Some(affine) if is_index(&kind) => Binding::Index(affine),
-                _ => Binding::Value(self.expression(value)?),
+                _ => {
+                    let value = self.expression(value)?;
+                    let is_float = self.is_float(&value);
+                    let keeps = match kind.as_str() {
+                        "float" | "double" => is_float,
+                        kind => is_index(kind) && !is_float,
+                    };
+                    Binding::Value(match keeps {
+                        true => value,
+                        false => Expression::Cast(kind.clone(), Box::new(value)),
+                    })
+                }
             };
             self.bindings.insert(self.text(name).to_owned(), bound);
         }
         Ok(())
+    }
+
+    /// Returns whether a value has a point, as C sees it.
+    fn is_float(&self, value: &Expression) -> bool {
+        match value {
+            Expression::Number(text) => text.contains(['.', 'e', 'E']) && !text.starts_with("0x"),
+            Expression::Index(_) => false,
+            Expression::Element(element) => self
+                .all
+                .get(&element.name)
+                .is_some_and(|it| !it.kind.contains("int")),
+            Expression::Negative(inner) => self.is_float(inner),
+            Expression::Cast(kind, _) => !kind.contains("int"),
+            Expression::Binary(left, operator, right) => {
+                ["+", "-", "*", "/"].contains(&operator.as_str())
+                    && (self.is_float(left) || self.is_float(right))
+            }
+            Expression::Choice(_, one, other) => self.is_float(one) || self.is_float(other),
+            Expression::Call(name, _) => name != "each_bits_of_float",
+        }
     }
 
     fn straight_assignment(&mut self, node: Node<'s>) -> Result<(), Refusal> {

@@ -18,6 +18,8 @@ struct Values {
     step: i64,
     /// Whether the greatest comes first.
     descends: bool,
+    /// What the counter is behind the loop, if that is known.
+    last: Option<i64>,
 }
 
 /// Returns the variables that count a loop and are declared outside of it.
@@ -79,10 +81,13 @@ impl<'s> Reader<'s> {
             "compound_statement" => children(body),
             _ => vec![body],
         };
-        let made = self.made(node, variable, &kind, values, &nodes)?;
+        let made = match values.trips {
+            0 => None,
+            _ => Some(self.made(node, variable, &kind, values, &nodes)?),
+        };
         (self.names, self.bindings) = outside;
-        self.forget_counters();
-        to.push(made);
+        self.leave(variable, values);
+        to.extend(made);
         Ok(())
     }
 
@@ -118,14 +123,28 @@ impl<'s> Reader<'s> {
             return self.refused(node, "changes its counter in more than one place");
         }
         let outside = (self.names.clone(), self.bindings.clone());
-        let made = self.made(node, variable, "int32_t", values, rest)?;
+        let made = match values.trips {
+            0 => None,
+            _ => Some(self.made(node, variable, "int32_t", values, rest)?),
+        };
         (self.names, self.bindings) = outside;
-        self.forget_counters();
-        to.push(made);
+        self.leave(variable, values);
+        to.extend(made);
         Ok(())
     }
 
-    /// What counters are behind a loop is nobody's to know.
+    /// Notes what is known of counters behind a loop.
+    fn leave(&mut self, variable: &str, values: Values) {
+        // One that does not run changes none.
+        if values.trips != 0 {
+            self.forget_counters();
+        }
+        if let Some(Binding::Counter(value)) = self.bindings.get_mut(variable) {
+            *value = values.last;
+        }
+    }
+
+    /// What counters are in a loop, or behind one that changes them, is nobody's to know.
     fn forget_counters(&mut self) {
         for binding in self.bindings.values_mut() {
             if let Binding::Counter(value) = binding {
@@ -224,6 +243,10 @@ impl<'s> Reader<'s> {
             before = counts_down(left);
             if is_counter(left) || before {
                 (operator, self.affine(right))
+            } else if let Some(ahead) = self.ahead(variable, left) {
+                // `i + 4 <= n`
+                let bound = self.affine(right);
+                (operator, bound.and_then(|it| it.plus_constant(-ahead)))
             } else if is_counter(right) {
                 let turned = match operator {
                     "<" => ">",
@@ -265,16 +288,31 @@ impl<'s> Reader<'s> {
             ("!=", -1) => start - bound,
             _ => return self.not_understood(node),
         };
-        if !(1..=EXTENT_LIMIT).contains(&span) || EXTENT_LIMIT < start.abs() {
-            return self.refused(node, "does not run, or too long");
+        if EXTENT_LIMIT < span || EXTENT_LIMIT < start.abs() || operator == "!=" && span < 0 {
+            return self.refused(node, "runs too long");
         }
-        let trips = (span + step.abs() - 1) / step.abs();
+        let trips = (span.max(0) + step.abs() - 1) / step.abs();
         Ok(Values {
             least: start.min(start + (trips - 1) * step),
             trips,
             step: step.abs(),
             descends: step < 0,
+            last: (!before).then_some(start + trips * step),
         })
+    }
+
+    /// Returns how far ahead of a counter a sum is.
+    fn ahead(&self, variable: &str, node: Node<'s>) -> Option<i64> {
+        let field = |name: &str| node.child_by_field_name(name);
+        if node.kind() != "binary_expression" || self.text(field("left")?) != variable {
+            return None;
+        }
+        let number = self.affine(field("right")?)?.as_constant()?;
+        match self.text(field("operator")?) {
+            "+" => Some(number),
+            // Of a counter without a sign, less could be much more.
+            _ => None,
+        }
     }
 
     fn step(&self, variable: &str, update: Node<'s>) -> Option<i64> {

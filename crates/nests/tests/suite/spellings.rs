@@ -65,6 +65,17 @@ fn what_is_not_read_is_named_with_its_line() {
             2,
             "",
         ),
+        // The block may leave the counter anywhere.
+        (
+            "void solution(float X[8]) {\n  int i = 0;\n  if (X[0] > 0) {\n    for (; i < 4; i++) X[i] = 0;\n  }\n  for (; i < 8; i++) X[i] = 1;\n}\n",
+            3,
+            "",
+        ),
+        (
+            "void solution(float X[8], float Y[8]) {\n  int i = 0;\n  {\n    for (; i < 4; i++) X[i] = Y[i];\n  }\n  for (; i < 8; i++) X[i] = 1;\n}\n",
+            6,
+            "begins where no number says",
+        ),
         (
             "void solution(float X[8]) {",
             1,

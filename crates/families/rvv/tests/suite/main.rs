@@ -4,6 +4,7 @@ mod attacks;
 mod board;
 mod calibration;
 mod costs;
+mod elements;
 mod feedback;
 mod messages;
 mod programs;

@@ -1,0 +1,142 @@
+//! Loads and stores: which element it is.
+
+use super::name::Name;
+use super::{Reader, function};
+use autocomp_c_loops::syntax::children;
+use autocomp_nests::Refusal;
+use tree_sitter::Node;
+
+impl<'s> Reader<'s> {
+    /// Returns the place of a field of the first element of an access.
+    pub(super) fn place(
+        &mut self,
+        node: Node<'s>,
+        arguments: &[Node<'s>],
+        field: usize,
+        name: &Name<'s>,
+    ) -> Result<String, Refusal> {
+        let Some(pointer) = arguments.first() else {
+            return self.refused(node, "is not understood");
+        };
+        let is_indexed = name.operation.contains("ux") || name.operation.contains("ox");
+        let mut behind = match field {
+            0 => String::new(),
+            _ => field.to_string(),
+        };
+        if is_indexed {
+            let Some(index) = arguments.get(1).filter(|_| field == 0) else {
+                return self.refused(node, "is not understood");
+            };
+            behind = self.index(node, *index, name)?;
+        }
+        let mut pointer = *pointer;
+        while pointer.kind() == "parenthesized_expression"
+            && let Some(inner) = pointer.named_child(0)
+        {
+            pointer = inner;
+        }
+        let element = pointer.child_by_field_name("argument").filter(|it| {
+            self.text(pointer).starts_with('&') && it.kind() == "subscript_expression"
+        });
+        if let Some(element) = element {
+            if behind.is_empty() {
+                return self.visit(element);
+            }
+            let array = self.visit(self.field(element, "argument")?)?;
+            let index = self.visit(self.field(element, "index")?)?;
+            return Ok(format!("{array}[{index} + {behind}]"));
+        }
+        let text = self.visit(pointer)?;
+        let text = match pointer.kind() {
+            "identifier" => text,
+            _ => format!("({text})"),
+        };
+        Ok(match behind.is_empty() {
+            true => format!("*{text}"),
+            false => format!("{text}[{behind}]"),
+        })
+    }
+
+    /// Returns which element an offset in bytes is.
+    pub(super) fn index(
+        &mut self,
+        node: Node<'s>,
+        offset: Node<'s>,
+        name: &Name<'s>,
+    ) -> Result<String, Refusal> {
+        let bytes = name.kinds.first().map_or(1, |it| it.bits / 8);
+        let shift = bytes.trailing_zeros().to_string();
+        if let Some(index) = self.function.indices.get(self.text(offset)) {
+            return match *index == shift {
+                true => Ok(self.text(offset).to_owned()),
+                false => self.refused(node, "takes offsets that are no multiples of an element"),
+            };
+        }
+        match function::scaled(offset, self.source) {
+            Some((inner, by)) if by == shift => self.visit(inner),
+            _ if bytes == 1 => self.visit(offset),
+            _ => self.refused(
+                node,
+                "takes offsets in bytes that are not made of places by a shift next to it",
+            ),
+        }
+    }
+
+    pub(super) fn store(
+        &mut self,
+        node: Node<'s>,
+        list: Node<'s>,
+        name: &Name<'s>,
+    ) -> Result<String, Refusal> {
+        let mut arguments = self.arguments(node, list, name)?;
+        let mask = match name.policy {
+            "m" => Some(arguments.remove(0)),
+            _ => None,
+        };
+        let Some(value) = arguments.last() else {
+            return self.refused(node, "is not understood");
+        };
+        let values = match name.fields() {
+            1 => vec![self.visit(*value)?],
+            fields => self.fields_of(*value, fields)?,
+        };
+        let mut made = Vec::new();
+        for (idx, value) in values.iter().enumerate() {
+            let place = self.place(node, &arguments, idx, name)?;
+            made.push(format!("{place} = {value};"));
+        }
+        let made = made.join(" ");
+        Ok(match mask {
+            Some(mask) => format!("if ({}) {{ {made} }}", self.visit(mask)?),
+            None => made,
+        })
+    }
+
+    /// Returns the values of a tuple of vectors.
+    pub(super) fn fields_of(
+        &mut self,
+        node: Node<'s>,
+        n_fields: usize,
+    ) -> Result<Vec<String>, Refusal> {
+        if self.function.tuples.contains_key(self.text(node)) {
+            let each = (0..n_fields).map(|idx| format!("{}_{idx}", self.text(node)));
+            return Ok(each.collect());
+        }
+        let Some((name, list)) = self.intrinsic_of(node).filter(|it| it.0.policy.is_empty()) else {
+            return self.refused(node, "is a tuple of vectors that is not followed");
+        };
+        if name.operation == "vcreate" {
+            return children(list)
+                .into_iter()
+                .map(|it| self.visit(it))
+                .collect();
+        }
+        if !name.is_load() || name.fields() != n_fields {
+            return self.refused(node, "is a tuple of vectors that is not followed");
+        }
+        let arguments = self.arguments(node, list, &name)?;
+        (0..n_fields)
+            .map(|idx| self.place(node, &arguments, idx, &name))
+            .collect()
+    }
+}
