@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A problem of each kind, with its kernels with intrinsics that are not read.
-const PROBLEMS: [(&str, &[&str]); 15] = [
+const PROBLEMS: [(&str, &[&str]); 16] = [
     // Numbers of 16 bits by another pointer.
     ("dot-f16-3x333", &["widening"]),
     ("dwconv3x3-f32-8x28x28", &[]),
@@ -27,6 +27,7 @@ const PROBLEMS: [(&str, &[&str]); 15] = [
     ("softmax-f32-20x333", &[]),
     ("spmv-f32-256x1024x16", &[]),
     ("sum-f32-5x333", &[]),
+    ("transpose-i32-8x8", &[]),
     ("vadd-i8-1000", &[]),
 ];
 
