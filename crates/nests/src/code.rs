@@ -326,10 +326,6 @@ impl Command for Action {
         })
     }
 
-    fn is_opaque(&self) -> bool {
-        false
-    }
-
     fn to_c(&self) -> String {
         match self {
             Self::Declare {

@@ -6,7 +6,7 @@ use super::schedule::Turn;
 use super::text::Text;
 use super::translation::{Translation, shifted};
 use super::vectors::{Preamble, WIDTHS, gnu};
-use autocomp_c_loops::change;
+use autocomp_c_loops::statement::only_loop;
 use std::collections::BTreeMap;
 
 /// Lanes of a tile at most: its text grows with their square.
@@ -27,7 +27,7 @@ pub(super) struct TurnNest {
 impl TurnNest {
     /// Reads a loop as the outer one of such a nest.
     pub(super) fn read(outer: &Loop, names: &BTreeMap<String, Named>) -> Option<Self> {
-        let inner = change::only_loop(outer)?;
+        let inner = only_loop(outer)?;
         let [
             Statement::Command(Action::Assign {
                 target,

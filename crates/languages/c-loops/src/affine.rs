@@ -246,51 +246,6 @@ impl Affine {
         Some(sum)
     }
 
-    /// Returns the terms that repeat with the variable `name` (remainders that mention it).
-    #[must_use]
-    pub fn rotation_over(&self, name: &str) -> Self {
-        let mut part = Self::default();
-        for (atom, coefficient) in &self.terms {
-            if let Atom::Remainder(inner, _) = atom
-                && inner.mentions(name)
-            {
-                part.terms.insert(atom.clone(), *coefficient);
-            }
-        }
-        part
-    }
-
-    /// Returns the parts of the sum grouped by the variables they mention:
-    /// each group is a list of names and the sum of the terms over exactly
-    /// those names or a subset. The constant is in no group.
-    #[must_use]
-    pub fn groups(&self) -> Vec<(Vec<String>, Self)> {
-        let mut groups: Vec<(Vec<String>, Self)> = Vec::new();
-        for (atom, coefficient) in &self.terms {
-            let mut part = Self::default();
-            part.terms.insert(atom.clone(), *coefficient);
-            let mut names = Vec::new();
-            part.collect_variables(&mut names);
-            // Merge every group that shares a variable with this term.
-            let mut rest = Vec::new();
-            for (group_names, group_part) in groups {
-                if group_names.iter().any(|name| names.contains(name)) {
-                    part.terms.extend(group_part.terms);
-                    for name in group_names {
-                        if !names.contains(&name) {
-                            names.push(name);
-                        }
-                    }
-                } else {
-                    rest.push((group_names, group_part));
-                }
-            }
-            groups = rest;
-            groups.push((names, part));
-        }
-        groups
-    }
-
     /// Returns the C text of the expression.
     #[must_use]
     pub fn to_c(&self) -> String {

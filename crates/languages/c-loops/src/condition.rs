@@ -125,15 +125,6 @@ impl Condition {
         }
     }
 
-    /// Returns the parts that must all hold.
-    #[must_use]
-    pub fn conjuncts(&self) -> Vec<&Self> {
-        match self {
-            Self::All(parts) => parts.iter().collect(),
-            other => vec![other],
-        }
-    }
-
     /// Returns whether the variable `name` occurs.
     #[must_use]
     pub fn mentions(&self, name: &str) -> bool {
@@ -141,17 +132,6 @@ impl Condition {
             Self::Constant(_) => false,
             Self::Compare(expression, _) => expression.mentions(name),
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.mentions(name)),
-        }
-    }
-
-    /// Adds the names of all variables to `names`.
-    pub fn collect_variables(&self, names: &mut Vec<String>) {
-        match self {
-            Self::Constant(_) => {}
-            Self::Compare(expression, _) => expression.collect_variables(names),
-            Self::All(parts) | Self::Any(parts) => {
-                parts.iter().for_each(|part| part.collect_variables(names));
-            }
         }
     }
 
@@ -176,32 +156,6 @@ impl Condition {
                     .collect::<Option<Vec<_>>>()?,
             ),
         })
-    }
-
-    /// Returns whether the condition holds under `value_of`; `None` if unknown.
-    pub fn evaluate(&self, value_of: &dyn Fn(&str) -> Option<i64>) -> Option<bool> {
-        match self {
-            Self::Constant(value) => Some(*value),
-            Self::Compare(expression, relation) => {
-                Some(relation.holds(expression.evaluate(value_of)?))
-            }
-            Self::All(parts) => {
-                for part in parts {
-                    if !part.evaluate(value_of)? {
-                        return Some(false);
-                    }
-                }
-                Some(true)
-            }
-            Self::Any(parts) => {
-                for part in parts {
-                    if part.evaluate(value_of)? {
-                        return Some(true);
-                    }
-                }
-                Some(false)
-            }
-        }
     }
 
     /// Returns the C text.

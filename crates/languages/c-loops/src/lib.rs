@@ -2,13 +2,10 @@
 //!
 //! A kernel's body is a tree of counted loops, guards and commands; what a
 //! command is, the family says ([`Command`]). Addresses are sums of loop
-//! variables with coefficients ([`affine::Affine`]). On such trees work the
-//! changes that need no knowledge of the commands: swapping loops. Whether a
-//! change keeps what is computed is for the family to decide.
+//! variables with coefficients ([`affine::Affine`]). Whether a change of such a
+//! tree keeps what is computed is for the family to decide.
 
 pub mod affine;
-pub mod change;
 pub mod condition;
 pub mod statement;
 pub mod syntax;
-pub mod tree;

@@ -13,9 +13,6 @@ pub trait Command: Clone {
     /// `None` if that cannot be told or a number overflows.
     fn substitute(&self, name: &str, value: &Affine) -> Option<Self>;
 
-    /// Returns whether a part of it is kept verbatim and not understood.
-    fn is_opaque(&self) -> bool;
-
     /// Returns it as C, without the semicolon.
     fn to_c(&self) -> String;
 }
@@ -31,8 +28,6 @@ pub enum Statement<C> {
     Command(C),
     /// A comment on a line of its own, with its delimiters.
     Comment(String),
-    /// Anything else, verbatim.
-    Opaque(String),
 }
 
 /// A loop with constant bounds.
@@ -56,14 +51,6 @@ impl<C> Loop<C> {
     pub fn trips(&self) -> i64 {
         let span = self.end.saturating_sub(self.start);
         span.saturating_add(self.step - 1) / self.step
-    }
-
-    /// Returns the number of the current iteration, from 0, as an expression.
-    #[must_use]
-    pub fn index(&self) -> Option<Affine> {
-        Affine::variable(&self.variable)
-            .plus_constant(self.start.checked_neg()?)?
-            .divided_by(self.step)
     }
 
     /// Returns the loop's head as C, without the brace.
@@ -96,7 +83,7 @@ pub struct Guard<C> {
 
 /// Replaces the variable `name` by `value` in every expression of `statements`.
 ///
-/// Returns `None` if something opaque is in the way or a number overflows.
+/// Returns `None` if a command cannot tell or a number overflows.
 #[must_use]
 pub fn substitute<C: Command>(
     statements: &[Statement<C>],
@@ -131,22 +118,9 @@ pub fn substitute<C: Command>(
                 result.push(Statement::Command(command.substitute(name, value)?));
             }
             Statement::Comment(_) => result.push(statement.clone()),
-            Statement::Opaque(_) => return None,
         }
     }
     Some(result)
-}
-
-/// Returns whether `statements` hold anything verbatim.
-#[must_use]
-pub fn is_opaque<C: Command>(statements: &[Statement<C>]) -> bool {
-    statements.iter().any(|statement| match statement {
-        Statement::Loop(inner) => is_opaque(&inner.body),
-        Statement::Guard(guard) => is_opaque(&guard.then) || is_opaque(&guard.otherwise),
-        Statement::Command(command) => command.is_opaque(),
-        Statement::Comment(_) => false,
-        Statement::Opaque(_) => true,
-    })
 }
 
 /// Returns the number of commands in the text of `statements`.
@@ -160,7 +134,7 @@ pub fn count_commands<C>(statements: &[Statement<C>]) -> usize {
                 count_commands(&guard.then) + count_commands(&guard.otherwise)
             }
             Statement::Command(_) => 1,
-            Statement::Comment(_) | Statement::Opaque(_) => 0,
+            Statement::Comment(_) => 0,
         })
         .sum()
 }
@@ -192,9 +166,22 @@ pub fn print<C: Command>(
                 writeln!(text, "{margin}}}")
             }
             Statement::Command(command) => writeln!(text, "{margin}{};", command.to_c()),
-            Statement::Comment(verbatim) | Statement::Opaque(verbatim) => {
+            Statement::Comment(verbatim) => {
                 writeln!(text, "{margin}{verbatim}")
             }
         };
+    }
+}
+
+/// Returns the loop that is the whole body of `outer`, comments aside.
+#[must_use]
+pub fn only_loop<C>(outer: &Loop<C>) -> Option<&Loop<C>> {
+    let mut statements = outer
+        .body
+        .iter()
+        .filter(|statement| !matches!(statement, Statement::Comment(_)));
+    match (statements.next(), statements.next()) {
+        (Some(Statement::Loop(inner)), None) => Some(inner),
+        _ => None,
     }
 }

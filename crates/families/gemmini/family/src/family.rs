@@ -82,15 +82,17 @@ impl Family for Gemmini {
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let config = machine_config(target, machine)?;
-        let costs = MachineCosts::of(&config.timing);
-        let limits = HardwareLimits::of(&config.accelerator, costs);
-        let mut vocabulary = Vocabulary::of(&limits);
-        vocabulary.entry.clone_from(&problem.entry);
-        vocabulary.signature.clone_from(&problem.signature);
+        let limits = HardwareLimits {
+            costs: MachineCosts::of(&config.timing),
+            accelerator: config.accelerator,
+        };
         let library = target.runtime.get("gemmini_tiled.h");
-        vocabulary.library = library
-            .map(|text| String::from_utf8_lossy(text).into_owned())
-            .unwrap_or_default();
+        let vocabulary = Vocabulary {
+            entry: problem.entry.clone(),
+            library: library
+                .map(|text| String::from_utf8_lossy(text).into_owned())
+                .unwrap_or_default(),
+        };
         let rewriter = GemminiRewriter::new(limits).with_vocabulary(vocabulary);
         Ok(Some(Arc::new(rewriter)))
     }

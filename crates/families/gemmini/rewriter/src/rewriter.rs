@@ -1,43 +1,34 @@
 //! Plans and drafts for a kernel: the rewriter's interface.
 
-mod script;
 mod turn;
-mod variants;
 
-use crate::annotate::{annotate, with_header};
-use crate::dataflow::{Outcome, outcome};
-use crate::kernel::Kernel;
+use crate::chain;
 use crate::lift::{Chain, Elementwise, Lifted, Reason, lift};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;
-use crate::parse::parse_with;
-use crate::print::print;
-use crate::proposal::{
-    CHAINS, Proposals, RESCHEDULE, SCHEDULES, carry_out, chains, proposals, reschedules,
-};
-use crate::transformation::Step;
-use crate::transformations::{TRANSFORMATIONS, find};
+use crate::proposal::{CHAINS, Proposal, RESCHEDULE, SCHEDULES, chains, reschedules};
+use crate::schedule;
 use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
 use autocomp_rewriting::{Drafts, Earlier, Memory, Ranking, menu_item, of_payload, payload};
-use script::{Scripted, names, script};
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 use turn::proposed;
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 64;
 /// Texts of which it is remembered what they compute. What is kept of one takes some kilobytes.
 const REMEMBERED_TEXTS: usize = 1024;
-/// Scores are logarithms of estimated cycles; the kind of a family is its first step.
+/// Scores are logarithms of estimated cycles; each schedule is a kind of its own.
 const RANKING: Ranking = Ranking {
     temperature: 0.04,
     off_menu: 0.08,
     alike: 0.04,
 };
 
-/// Proposes source transformations without any language model.
+/// Proposes schedules of what a kernel computes without any language model.
 ///
 /// Replies depend on the request only. Proposals for recent kernels are kept
 /// to save time.
@@ -45,7 +36,7 @@ const RANKING: Ranking = Ranking {
 pub struct GemminiRewriter {
     limits: HardwareLimits,
     vocabulary: Vocabulary,
-    remembered: Memory<Result<Arc<Known>, RewriteError>>,
+    remembered: Memory<Result<Arc<Known>, Reason>>,
     /// What texts compute: the same text is the draft of several plans, of several kernels that
     /// compute the same, and a kernel itself when it has been measured.
     lifts: Memory<Lift>,
@@ -54,19 +45,31 @@ pub struct GemminiRewriter {
 /// What a text computes, or why that is not known.
 type Lift = Arc<Result<Lifted, Reason>>;
 
+/// What a kernel computes.
+#[derive(Debug)]
+enum Found {
+    Whole(Lift),
+    /// Element by element, and in matrices: a chain of small products.
+    Chain(Box<(Elementwise, Chain)>),
+}
+
 /// What was found out about one kernel.
 #[derive(Debug)]
 struct Known {
-    kernel: Kernel,
-    proposals: Proposals,
-    outcome: Option<Outcome>,
-    /// What it computes, or why that is not known.
-    lifted: Lift,
-    /// What it computes element by element, and in matrices, if it is a chain of
-    /// small products.
-    chain: Option<(Elementwise, Chain)>,
-    /// Which steps were found to keep the result.
-    verdicts: Mutex<BTreeMap<Vec<Step>, bool>>,
+    found: Found,
+    proposals: Vec<Proposal>,
+    /// Which schedules were found to keep the result.
+    verdicts: Mutex<BTreeMap<Vec<i64>, bool>>,
+}
+
+/// A step of a script.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    transformation: String,
+    /// The numbers of the schedule.
+    #[serde(default)]
+    parameters: Vec<i64>,
 }
 
 impl GemminiRewriter {
@@ -74,7 +77,7 @@ impl GemminiRewriter {
     #[must_use]
     pub fn new(limits: HardwareLimits) -> Self {
         Self {
-            vocabulary: Vocabulary::of(&limits),
+            vocabulary: Vocabulary::default(),
             limits,
             remembered: Memory::new(REMEMBERED),
             lifts: Memory::new(REMEMBERED_TEXTS),
@@ -89,47 +92,23 @@ impl GemminiRewriter {
         self
     }
 
-    /// Returns everything that could be done to a kernel, the most promising first.
+    /// Returns all schedules of what a kernel computes, the most promising first.
     ///
     /// # Errors
     /// A [`RewriteError`] if the kernel is not understood.
-    pub fn proposals(&self, source: &str) -> Result<Proposals, RewriteError> {
+    pub fn proposals(&self, source: &str) -> Result<Vec<Proposal>, RewriteError> {
         Ok(self.known(source)?.proposals.clone())
     }
 
-    /// Returns what `steps` make of a kernel, if they apply and nothing is found to be
-    /// wrong with it: whether a plan would offer them.
+    /// Returns a kernel in the schedule of these numbers, if nothing is found to be wrong
+    /// with it: whether a plan would offer it.
     ///
     /// # Errors
-    /// A [`RewriteError`] if the kernel is not understood, or a plan would not offer them.
-    pub fn offered(&self, source: &str, steps: &[Step]) -> Result<String, RewriteError> {
-        if !self.keeps_result(&*self.known(source)?, steps) {
-            return Err(RewriteError::Nothing);
-        }
-        let drafts = vec![steps.to_vec()];
-        self.implement(source, &payload(&Drafts { drafts })?, 0)
-    }
-
-    /// Returns a kernel in the plain form in which it is read, and what of it
-    /// is not understood.
-    ///
-    /// # Errors
-    /// A [`RewriteError`] if it is no C or has no entry.
-    pub fn normalised(&self, source: &str) -> Result<(String, Vec<NotUnderstood>), RewriteError> {
-        let kernel = parse_with(source, &self.vocabulary)?;
-        Ok((print(&kernel), kernel.unread))
-    }
-
-    /// Returns the rewriter's own estimate of a kernel's cycles: coarse, good
-    /// for comparing kernels with each other.
-    ///
-    /// # Errors
-    /// A [`RewriteError`] if the kernel is not understood.
-    pub fn estimate(&self, source: &str) -> Result<f64, RewriteError> {
-        let kernel = parse_with(source, &self.vocabulary)?;
-        let estimate = crate::estimate::estimate(&kernel, &self.limits);
-        estimate
-            .map(|estimate| estimate.cycles)
+    /// A [`RewriteError`] if the kernel is not understood, or a plan would not offer it.
+    pub fn offered(&self, source: &str, parameters: &[i64]) -> Result<String, RewriteError> {
+        let known = self.known(source)?;
+        let text = self.rescheduled(&known, parameters);
+        text.filter(|_| self.keeps_result(&known, parameters))
             .ok_or(RewriteError::Nothing)
     }
 
@@ -139,91 +118,96 @@ impl GemminiRewriter {
         })
     }
 
-    fn chain(&self, source: &str) -> Result<(Elementwise, Chain), Reason> {
-        let accelerator = &self.limits.accelerator;
-        let elements = Elementwise::of(source, accelerator, &self.vocabulary)?;
-        let chain = elements.chain()?;
-        Ok((elements, chain))
+    fn find(&self, source: &str) -> Result<Known, Reason> {
+        let lifted = self.lifted(source);
+        let (found, proposals) = match &*lifted {
+            Ok(whole) => {
+                let proposals = reschedules(whole, &self.limits);
+                (Found::Whole(lifted), proposals)
+            }
+            Err(why) => {
+                let accelerator = &self.limits.accelerator;
+                let elements = Elementwise::of(source, accelerator, &self.vocabulary);
+                let chain = elements.and_then(|it| it.chain().map(|chain| (it, chain)));
+                let both = chain.map_err(|_| why.clone())?;
+                let proposals = chains(&both.1, &self.limits);
+                (Found::Chain(Box::new(both)), proposals)
+            }
+        };
+        Ok(Known {
+            found,
+            proposals,
+            verdicts: Mutex::default(),
+        })
+    }
+
+    fn found(&self, source: &str) -> Result<Arc<Known>, Reason> {
+        self.remembered
+            .of(source, || self.find(source).map(Arc::new))
     }
 
     fn known(&self, source: &str) -> Result<Arc<Known>, RewriteError> {
-        self.remembered
-            .of(source, || self.find_out(source).map(Arc::new))
+        self.found(source).map_err(|why| {
+            let text = format!("what the kernel computes is not understood: {why}");
+            RewriteError::NotUnderstood(text)
+        })
     }
 
-    fn find_out(&self, source: &str) -> Result<Known, RewriteError> {
-        let kernel = parse_with(source, &self.vocabulary)?;
-        // What cannot be followed as it is written may be in its plain form.
-        let mut lifted = self.lifted(source);
-        if lifted.is_err() {
-            let plain = self.lifted(&print(&kernel));
-            if plain.is_ok() {
-                lifted = plain;
+    /// Returns the kernel in another schedule; nothing if that does not fit.
+    fn rescheduled(&self, known: &Known, parameters: &[i64]) -> Option<String> {
+        match &known.found {
+            Found::Whole(lifted) => {
+                let lifted = lifted.as_ref().as_ref().ok()?;
+                schedule::write(lifted, parameters, &self.limits)
             }
+            Found::Chain(both) => chain::write(&both.1, parameters, &self.limits.accelerator),
         }
-        let outcome = outcome(&kernel, &self.limits);
-        let mut proposals = proposals(&kernel, &self.limits).unwrap_or_default();
-        let chain = match &*lifted {
-            Ok(_) => Err(Reason::at(0, "")),
-            Err(_) => self
-                .chain(source)
-                .or_else(|why| self.chain(&print(&kernel)).map_err(|_| why)),
+    }
+
+    /// Returns whether the kernel in another schedule stores the same in every array.
+    fn keeps_result(&self, known: &Known, parameters: &[i64]) -> bool {
+        // Nothing is computed while it is locked, so that a panic elsewhere leaves it whole.
+        let verdicts = || {
+            known
+                .verdicts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
         };
-        match (&*lifted, &chain) {
-            (Ok(lifted), _) => reschedules(lifted, &self.limits, &mut proposals),
-            (Err(_), Ok((_, chain))) => chains(chain, &self.limits, &mut proposals),
-            (Err(why), _) if proposals.families.is_empty() => {
-                return Err(RewriteError::NotUnderstood(format!(
-                    "what the kernel computes is not understood: {why}"
-                )));
-            }
-            _ => {}
-        }
-        Ok(Known {
-            chain: chain.ok(),
-            kernel,
-            proposals,
-            outcome,
-            lifted,
-            verdicts: Mutex::new(BTreeMap::new()),
+        let verdict = verdicts().get(parameters).copied();
+        verdict.unwrap_or_else(|| {
+            let text = self.rescheduled(known, parameters);
+            let verdict = text.is_some_and(|text| self.computes_the_same(known, &text));
+            verdicts().insert(parameters.to_vec(), verdict);
+            verdict
         })
+    }
+
+    fn computes_the_same(&self, known: &Known, text: &str) -> bool {
+        match &known.found {
+            Found::Whole(before) => match (&*self.lifted(text), &**before) {
+                (Ok(now), Ok(before)) => now.is_same(before),
+                _ => false,
+            },
+            Found::Chain(both) => {
+                let after = Elementwise::of(text, &self.limits.accelerator, &self.vocabulary);
+                after.is_ok_and(|after| both.0.is_same(&after))
+            }
+        }
     }
 }
 
 impl Rewriter for GemminiRewriter {
     fn kinds(&self) -> Vec<KindOfChange> {
-        let single = TRANSFORMATIONS.iter().map(|it| KindOfChange {
-            name: it.name(),
-            menu_items: it.menu_items(&Step::default()),
-            does: it.does(),
-        });
-        [SCHEDULES, CHAINS].into_iter().chain(single).collect()
+        vec![SCHEDULES, CHAINS]
     }
 
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
-        let mut unread = match parse_with(source, &self.vocabulary) {
-            Ok(kernel) => kernel.unread,
-            Err(error) => vec![NotUnderstood {
-                line: error.line(),
-                reason: error.to_string(),
-            }],
-        };
-        // A kernel that is followed as a whole is written anew, whatever its lines are.
-        if unread.is_empty() {
-            return unread;
-        }
-        let refused = match self.known(source) {
-            Ok(known) if known.lifted.is_ok() || known.chain.is_some() => return Vec::new(),
-            Ok(known) => known.lifted.as_ref().as_ref().err().cloned(),
-            Err(_) => self.lifted(source).as_ref().as_ref().err().cloned(),
-        };
-        // Of a line that both readers stop at, the one that follows calls knows more.
-        if let Some(why) = refused
-            && let Some(line) = unread.iter_mut().find(|it| it.line == why.line)
-        {
-            line.reason = why.text;
-        }
-        unread
+        let refused = self.found(source).err().filter(|why| why.line != 0);
+        let refused = refused.map(|why| NotUnderstood {
+            line: why.line,
+            reason: why.text,
+        });
+        refused.into_iter().collect()
     }
 
     fn script_format(&self) -> Option<&str> {
@@ -234,141 +218,77 @@ impl Rewriter for GemminiRewriter {
         let Ok(known) = self.known(source) else {
             return Vec::new();
         };
-        // One of each kind, so that they show what there is.
-        let mut seen = BTreeSet::new();
-        let families = known.proposals.families.iter();
-        let variants = families.filter_map(|family| {
-            let variant = family.variants.first()?;
-            let kind: Vec<&str> = variant
-                .steps
-                .iter()
-                .map(|it| it.transformation.as_str())
-                .collect();
-            let is_new = seen.insert(kind) && self.keeps_result(&known, &variant.steps);
-            is_new.then_some(variant)
+        let right = known
+            .proposals
+            .iter()
+            .filter(|it| self.keeps_result(&known, &it.parameters));
+        let scripts = right.filter_map(|it| {
+            let step = Step {
+                transformation: RESCHEDULE.to_owned(),
+                parameters: it.parameters.clone(),
+            };
+            Some((serde_json::to_string(&[step]).ok()?, it.text.clone()))
         });
-        let scripts =
-            variants.filter_map(|variant| Some((script(&variant.steps)?, variant.text.clone())));
         scripts.take(count).collect()
     }
 
     fn of_script(&self, source: &str, script: &str) -> Result<String, RewriteError> {
-        let wrong = |why: String| RewriteError::Script(why);
-        let steps: Vec<Scripted> = serde_json::from_str(script)
-            .map_err(|error| wrong(format!("the script is not a list of steps: {error}")))?;
-        let steps: Vec<Step> = steps.into_iter().map(|Scripted(step)| step).collect();
-        let unknown = |step: &&Step| {
-            step.transformation != RESCHEDULE && find(&step.transformation).is_none()
+        let wrong = |why: &str| Err(RewriteError::Script(why.to_owned()));
+        let step = match serde_json::from_str::<Vec<Step>>(script) {
+            Err(error) => return wrong(&format!("the script is not a list of steps: {error}")),
+            Ok(steps) => match <[Step; 1]>::try_from(steps) {
+                Ok([step]) => step,
+                Err(steps) => {
+                    let count = steps.len();
+                    return wrong(&format!("the script has {count} steps, and one is needed"));
+                }
+            },
         };
-        if let Some(step) = steps.iter().find(unknown) {
-            return Err(wrong(format!(
-                "there is no transformation `{}`; there are {}",
-                step.transformation,
-                names().join(", ")
-            )));
-        }
-        if steps.is_empty() {
-            return Err(wrong("the script has no steps".to_owned()));
-        }
-        let known = self.known(source)?;
-        for end in 1..=steps.len() {
-            if self.rewritten(&known, &steps[..end]).is_none() {
-                let why = match &*known.lifted {
-                    Err(why) if steps[end - 1].transformation == RESCHEDULE => {
-                        format!(": what the kernel computes is not understood: {why}")
-                    }
-                    _ => String::new(),
-                };
-                return Err(wrong(format!(
-                    "step {end} of the script (`{}`) does not apply{why}",
-                    steps[end - 1].transformation
-                )));
-            }
-        }
-        if !self.keeps_result(&known, &steps) {
-            return Err(wrong(
-                "after the script the kernel would compute something else".to_owned(),
+        if step.transformation != RESCHEDULE {
+            let name = step.transformation;
+            return wrong(&format!(
+                "there is no transformation `{name}`; there is {RESCHEDULE}"
             ));
         }
-        let drafts = vec![steps];
+        let known = self.known(source)?;
+        if self.rescheduled(&known, &step.parameters).is_none() {
+            return wrong("the step of the script does not apply: the numbers do not fit");
+        }
+        if !self.keeps_result(&known, &step.parameters) {
+            return wrong("after the script the kernel would compute something else");
+        }
+        let drafts = vec![step.parameters];
         payload(&Drafts { drafts })
     }
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         let known = self.known(source)?;
         let chance = RANKING.chance(source, choice);
-        let earlier = Earlier::read(choice, |payload, draft| {
-            let drafts = of_payload(payload).ok()?;
-            self.draft(source, &drafts, draft)
-                .ok()
-                .map(<[Step]>::to_vec)
-        });
+        let earlier = Earlier::of(choice);
         let order = RANKING.order(chance, proposed(&known.proposals, choice, &earlier));
-        let mut skipped = 0;
-        for family in order {
-            let Some(drafts) = self.right_variants(&known, family, chance, &earlier) else {
-                continue;
-            };
-            if skipped < choice.plan {
-                skipped += 1;
-                continue;
-            }
-            // The menu shown may lack the item that is right; what was done stays what it is.
-            let best = family.menu_items.first().copied();
-            let menu_item = menu_item(family.menu_items.iter().copied(), choice.menu)
-                .or(best)
-                .unwrap_or(MenuItem::OTHER);
-            let text = family
-                .variants
-                .iter()
-                .find(|variant| Some(&variant.steps) == drafts.first())
-                .map_or_else(String::new, |variant| variant.text.clone());
-            let payload = payload(&Drafts { drafts })?;
-            return Ok(RewritePlan {
-                menu_item: menu_item.to_owned(),
-                text,
-                payload,
-            });
-        }
-        Err(RewriteError::Nothing)
+        let mut right = order
+            .into_iter()
+            .filter(|it| self.keeps_result(&known, &it.parameters));
+        let proposal = right
+            .nth(choice.plan as usize)
+            .ok_or(RewriteError::Nothing)?;
+        // The menu shown may lack the item that is right; what was done stays what it is.
+        let items = proposal.menu_items.iter().copied();
+        let menu_item = menu_item(items, choice.menu)
+            .or(proposal.menu_items.first().copied())
+            .unwrap_or(MenuItem::OTHER);
+        let drafts = vec![proposal.parameters.clone()];
+        Ok(RewritePlan {
+            menu_item: menu_item.to_owned(),
+            text: proposal.text.clone(),
+            payload: payload(&Drafts { drafts })?,
+        })
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        let drafts: Drafts<Vec<Step>> = of_payload(payload)?;
-        let steps = self.draft(source, &drafts, draft)?;
-        if steps.iter().any(|step| step.transformation == RESCHEDULE) {
-            let known = self.known(source)?;
-            if let Some((text, [])) = self.rescheduled(&known, steps) {
-                return Ok(without_old_header(&known, text));
-            }
-            let rewritten = self.rewritten(&known, steps).ok_or(RewriteError::Nothing)?;
-            return Ok(print(&rewritten));
-        }
-        let kernel = parse_with(source, &self.vocabulary)?;
-        let mut rewritten = carry_out(&kernel, steps, &self.limits).ok_or(RewriteError::Nothing)?;
-        // Read once more, so that what the steps made superfluous goes.
-        if let Ok(settled) = parse_with(&print(&rewritten), &self.vocabulary) {
-            rewritten = settled;
-        }
-        annotate(&mut rewritten, &self.limits);
-        Ok(print(&rewritten))
+        let drafts: Drafts<Vec<i64>> = of_payload(payload)?;
+        let known = self.known(source)?;
+        let text = self.rescheduled(&known, drafts.get(draft)?);
+        text.ok_or(RewriteError::Nothing)
     }
-}
-
-/// Returns a kernel that was written anew without the comment above the
-/// function, which describes the kernel before; the body says what is done.
-fn without_old_header(known: &Known, text: String) -> String {
-    let prefix = known.lifted.as_ref().as_ref();
-    let prefix = prefix.map(|lifted| lifted.prefix.as_str());
-    let plain = prefix.ok().and_then(|prefix| {
-        let body = text.strip_prefix(prefix)?;
-        Some(with_header(prefix, &[])? + body)
-    });
-    plain.unwrap_or(text)
-}
-
-/// Locks what is kept to save time. Nothing is computed meanwhile, so a panic
-/// elsewhere leaves it whole.
-fn lock<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
-    kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

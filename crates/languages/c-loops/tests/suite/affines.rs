@@ -33,9 +33,3 @@ fn substitution_folds_constants() {
         Some("8192 + 64 * i + 4096 * ((1 + j) % 2)".to_owned())
     );
 }
-
-#[test]
-fn groups_separate_independent_variables() {
-    let groups = sample().groups();
-    assert_eq!(groups.len(), 2);
-}

@@ -4,9 +4,6 @@
 //! every kernel of every suite, what its profile says to do about what limits it most, what
 //! is promised for that, and what the rewriter's changes for it gain.
 //!
-//! `… primitives [PART…]`: the baseline of every problem of the suites, and the most that a
-//! single use of each of the rewriter's primitives gains.
-//!
 //! `… script PROBLEM KERNEL SCRIPT…`: what scripts (docs/rewriter.md) make of a kernel.
 //!
 //! Only problems with one of the parts in their names are looked at, if there are parts. A
@@ -19,7 +16,6 @@
 #[allow(dead_code, reason = "benchmarks use more of it")]
 #[path = "../../benches/compiler/mod.rs"]
 mod compiler;
-mod primitives;
 mod remedies;
 mod scripts;
 mod workbench;
@@ -32,10 +28,9 @@ fn main() -> ExitCode {
     let parts: Vec<String> = arguments.collect();
     match what.as_str() {
         "remedies" => remedies::report(&parts),
-        "primitives" => primitives::report(&parts),
         "script" => scripts::report(&parts),
         _ => {
-            println!("say which: remedies, primitives, script");
+            println!("say which: remedies, script");
             return ExitCode::FAILURE;
         }
     }

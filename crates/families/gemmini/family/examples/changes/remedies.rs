@@ -4,10 +4,8 @@ use crate::workbench::{Drafts, Workbench, suites};
 use autocomp_eval::Evaluator;
 use autocomp_gemmini_family::Explained;
 use autocomp_gemmini_family::profile::{Cause, Remedy};
-use autocomp_gemmini_rewriter::Family;
+use autocomp_gemmini_rewriter::Proposal;
 
-/// Single changes of a kernel that are tried.
-const SINGLE: usize = 6;
 /// Schedules of a kernel that are tried.
 const SCHEDULES: usize = 2;
 /// Share of what is promised that must be gained.
@@ -19,9 +17,9 @@ type Followed = Option<(String, u64)>;
 /// Prints the table, and how many remedies keep what they promise.
 pub fn report(parts: &[String]) {
     println!(
-        "| problem | kernel | cycles | against | promised | a single change | a schedule anew | by hand | kept |"
+        "| problem | kernel | cycles | against | promised | a schedule anew | by hand | kept |"
     );
-    println!("| --- | --- | ---: | --- | ---: | --- | --- | --- | --- |");
+    println!("| --- | --- | ---: | --- | ---: | --- | --- | --- |");
     let (mut kept, mut all, mut kernels) = (0, 0, 0);
     let mut drafts = Drafts::default();
     for suite in suites(parts) {
@@ -38,18 +36,17 @@ pub fn report(parts: &[String]) {
                 kernels += 1;
                 let cycles = profile.cycles;
                 let Some(remedy) = &profile.remedy else {
-                    println!("| {problem} | {kernel} | {cycles} | | | | | | |");
+                    println!("| {problem} | {kernel} | {cycles} | | | | | |");
                     continue;
                 };
-                let single = single(&bench, source, remedy, &mut drafts);
                 let schedule = schedule(&bench, source, remedy, &mut drafts);
-                let hand = by_hand(&bench, kernel, remedy.cause, &[&single, &schedule]);
+                let hand = by_hand(&bench, kernel, remedy.cause, schedule.is_some());
                 let gain = |followed: &Followed| {
                     followed
                         .as_ref()
                         .map_or(0, |(_, now)| cycles.saturating_sub(*now))
                 };
-                let best = [&single, &schedule, &hand].map(gain).into_iter().max();
+                let best = [&schedule, &hand].map(gain).into_iter().max();
                 let is_kept = ENOUGH * remedy.gain as f64 <= best.unwrap_or(0) as f64;
                 all += 1;
                 kept += u32::from(is_kept);
@@ -60,10 +57,9 @@ pub fn report(parts: &[String]) {
                     })
                 };
                 println!(
-                    "| {problem} | {kernel} | {cycles} | {} | {} | {} | {} | {} | {} |",
+                    "| {problem} | {kernel} | {cycles} | {} | {} | {} | {} | {} |",
                     remedy.cause.name(),
                     percent(remedy.gain as f64),
-                    told(&single),
                     told(&schedule),
                     told(&hand),
                     if is_kept { "yes" } else { "no" },
@@ -75,55 +71,34 @@ pub fn report(parts: &[String]) {
     drafts.print();
 }
 
-fn carries_out(family: &Family, remedy: &Remedy) -> bool {
-    let items = family.menu_items.iter();
-    items
-        .into_iter()
-        .any(|item| remedy.menu.iter().any(|it| it == item))
-}
-
-/// Returns the best of the single changes that carry out a remedy.
-fn single(bench: &Workbench, source: &str, remedy: &Remedy, drafts: &mut Drafts) -> Followed {
-    let families = bench.families(source).into_iter();
-    let fitting = families.filter(|it| !it.is_schedule && carries_out(it, remedy));
-    best(bench, source, fitting, SINGLE, drafts)
-}
-
-/// Returns the best of the schedules anew, if that carries out a remedy.
+/// Returns the best of the first schedules, if they carry out a remedy.
 fn schedule(bench: &Workbench, source: &str, remedy: &Remedy, drafts: &mut Drafts) -> Followed {
-    let families = bench.families(source).into_iter();
-    let fitting = families.filter(|it| it.is_schedule && carries_out(it, remedy));
-    best(bench, source, fitting, SCHEDULES, drafts)
-}
-
-fn best(
-    bench: &Workbench,
-    source: &str,
-    families: impl Iterator<Item = Family>,
-    most: usize,
-    drafts: &mut Drafts,
-) -> Followed {
-    let variants = families.filter_map(|family| family.variants.into_iter().next());
-    let tried = variants.filter_map(|variant| {
-        let evaluation = bench.tried(source, &variant.steps)?;
-        let names = variant.steps.iter().map(|it| it.transformation.as_str());
-        Some((names.collect::<Vec<_>>().join(" + "), evaluation))
+    let carries_out = |it: &Proposal| {
+        let mut items = it.menu_items.iter();
+        items.any(|item| remedy.menu.iter().any(|it| it == item))
+    };
+    let proposals = bench.rewriter.proposals(source).unwrap_or_default();
+    let fitting = proposals.iter().filter(|it| carries_out(it));
+    let tried = fitting.filter_map(|it| {
+        let text = bench.rewriter.offered(source, &it.parameters).ok()?;
+        Some(bench.evaluator.evaluate(&text).unwrap())
     });
-    tried
-        .take(most)
-        .filter_map(|(how, evaluation)| Some((how, drafts.count(&evaluation)?)))
-        .min_by_key(|(_, cycles)| *cycles)
+    let cycles = tried
+        .take(SCHEDULES)
+        .filter_map(|it| drafts.count(&it))
+        .min()?;
+    Some(("reschedule".to_owned(), cycles))
 }
 
 /// Returns the kernel of the problem in which somebody has done what can be done about it:
 /// for the library's call that with the same loop unit and other extents, for operands that
 /// leave most of the array without use the expert's, whose operands fill it, and for a
 /// baseline that the rewriter has nothing for the expert's, too, which does more than that.
-fn by_hand(bench: &Workbench, kernel: &str, cause: Cause, followed: &[&Followed]) -> Followed {
+fn by_hand(bench: &Workbench, kernel: &str, cause: Cause, is_scheduled: bool) -> Followed {
     let name = match kernel {
         _ if cause == Cause::Mesh => "expert",
         "library" => "fsm",
-        "baseline" if followed.iter().all(|it| it.is_none()) => "expert",
+        "baseline" if !is_scheduled => "expert",
         _ => return None,
     };
     let source = bench.problem.kernel(name).ok()?;

@@ -5,9 +5,7 @@ use autocomp_catalog::{Catalog, Problem, Suite};
 use autocomp_core::{Evaluation, Outcome, Seed};
 use autocomp_eval::{Evaluator, EvaluatorSettings};
 use autocomp_gemmini_family::{GemminiEvaluator, machine_config};
-use autocomp_gemmini_rewriter::{
-    Family, GemminiRewriter, HardwareLimits, MachineCosts, Step, Vocabulary,
-};
+use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, MachineCosts, Vocabulary};
 use std::collections::BTreeMap;
 
 /// Suites of this family's problems begin so.
@@ -41,10 +39,14 @@ impl Workbench {
         let problem = catalog.problem(name).unwrap();
         let target = catalog.target(&problem.targets[0]).unwrap();
         let machine = machine_config(&target, &target.default_machine).unwrap();
-        let limits = HardwareLimits::of(&machine.accelerator, MachineCosts::of(&machine.timing));
-        let mut vocabulary = Vocabulary::of(&limits);
-        vocabulary.entry.clone_from(&problem.entry);
-        vocabulary.signature.clone_from(&problem.signature);
+        let limits = HardwareLimits {
+            costs: MachineCosts::of(&machine.timing),
+            accelerator: machine.accelerator,
+        };
+        let vocabulary = Vocabulary {
+            entry: problem.entry.clone(),
+            ..Vocabulary::default()
+        };
         let settings = EvaluatorSettings {
             use_cache: true,
             seed: Seed(0),
@@ -66,18 +68,6 @@ impl Workbench {
             rewriter: GemminiRewriter::new(limits).with_vocabulary(vocabulary),
             problem,
         }
-    }
-
-    /// Returns the families of changes to a kernel; none if it is not understood.
-    pub fn families(&self, source: &str) -> Vec<Family> {
-        let proposals = self.rewriter.proposals(source);
-        proposals.map_or_else(|_| Vec::new(), |it| it.families)
-    }
-
-    /// Carries out steps and evaluates what they make; `None` if they are not offered.
-    pub fn tried(&self, source: &str, steps: &[Step]) -> Option<Evaluation> {
-        let text = self.rewriter.offered(source, steps).ok()?;
-        Some(self.evaluator.evaluate(&text).unwrap())
     }
 }
 

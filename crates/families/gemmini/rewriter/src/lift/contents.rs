@@ -1,7 +1,7 @@
 //! What is known of the contents of local memory, and of what was stored.
 
 use super::resident::is_result;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// A row of a local memory as it came from memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,6 +216,17 @@ pub struct Stored {
     pub first: usize,
     pub(super) last: usize,
     pub(super) read: Option<usize>,
+}
+
+impl Stored {
+    /// Leaves out what is stored once more later, to the same elements.
+    pub(super) fn keep_last(&mut self) {
+        let mut seen = HashSet::with_capacity(self.outputs.len());
+        self.outputs.reverse();
+        self.outputs
+            .retain(|it| seen.insert((it.address, it.columns)));
+        self.outputs.reverse();
+    }
 }
 
 /// One of the hardware's loops, as a kernel calls it.

@@ -3,10 +3,13 @@
 use super::Reason;
 use super::operators::narrowed;
 use super::plain::is_operand;
-use super::program::{Memory, Statement, Type};
+use super::program::{Expression, Memory, Statement, Type};
 use super::read::{ARRAY_LIMIT, Meaning, Reader};
 use crate::syntax::children;
 use tree_sitter::Node;
+
+/// Elements that a constant table may have whose elements are known.
+const TABLE_LIMIT: i64 = 1 << 16;
 
 /// A name with its type.
 pub(super) struct Declared<'tree> {
@@ -41,10 +44,12 @@ impl<'source> Reader<'source> {
                     extents.push(*count);
                     element = inner;
                 }
-                let is_constant = self.text(node).contains("const") && *element == Type::Float;
+                let is_constant = self.text(node).contains("const")
+                    && matches!(element, Type::Float | Type::Integer(..))
+                    && extents.iter().product::<i64>() <= TABLE_LIMIT;
                 let contents = value
                     .filter(|_| is_constant)
-                    .and_then(|list| self.contents(list, &extents));
+                    .and_then(|list| self.contents(list, element, &extents));
                 if let Some(list) = value.filter(|_| !is_static) {
                     statements.push(Statement::Clear(address, self.is_zero(list)));
                 }
@@ -67,9 +72,7 @@ impl<'source> Reader<'source> {
             if is_global || is_static {
                 // Its value may change between calls, unless nothing can change it.
                 let is_constant = self.text(node).contains("const") && kind.pointee().is_none();
-                let Some(super::program::Expression::Integer(known)) =
-                    value.filter(|_| is_constant)
-                else {
+                let Some(Expression::Integer(known)) = value.filter(|_| is_constant) else {
                     return Err(self.refuse(node, "a variable that outlives the call"));
                 };
                 self.constant_name(&name, known);
@@ -87,22 +90,26 @@ impl<'source> Reader<'source> {
             "initializer_list" => children(list).into_iter().all(|part| self.is_zero(part)),
             "comment" => true,
             _ => match self.expression(list) {
-                Ok((super::program::Expression::Integer(value), _)) => value == 0,
-                Ok((super::program::Expression::Float(value), _)) => value == 0.0,
+                Ok((Expression::Integer(value), _)) => value == 0,
+                Ok((Expression::Float(value), _)) => value == 0.0,
                 _ => false,
             },
         }
     }
 
     /// Reads the elements of a constant array; what is not listed is zero.
-    fn contents(&mut self, list: Node<'source>, extents: &[i64]) -> Option<Vec<u32>> {
+    fn contents(&mut self, list: Node<'source>, kind: &Type, extents: &[i64]) -> Option<Vec<i64>> {
         let Some((count, inner)) = extents.split_first() else {
-            let value = match self.expression(list).ok()?.0 {
-                super::program::Expression::Integer(value) => value as f32,
-                super::program::Expression::Float(value) => value as f32,
-                _ => return None,
+            let value = self.expression(list).ok()?.0;
+            let value = match (kind, value) {
+                (Type::Float, Expression::Integer(value)) => (value as f32).to_bits().into(),
+                (Type::Float, Expression::Float(value)) => (value as f32).to_bits().into(),
+                (kind, value) => match narrowed(value, kind) {
+                    Expression::Integer(value) => value,
+                    _ => return None,
+                },
             };
-            return Some(vec![value.to_bits()]);
+            return Some(vec![value]);
         };
         (list.kind() == "initializer_list").then_some(())?;
         let each = usize::try_from(inner.iter().product::<i64>()).ok()?;
@@ -112,7 +119,7 @@ impl<'source> Reader<'source> {
             .filter(|part| part.kind() != "comment");
         for (index, part) in parts.enumerate() {
             let into = all.get_mut(index * each..(index + 1) * each)?;
-            into.copy_from_slice(&self.contents(part, inner)?);
+            into.copy_from_slice(&self.contents(part, kind, inner)?);
         }
         Some(all)
     }

@@ -4,7 +4,7 @@
 use super::program::Memory;
 use super::trace::Trace;
 use super::values::{self, Id, Values};
-use super::{Reason, group, head, program, run};
+use super::{Reason, group, head, program, read_twice, run};
 use crate::chain::Graph;
 use crate::normalise::Vocabulary;
 use autocomp_gemmini::{Elements, GemminiConfig};
@@ -34,6 +34,14 @@ impl Elementwise {
         if config.elements != Elements::Float32 {
             return Err(Reason::at(0, "results are rounded to integers"));
         }
+        read_twice(source, |text| Self::follow(text, config, vocabulary))
+    }
+
+    fn follow(
+        source: &str,
+        config: &GemminiConfig,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, Reason> {
         let program = program(source, config, vocabulary)?;
         let mut trace = Trace::new(config, &program.memories);
         run::run(&program, &mut trace)?;

@@ -18,7 +18,7 @@ impl Reader<'_> {
         let Ok(expanded) = expand(text) else {
             return false;
         };
-        let Some(tree) = syntax_tree(&expanded.text).filter(|it| !too_deep(it.root_node())) else {
+        let Some(tree) = syntax_tree(&expanded).filter(|it| !too_deep(it.root_node())) else {
             return false;
         };
         // The header stands above the kernel: the kernel's own names do not reach it.
@@ -26,7 +26,7 @@ impl Reader<'_> {
             memories: std::mem::take(&mut self.memories),
             functions: std::mem::take(&mut self.functions),
             is_library: true,
-            ..Reader::of(&expanded.text, self.constants.clone(), self.is_float)
+            ..Reader::of(&expanded, self.constants.clone(), self.is_float)
         };
         reader.definitions(tree.root_node(), None);
         let Reader {

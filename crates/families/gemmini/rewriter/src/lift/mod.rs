@@ -129,16 +129,18 @@ pub fn lift(
     config: &GemminiConfig,
     vocabulary: &Vocabulary,
 ) -> Result<Lifted, Reason> {
-    lift_text(source, config, vocabulary).or_else(|why| {
-        // Macros with arguments are read where they are used.
-        let text = expand(source).map(|expanded| expanded.text);
-        match text {
-            Ok(text) if text != source => match lift_text(&text, config, vocabulary) {
-                Err(other) if other.line == 0 => Err(other),
-                other => other.map_err(|_| why),
-            },
-            _ => Err(why),
-        }
+    read_twice(source, |text| lift_text(text, config, vocabulary))
+}
+
+/// Reads a source, and if that fails once more with its macros expanded: those with arguments
+/// are read where they are used.
+fn read_twice<T>(source: &str, read: impl Fn(&str) -> Result<T, Reason>) -> Result<T, Reason> {
+    read(source).or_else(|why| match expand(source) {
+        Ok(text) if text != source => match read(&text) {
+            Err(other) if other.line == 0 => Err(other),
+            other => other.map_err(|_| why),
+        },
+        _ => Err(why),
     })
 }
 
@@ -216,10 +218,11 @@ fn commanded(
     let (first, last) = (*first, *last);
     for (statement, array) in machine.writing.iter().chain(&machine.reading) {
         if (first..=last).contains(statement) {
-            return Err(nowhere(&format!(
-                "the core reads or writes `{}` between commands",
-                program.memories[*array].name
-            )));
+            let begin = program.body[*statement].1.start;
+            let line = source[..begin].matches('\n').count() + 1;
+            let name = &program.memories[*array].name;
+            let why = format!("the core reads or writes `{name}` between commands");
+            return Err(Reason::at(line, &why));
         }
     }
     machine.cut();
@@ -365,15 +368,22 @@ fn head(source: &str, program: &program::Program, is_kept: &dyn Fn(&str) -> bool
 /// function: it describes how the kernel was written.
 fn without_header(source: &str, program: &program::Program) -> String {
     let text = &source[..program.inside.start];
-    let start = text[..program.start].trim_end();
-    let mut kept = start;
-    while let Some(line) = kept
-        .lines()
-        .last()
-        .filter(|line| line.trim_start().starts_with("//"))
-    {
-        kept = kept[..kept.len() - line.len()].trim_end();
-    }
+    let mut above = &text[..program.start];
+    let kept = loop {
+        let kept = above.trim_end();
+        let is_right_above = above[kept.len()..].matches('\n').count() < 2;
+        let line = kept.lines().last().unwrap_or_default();
+        above = if line.trim_start().starts_with("//") {
+            &kept[..kept.len() - line.len()]
+        } else if let Some(begin) = kept.rfind("/*")
+            && is_right_above
+            && kept.ends_with("*/")
+        {
+            &kept[..begin]
+        } else {
+            break kept;
+        };
+    };
     let gap = if kept.is_empty() { "" } else { "\n\n" };
     format!("{kept}{gap}{}", &text[program.start..])
 }

@@ -148,10 +148,12 @@ pub(super) fn folded(value: Expression) -> Expression {
 
 pub(super) fn number(text: &str) -> Option<(Expression, Type)> {
     let lower = text.to_ascii_lowercase();
-    if let Some(digits) = lower.strip_prefix("0x") {
-        let digits = digits.trim_end_matches(['u', 'l']);
-        let value = u64::from_str_radix(digits, 16).ok()?;
-        return Some((Expression::Integer(value as i64), Type::WIDE));
+    for (prefix, radix) in [("0x", 16), ("0b", 2)] {
+        if let Some(digits) = lower.strip_prefix(prefix) {
+            let digits = digits.trim_end_matches(['u', 'l']);
+            let value = u64::from_str_radix(digits, radix).ok()?;
+            return Some((Expression::Integer(value as i64), Type::WIDE));
+        }
     }
     if lower.contains(['.', 'e', 'f']) {
         let value: f64 = lower.trim_end_matches(['f', 'l']).parse().ok()?;

@@ -172,8 +172,8 @@ pub(crate) struct Memory {
     pub(crate) extents: Vec<i64>,
     /// Whether it is a parameter of the entry function.
     pub(crate) is_parameter: bool,
-    /// Bits of its elements, if they are floats that are known and never change.
-    pub(crate) contents: Vec<u32>,
+    /// Its elements, if they are known and never change: bits of floats, and integers.
+    pub(crate) contents: Vec<i64>,
 }
 
 /// Distance of the addresses that stand for arrays.
@@ -201,6 +201,20 @@ impl Memory {
         }
     }
 
+    /// Returns the float that element number `at` always is.
+    pub(super) fn float(&self, at: i64) -> Option<f32> {
+        let bits = self.contents.get(usize::try_from(at).ok()?)?;
+        (self.kind == Type::Float).then(|| f32::from_bits(*bits as u32))
+    }
+
+    /// Returns the integer of type `kind` that always lies `offset` bytes behind its start.
+    pub(super) fn integer(&self, offset: i64, kind: &Type) -> Option<i64> {
+        let at = usize::try_from(offset / self.element).ok()?;
+        let is_one = matches!(kind, Type::Integer(..)) && *kind == self.kind;
+        let is_one = is_one && offset % self.element == 0;
+        self.contents.get(at).copied().filter(|_| is_one)
+    }
+
     /// Returns its bytes, if its extents are known.
     pub(crate) fn bytes(&self) -> Option<i64> {
         let mut extents = self.extents.iter();
@@ -217,6 +231,14 @@ impl Memory {
     pub(crate) fn of(address: u64) -> Option<(usize, i64)> {
         let index = usize::try_from(address / SPACING).ok()?.checked_sub(1)?;
         Some((index, (address % SPACING) as i64))
+    }
+}
+
+impl Program {
+    /// Returns the integer of type `kind` that always is at an address.
+    pub(super) fn constant(&self, address: u64, kind: &Type) -> Option<i64> {
+        let (array, offset) = Memory::of(address)?;
+        self.memories.get(array)?.integer(offset, kind)
     }
 }
 

@@ -281,7 +281,7 @@ impl<'source> Reader<'source> {
     }
 
     /// Gives the constants of an enumeration their names.
-    fn enumerators(&mut self, node: Node<'source>) {
+    pub(super) fn enumerators(&mut self, node: Node<'source>) {
         let list = node.child_by_field_name("body");
         let mut next = 0;
         for item in list.map(children).unwrap_or_default() {

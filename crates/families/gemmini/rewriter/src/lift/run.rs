@@ -204,11 +204,14 @@ impl<W: World> Runner<'_, W> {
                     self.value(&parts.2, frame)?
                 }
             }
-            Expression::Load(address, _) => match self.value(address, frame)? {
-                Value::Integer(address) => self
-                    .world
-                    .load(address as u64)
-                    .map_err(|why| Reason::at(0, &why))?,
+            Expression::Load(address, kind) => match self.value(address, frame)? {
+                Value::Integer(address) => match self.program.constant(address as u64, kind) {
+                    Some(known) => Value::Integer(known),
+                    None => self
+                        .world
+                        .load(address as u64)
+                        .map_err(|why| Reason::at(0, &why))?,
+                },
                 _ => Value::Unknown,
             },
             Expression::Assign(slot, value) => {

@@ -27,6 +27,10 @@ impl<'source> Reader<'source> {
     pub(super) fn statement(&mut self, node: Node<'source>) -> Result<Vec<Statement>, Reason> {
         Ok(match node.kind() {
             "comment" | ";" => Vec::new(),
+            "enum_specifier" => {
+                self.enumerators(node);
+                Vec::new()
+            }
             "compound_statement" => vec![Statement::Block(self.block(node)?)],
             "declaration" => self.declaration(node, false)?,
             "expression_statement" => match children(node)

@@ -101,9 +101,8 @@ impl<'kernel> Trace<'kernel> {
         if let Some(id) = self.contents.get(&(array, element)) {
             return Ok(*id);
         }
-        let known = self.memories[array].contents.get(element as usize);
-        Ok(match known {
-            Some(bits) => self.values.constant(f32::from_bits(*bits)),
+        Ok(match self.memories[array].float(element) {
+            Some(value) => self.values.constant(value),
             None => self.values.given(array, element),
         })
     }

@@ -79,21 +79,34 @@ impl Versions {
         Ok(was_known)
     }
 
-    /// Returns all versions in order, those that can be together as one.
+    /// Returns all versions in order, those that can be together as one. Of rows that a version
+    /// is given several times, the last one counts: nothing reads it in between.
     ///
     /// # Errors
-    /// One that reads what it stores itself.
+    /// One that reads what it stores itself, and one that is stored to again in part.
     pub(super) fn joined(
         self,
         numbered: &Numbered,
         element: u64,
     ) -> Result<Vec<(usize, Stored)>, String> {
         let arrays: BTreeSet<usize> = self.all.iter().map(|it| it.0).collect();
-        if arrays.len() == self.all.len() {
-            return Ok(self.all);
+        let mut versions = self.all;
+        for (_, stored) in &mut versions {
+            stored.keep_last();
+            let outputs = stored.outputs.iter();
+            let mut places: Vec<_> = outputs
+                .map(|it| place(it, &stored.store, element))
+                .collect();
+            places.sort_unstable();
+            if places.windows(2).any(|two| two[1].0 < two[0].1) {
+                return Err("elements that are stored again in another row of a tile".to_owned());
+            }
+        }
+        if arrays.len() == versions.len() {
+            return Ok(versions);
         }
         let mut kept: Vec<(usize, Stored, Touched)> = Vec::new();
-        for (array, mut stored) in self.all {
+        for (array, mut stored) in versions {
             let touched = Touched::of(&stored, numbered, element);
             let place = kept
                 .iter()

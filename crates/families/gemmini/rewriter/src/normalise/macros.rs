@@ -18,25 +18,6 @@ const TEXT_LIMIT: usize = 1 << 20;
 /// The deepest nesting of macros in macros.
 const DEPTH_LIMIT: usize = 24;
 
-/// A source without macros.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expanded {
-    /// The text, with as many lines as the source.
-    pub text: String,
-    /// Where text that stands as it was comes from: offset in `text`, offset
-    /// in the source, length.
-    copied: Vec<(usize, usize, usize)>,
-}
-
-impl Expanded {
-    /// Returns where the byte at `offset` stood in the source, unless a macro made it.
-    pub fn origin(&self, offset: usize) -> Option<usize> {
-        let place = self.copied.partition_point(|run| run.0 <= offset);
-        let (to, from, length) = *self.copied.get(place.checked_sub(1)?)?;
-        (offset < to + length).then(|| from + (offset - to))
-    }
-}
-
 /// Why macros could not be expanded: a line and the reason.
 pub(crate) type Refusal = (usize, String);
 
@@ -47,15 +28,12 @@ struct Macro {
     body: Vec<Token>,
 }
 
-/// Expands the macros of `source`.
-pub fn expand(source: &str) -> Result<Expanded, Refusal> {
+/// Expands the macros of `source`; the text has as many lines.
+pub fn expand(source: &str) -> Result<String, Refusal> {
     let mut expander = Expander {
         source,
         macros: BTreeMap::new(),
-        result: Expanded {
-            text: String::with_capacity(source.len()),
-            copied: Vec::new(),
-        },
+        result: String::with_capacity(source.len()),
         taken: Vec::new(),
     };
     expander.run()?;
@@ -65,7 +43,7 @@ pub fn expand(source: &str) -> Result<Expanded, Refusal> {
 struct Expander<'source> {
     source: &'source str,
     macros: BTreeMap<String, Macro>,
-    result: Expanded,
+    result: String,
     /// Open conditionals: whether this branch is taken, and whether one was.
     taken: Vec<(bool, bool)>,
 }
@@ -88,31 +66,18 @@ impl Expander<'_> {
             }
             match self.macros.get(text) {
                 Some(_) => position = self.invocation(piece)?,
-                None => self.copy(piece),
+                None => self.result.push_str(text),
             }
-            if TEXT_LIMIT < self.result.text.len() {
+            if TEXT_LIMIT < self.result.len() {
                 return Err(self.refuse(position, "macros make more than a mebibyte of text"));
             }
         }
         Ok(())
     }
 
-    fn copy(&mut self, piece: Range<usize>) {
-        let to = self.result.text.len();
-        self.result.text.push_str(&self.source[piece.clone()]);
-        match self.result.copied.last_mut() {
-            Some((last, from, length))
-                if *last + *length == to && *from + *length == piece.start =>
-            {
-                *length += piece.len();
-            }
-            _ => self.result.copied.push((to, piece.start, piece.len())),
-        }
-    }
-
     fn keep_lines(&mut self, piece: Range<usize>) {
         let lines = self.source[piece].matches('\n').count();
-        self.result.text.extend(std::iter::repeat_n('\n', lines));
+        self.result.extend(std::iter::repeat_n('\n', lines));
     }
 
     fn refuse(&self, position: usize, reason: &str) -> Refusal {
@@ -264,7 +229,7 @@ impl Expander<'_> {
             }
             if end == piece.end {
                 // A name without arguments is no use of the macro.
-                self.copy(piece);
+                self.result.push_str(name);
                 return Ok(end);
             }
         }
@@ -274,7 +239,7 @@ impl Expander<'_> {
         let mut blank = false;
         for token in &expanded {
             if !(blank && *token == Token::Blank) {
-                self.result.text.push_str(token.text());
+                self.result.push_str(token.text());
             }
             blank = *token == Token::Blank;
         }

@@ -1,7 +1,6 @@
 //! Which proposals a request tries first.
 
-use crate::proposal::{Family, Proposals};
-use crate::transformation::Step;
+use crate::proposal::{Proposal, RESCHEDULE};
 use autocomp_core::PlanChoice;
 use autocomp_rewriting::{Earlier, Proposed, kernel_seed, menu_item};
 
@@ -32,15 +31,16 @@ impl Turn {
         }
     }
 
-    fn penalty(&self, family: &Family) -> f64 {
-        let hash = kernel_seed(&family.key).0;
+    /// `key` is the schedule as text.
+    fn penalty(&self, key: &str, is_near: bool) -> f64 {
+        let hash = kernel_seed(key).0;
         let shares = [hash % SHARES[0], hash / SHARES[0] % SHARES[1]];
         let iteration = if self.is_first || shares[1] == self.shares[1] {
             0.0
         } else {
             NOT_MINE[1]
         };
-        if self.is_near && family.is_near && !self.is_first {
+        if self.is_near && is_near && !self.is_first {
             return iteration - NEAR;
         }
         let place = if shares[0] == self.shares[0] {
@@ -52,30 +52,23 @@ impl Turn {
     }
 }
 
-/// Returns the families of a kernel's proposals as they are ranked for a request: each by its best
-/// variant that is not an `earlier` draft.
+/// Returns the proposals for a kernel as they are ranked for a request.
 pub(super) fn proposed<'known>(
-    proposals: &'known Proposals,
+    proposals: &'known [Proposal],
     choice: PlanChoice<'_>,
-    earlier: &Earlier<Vec<Step>>,
-) -> impl Iterator<Item = Proposed<&'known str, &'known Family>> {
+    earlier: &Earlier<Vec<i64>>,
+) -> impl Iterator<Item = Proposed<String, &'known Proposal>> {
     let turn = Turn::of(choice);
-    proposals.families.iter().filter_map(move |family| {
-        let mut variants = family.variants.iter();
-        let first = variants.find(|it| !earlier.has(&it.steps));
-        let best = first.or(family.variants.first())?.score;
-        let turn = if family.is_schedule {
-            turn.penalty(family)
-        } else {
-            0.0
-        };
-        Some(Proposed {
-            proposal: family,
-            is_earlier: first.is_none(),
-            score: best + turn,
-            stream: family.key.clone(),
-            is_named: menu_item(family.menu_items.iter().copied(), choice.menu).is_some(),
-            kind: family.key.split(" + ").next().unwrap_or_default(),
-        })
+    proposals.iter().map(move |proposal| {
+        let key = format!("{RESCHEDULE} {:?}", proposal.parameters);
+        let items = proposal.menu_items.iter().copied();
+        Proposed {
+            proposal,
+            is_earlier: earlier.has(&proposal.parameters),
+            score: proposal.score + turn.penalty(&key, proposal.is_near),
+            stream: key.clone(),
+            is_named: menu_item(items, choice.menu).is_some(),
+            kind: key,
+        }
     })
 }

@@ -1,6 +1,5 @@
 // Halves of the accumulator that take turns.
-// computes: product
-// expects: load-once, prefetch, double-buffer, interchange-loops, wide-move, overwrite-first
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   uint64_t half = 0;

@@ -1,6 +1,5 @@
 // Sizes as `static const int` of the file.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static const int TILE = 16;
 static const int ROWS = 64 / 16;

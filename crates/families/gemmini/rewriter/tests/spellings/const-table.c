@@ -1,6 +1,5 @@
 // A constant table with equal steps.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   static const uint32_t at[4] = {1024, 1088, 1152, 1216};

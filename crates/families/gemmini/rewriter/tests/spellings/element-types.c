@@ -1,6 +1,5 @@
 // Arrays of `elem_t`.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 void solution(elem_t A[64][128], elem_t B[128][128], elem_t C[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

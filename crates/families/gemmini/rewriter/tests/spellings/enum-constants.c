@@ -1,6 +1,5 @@
 // Sizes as an enumeration.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 enum { TILE = 16, WIDE = 4 * TILE, SLICES = 2 };
 

@@ -1,6 +1,5 @@
 // A bias in the first slice and sums in the others.
-// computes: product
-// expects: load-once, prefetch, interchange-loops, wide-move
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

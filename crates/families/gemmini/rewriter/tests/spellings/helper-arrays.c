@@ -1,6 +1,5 @@
 // A function that takes arrays.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static void load(int8_t A[64][128], int8_t B[128][128], int i, int j, int ko) {
   mvin2(&A[i * 16][ko * 64], 0, 64, 16);

@@ -1,6 +1,5 @@
 // A function that is defined below the kernel.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static void store(int8_t *to);
 

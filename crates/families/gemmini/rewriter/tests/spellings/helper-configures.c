@@ -1,6 +1,5 @@
 // A function that configures, with a scale.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static void configure(size_t stride, float scale) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -1,6 +1,5 @@
 // A function that returns early.
-// computes: product
-// expects: load-once, prefetch, interchange-loops, wide-move
+// is: product 64x128x128
 
 static void load_zero(int ko) {
   if (ko != 0) return;

@@ -1,6 +1,5 @@
 // Functions that call functions.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static inline void step(uint32_t a, uint32_t b, uint32_t c) {
   preload(b, c, DIM, DIM, DIM, DIM);

@@ -1,6 +1,5 @@
 // A function that loads.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static inline void load_b(const int8_t *from, uint32_t to) {
   for (int k = 0; k < 4; k++) {

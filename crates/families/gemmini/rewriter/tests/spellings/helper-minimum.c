@@ -1,6 +1,5 @@
 // A function for the smaller of two.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static inline int min(int a, int b) {
   return a < b ? a : b;

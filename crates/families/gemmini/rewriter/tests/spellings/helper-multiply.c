@@ -1,6 +1,5 @@
 // A function that multiplies.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static __attribute__((noinline)) void multiply(uint64_t a, uint64_t b, uint64_t c) {
   for (int k = 0; k < 4; k++) {

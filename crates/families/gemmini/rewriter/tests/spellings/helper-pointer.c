@@ -1,6 +1,5 @@
 // A function that returns a pointer.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static inline const int8_t *row_of(const int8_t *base, int row) {
   return base + row * 128;

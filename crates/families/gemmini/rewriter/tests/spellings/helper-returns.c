@@ -1,6 +1,5 @@
 // A function with several returns.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, place-buffer
+// is: product 64x128x128
 
 static inline uint32_t flags(int k) {
   if (k == 0) return 0x80000000;

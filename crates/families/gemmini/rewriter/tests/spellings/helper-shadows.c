@@ -1,6 +1,5 @@
 // A function whose variables have names of the caller.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static void load_b(int8_t (*from)[128], int j) {
   for (int i = 0; i < 4; i++) {

@@ -1,6 +1,5 @@
 // A function that returns an address.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static inline uint32_t b_tile(int k, int n) {
   return 1024 + (k * 4 + n) * DIM;

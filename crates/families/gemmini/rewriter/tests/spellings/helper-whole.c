@@ -1,6 +1,5 @@
 // The whole kernel in a function.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static void gemm(const int8_t *A, int lda, int8_t (*B)[128], int8_t (*C)[128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

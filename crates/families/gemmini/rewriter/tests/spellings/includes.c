@@ -1,6 +1,5 @@
 // Headers that are included.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #include <stdint.h>
 #include "gemmini.h"

@@ -1,6 +1,5 @@
 // Macros for addresses.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define ACC(row) (0x80000000u | (row))
 #define ACC_ADD(row) (0xc0000000u | (row))

@@ -1,6 +1,5 @@
 // Rounding up by a macro.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define CEIL_DIV(a, b) (((a) + (b) - 1) / (b))
 

@@ -1,6 +1,5 @@
 // A choice by `#if`.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define WIDE_B 1
 

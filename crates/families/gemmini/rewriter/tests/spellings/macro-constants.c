@@ -1,6 +1,5 @@
 // Sizes as macros of the file.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define M 64
 #define N 128

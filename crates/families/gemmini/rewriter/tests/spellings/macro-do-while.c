@@ -1,6 +1,5 @@
 // A macro wrapped in `do … while (0)`.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define LOAD(row, to) do { mvin3(&B[row][j * 64], to, 64, 16); } while (0)
 

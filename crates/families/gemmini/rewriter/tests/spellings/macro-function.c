@@ -1,6 +1,5 @@
 // A macro with arguments for a load.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define LOAD_B(row, column, to) mvin3(&B[row][column], to, 64, 16)
 

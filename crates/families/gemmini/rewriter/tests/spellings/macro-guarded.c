@@ -1,6 +1,5 @@
 // Constants that are defined unless they are there.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #ifndef DIM
 #define DIM 8

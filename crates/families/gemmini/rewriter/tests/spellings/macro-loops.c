@@ -1,6 +1,5 @@
 // Macros for loops.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define FOR(v, n) for (int v = 0; v < (n); v++)
 

@@ -1,6 +1,5 @@
 // A macro for the smaller of two.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 

@@ -1,6 +1,5 @@
 // A macro that pastes names.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define MOVE(channel, from, to) mvin##channel(from, to, 64, 16)
 

@@ -1,6 +1,5 @@
 // Macros that unroll by repetition.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move
+// is: product 64x128x128
 
 #define STEP(k, jj) \
   preload(1024 + (k) * 64 + (jj) * 16, 0xc0000000 + (jj) * 16, 16, 16, 16, 16); \

@@ -1,6 +1,5 @@
 // A macro with any number of arguments.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 #define ISSUE(name, ...) name(__VA_ARGS__)
 

@@ -1,6 +1,5 @@
 // The adding bit set at the end of each iteration, whether it is set or not.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, place-buffer
+// is: product 64x128x128
 
 static __attribute__((noinline)) void multiply(uint64_t a, uint64_t b, uint64_t c) {
   for (int k = 0; k < 4; k++) {

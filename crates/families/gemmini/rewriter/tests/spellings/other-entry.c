@@ -1,6 +1,5 @@
 // An entry of another name than `solution`.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 // entry: matmul
 
 void matmul(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {

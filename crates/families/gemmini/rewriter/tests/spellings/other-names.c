@@ -1,6 +1,5 @@
 // Other names of arrays and variables.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 void solution(int8_t left[64][128], int8_t right[128][128], int8_t out[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -1,6 +1,5 @@
 // Parameters that point to rows.
-// computes: anything
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 void solution(int8_t (*A)[128], int8_t (*B)[128], int8_t (*C)[128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

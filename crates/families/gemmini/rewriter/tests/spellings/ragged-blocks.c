@@ -1,6 +1,5 @@
 // Blocks of tiles of which the last one has fewer.
-// computes: product
-// expects: load-once, double-buffer, prefetch
+// is: product 80x128x128
 
 void solution(int8_t A[80][128], int8_t B[128][128], int8_t C[80][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

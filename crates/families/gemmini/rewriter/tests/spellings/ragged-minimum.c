@@ -1,6 +1,5 @@
 // A last row of tiles that is shorter, by a macro for the smaller of two.
-// computes: product
-// expects: load-once, double-buffer, prefetch
+// is: product 56x128x128
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 

@@ -1,6 +1,5 @@
 // A last row of tiles that is shorter, by its padding.
-// computes: product
-// expects: load-once, double-buffer, prefetch
+// is: product 56x128x128
 
 void solution(int8_t A[56][128], int8_t B[128][128], int8_t C[56][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

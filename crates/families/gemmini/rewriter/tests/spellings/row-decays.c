@@ -1,6 +1,5 @@
 // Rows of arrays plus an offset.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -1,7 +1,5 @@
 // Parameters that point to rows, under other names; the problem tells their extents.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
-// signature: void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128])
+// is: product 64x128x128
 
 void solution(int8_t (*lhs)[128], int8_t (*rhs)[128], int8_t (*result)[128]) {
   config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);

@@ -1,6 +1,5 @@
 // A constant table with two extents.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 static const int rows[2][4] = {{0, 16, 32, 48}, {64, 80, 96, 112}};
 

@@ -1,6 +1,5 @@
 // Two buffers that take turns, by `1 - flag`.
-// computes: product
-// expects: load-once, prefetch, interchange-loops, wide-move, overwrite-first
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   int flag = 0;

@@ -1,6 +1,5 @@
 // Integers of types that the file names.
-// computes: product
-// expects: load-once, double-buffer, prefetch, interchange-loops, wide-move, overwrite-first, place-buffer
+// is: product 64x128x128
 
 typedef uint32_t local_t;
 typedef int index_t;

@@ -1,6 +1,5 @@
 // A constant table with other steps, so that its loop is written out.
-// computes: product
-// expects: double-buffer, prefetch, interchange-loops, wide-move, overwrite-first
+// is: product 64x128x128
 
 void solution(int8_t A[64][128], int8_t B[128][128], int8_t C[64][128]) {
   const uint32_t at[4] = {1024, 2048, 1152, 3000};

@@ -1,7 +1,7 @@
 //! Chains of small products are recognised, scheduled anew, and still compute the same.
 
+use crate::int8_16;
 use autocomp_gemmini::{Elements, GemminiConfig};
-use autocomp_gemmini_rewriter::HardwareLimits;
 use autocomp_gemmini_rewriter::Vocabulary;
 use autocomp_gemmini_rewriter::inside::Elementwise;
 use autocomp_gemmini_rewriter::inside::{schedules_of_chains as schedules, write_chain as write};
@@ -15,7 +15,7 @@ fn config() -> GemminiConfig {
         elements: Elements::Float32,
         mesh_out_bits: 32,
         acc_banks: 1,
-        ..HardwareLimits::gemmini_int8_16().accelerator
+        ..int8_16().accelerator
     }
 }
 

@@ -1,7 +1,8 @@
 //! Sums over a long depth.
 
+use crate::int8_16;
+use autocomp_gemmini_rewriter::Vocabulary;
 use autocomp_gemmini_rewriter::inside::{Operation, lift};
-use autocomp_gemmini_rewriter::{HardwareLimits, Vocabulary};
 
 /// A product of 512x512x8192 by tiles: a sum of each of its rows has 512 steps.
 const DEEP: &str = "void solution(int8_t A[512][8192], int8_t B[8192][512], int8_t C[512][512]) {
@@ -24,8 +25,8 @@ const DEEP: &str = "void solution(int8_t A[512][8192], int8_t B[8192][512], int8
 
 #[test]
 fn products_that_go_on_in_memory_are_one() {
-    let limits = HardwareLimits::gemmini_int8_16();
-    let lifted = lift(DEEP, &limits.accelerator, &Vocabulary::of(&limits)).unwrap();
+    let limits = int8_16();
+    let lifted = lift(DEEP, &limits.accelerator, &Vocabulary::default()).unwrap();
     let [work] = lifted.works.as_slice() else {
         panic!("{} operations", lifted.works.len());
     };

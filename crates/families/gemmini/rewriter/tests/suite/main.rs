@@ -3,24 +3,53 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod cases;
 mod chains;
-mod comments;
+mod damaged;
 mod depths;
-mod interpreter;
 mod macros;
 mod plans;
 mod problems;
-mod rows;
 mod schedules;
-mod semantics;
 mod spellings;
 mod values;
 
-use autocomp_gemmini_rewriter::inside::{Kernel, parse_with};
-use autocomp_gemmini_rewriter::{ParseError, Vocabulary};
+use autocomp_gemmini::{Dataflows, Elements, Features, GemminiConfig, LoopConvLayout};
+use autocomp_gemmini_rewriter::{HardwareLimits, MachineCosts};
 
-/// Reads a kernel for the default target.
-fn parse(source: &str) -> Result<Kernel, ParseError> {
-    parse_with(source, &Vocabulary::default())
+/// Returns the limits of Gemmini's default configuration: int8, a 16x16 array, a scratchpad of
+/// 256 KB, an accumulator of 64 KB, an L2 of 512 KB.
+fn int8_16() -> HardwareLimits {
+    let costs = MachineCosts {
+        l2_bytes: 512 * 1024,
+        behind_l2: 8,
+    };
+    let accelerator = GemminiConfig {
+        dim: 16,
+        elements: Elements::Int8,
+        mesh_out_bits: 20,
+        dataflows: Dataflows::Both,
+        spad_kib: 256,
+        spad_banks: 4,
+        acc_kib: 64,
+        acc_banks: 2,
+        dma_max_bytes: 64,
+        counters: 8,
+        loop_conv_layout: LoopConvLayout::Rectangular,
+        features: Features {
+            mvin_scale: true,
+            mvin_acc_scale: false,
+            max_pool: true,
+            nonlinear_activations: true,
+            training_convs: true,
+            dw_convs: true,
+            first_layer: true,
+            normalizations: false,
+            loop_conv: true,
+            acc_read_small_width: true,
+            acc_read_full_width: true,
+            ex_read_from_acc: true,
+            ex_write_to_spad: true,
+        },
+    };
+    HardwareLimits { accelerator, costs }
 }

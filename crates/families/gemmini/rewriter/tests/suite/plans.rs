@@ -1,7 +1,8 @@
 //! The rewriter through the trait that proposers see.
 
+use crate::int8_16;
 use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
-use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits};
+use autocomp_gemmini_rewriter::GemminiRewriter;
 
 const KERNEL: &str = "void solution(int8_t A[32][64], int8_t B[64][64], int8_t C[32][64]) {
     config_ex(WEIGHT_STATIONARY, NO_ACTIVATION, 1, false, false);
@@ -22,7 +23,7 @@ const KERNEL: &str = "void solution(int8_t A[32][64], int8_t B[64][64], int8_t C
 }";
 
 fn rewriter() -> GemminiRewriter {
-    GemminiRewriter::new(HardwareLimits::gemmini_int8_16())
+    GemminiRewriter::new(int8_16())
 }
 
 fn menu() -> [MenuItem; 1] {
@@ -76,7 +77,7 @@ fn a_schedule_comes_first_and_can_be_changed_again() {
         .implement(&draft, &next.payload, 0)
         .expect("a draft");
     assert!(other.contains("gemmini_loop_ws("), "{other}");
-    let wrong = r#"{"drafts":[[{"transformation":"reschedule","at":[],"parameters":[9]}]]}"#;
+    let wrong = r#"{"drafts":[[9]]}"#;
     assert!(rewriter.implement(KERNEL, wrong, 0).is_err());
 }
 
@@ -92,7 +93,7 @@ fn a_script_is_carried_out_as_it_is() {
         let draft = rewriter.implement(KERNEL, &payload, 0).expect("a draft");
         assert_ne!(draft, KERNEL);
     }
-    // With numbers of one's own, and a step behind it.
+    // With numbers of one's own.
     assert!(format.contains("`reschedule`"));
     let own = r#"[{"transformation": "reschedule", "parameters": [1, 2, 4, 1, 0, 1]}]"#;
     let payload = rewriter.of_script(KERNEL, own).expect("it applies");
@@ -100,18 +101,18 @@ fn a_script_is_carried_out_as_it_is() {
     assert!(draft.contains("gemmini_loop_ws(1, 2, 4,"), "{draft}");
     for (script, why) in [
         ("reschedule", "the script is not a list of steps"),
-        ("[]", "the script has no steps"),
+        ("[]", "the script has 0 steps, and one is needed"),
         (
             r#"[{"transformation": "vanish"}]"#,
-            "there is no transformation `vanish`; there are reschedule, ",
+            "there is no transformation `vanish`; there is reschedule",
         ),
         (
             r#"[{"transformation": "reschedule", "parameters": [64, 64, 64, 0, 0, 0]}]"#,
-            "step 1 of the script (`reschedule`) does not apply",
+            "the step of the script does not apply",
         ),
         (
-            r#"[{"transformation": "interchange-loops", "at": [9]}]"#,
-            "step 1 of the script",
+            r#"[{"transformation": "reschedule", "at": [9]}]"#,
+            "the script is not a list of steps: unknown field `at`",
         ),
     ] {
         let error = rewriter.of_script(KERNEL, script).expect_err(script);

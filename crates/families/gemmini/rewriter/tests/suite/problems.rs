@@ -1,48 +1,66 @@
-//! Kernels of every kind of built-in problem are read, and printed the same again.
+//! Kernels of every kind of built-in problem are understood.
 
+use crate::int8_16;
 use autocomp_catalog::Catalog;
-use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, Vocabulary};
+use autocomp_gemmini::Elements;
+use autocomp_gemmini_rewriter::{GemminiRewriter, Vocabulary};
 use std::collections::BTreeSet;
 
-/// Kernels that must be understood whole: those without scalar work of the
-/// core and without calls that run whole blocks.
-const WHOLE: &[&str] = &["gemm-", "conv3x3-", "resadd-"];
+/// Kernels that are not understood: the start of their reasons.
+const REFUSED: &[(&str, &str)] = &[
+    (
+        "tinympc-backward",
+        "many results that are taken from the scratchpad",
+    ),
+    (
+        "dwconv",
+        "pixels side by side in a row that are not so in memory",
+    ),
+    (
+        "dwconv",
+        "the core reads or writes `diagonal` between commands",
+    ),
+];
 
 #[test]
-fn kernels_of_every_problem_are_read() {
+fn kernels_of_every_problem_are_understood() {
     let catalog = Catalog::built_in().expect("built-in data");
-    let names: Vec<String> = catalog
-        .problem_names()
-        .filter(|name| name.starts_with("gemmini"))
-        .map(str::to_owned)
-        .collect();
     let mut count = 0;
     let mut seen = BTreeSet::new();
-    for name in names {
-        // One of each kind: reading the large ones takes long without optimization.
+    for name in catalog
+        .problem_names()
+        .filter(|it| it.starts_with("gemmini"))
+    {
+        // One of each kind: the large ones take long without optimization.
         let kind: String = name.chars().take_while(|c| !c.is_ascii_digit()).collect();
         if !seen.insert((kind, name.split('/').next().map(str::to_owned))) {
             continue;
         }
-        let problem = catalog.problem(&name).expect("a problem");
-        let target = problem.targets.first().expect("a target");
-        let mut limits = HardwareLimits::gemmini_int8_16();
-        let dim = target.rsplit('-').next().and_then(|dim| dim.parse().ok());
-        limits.dim = dim.expect("targets end with the rows of the array");
-        let mut vocabulary = Vocabulary::of(&limits);
-        vocabulary.entry.clone_from(&problem.entry);
-        vocabulary.signature.clone_from(&problem.signature);
+        let problem = catalog.problem(name).expect("a problem");
+        let target = catalog.target(problem.targets.first().expect("a target"));
+        let target = target.expect("a target of that name");
+        let mut limits = int8_16();
+        if target.name.contains("fp32") {
+            limits.accelerator.dim = 4;
+            limits.accelerator.elements = Elements::Float32;
+            limits.accelerator.mesh_out_bits = 32;
+            limits.accelerator.acc_banks = 1;
+        } else if target.name.ends_with("32") {
+            limits.accelerator.dim = 32;
+        }
+        let library = target.runtime["gemmini_tiled.h"].clone();
+        let vocabulary = Vocabulary {
+            entry: problem.entry.clone(),
+            library: String::from_utf8(library).expect("text"),
+        };
         let rewriter = GemminiRewriter::new(limits).with_vocabulary(vocabulary);
         for (kernel, source) in &problem.kernels {
             count += 1;
-            let place = format!("{kernel} of {name}");
-            let (text, unread) = rewriter.normalised(source).expect("it is read");
-            let (again, _) = rewriter.normalised(&text).expect("it is read again");
-            assert_eq!(again, text, "{place} is not printed the same again");
-            let short = name.rsplit('/').next().unwrap_or(&name);
-            let plain = kernel == "baseline" || kernel == "software";
-            if plain && WHOLE.iter().any(|prefix| short.starts_with(prefix)) {
-                assert!(unread.is_empty(), "{place}: {unread:?}");
+            if let Err(why) = rewriter.proposals(source) {
+                let why = why.to_string();
+                let mut refused = REFUSED.iter();
+                let is_known = refused.any(|(of, text)| name.contains(of) && why.contains(text));
+                assert!(is_known, "{kernel} of {name}: {why}");
             }
         }
     }
