@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Bytes of a line behind the L2.
-const LINE_BYTES: u64 = 64;
+pub(crate) const LINE_BYTES: u64 = 64;
 
 /// What bytes in no buffer are shown as.
 pub(super) const ELSEWHERE: &str = "elsewhere";

@@ -2,6 +2,7 @@
 
 use super::grouped;
 use crate::profile::{Profile, Removal};
+use crate::traffic::LINE_BYTES;
 use std::fmt::Write;
 
 /// Times the cycles of the roofline from which on it says little by itself.
@@ -15,9 +16,6 @@ const WORTH_TRYING: f64 = 0.3;
 
 /// What the L2's trackers are called.
 const TRACKERS: &str = "the L2, which follows few lines to and from memory at once,";
-
-/// Bytes of a line behind the L2.
-const LINE: u64 = 64;
 
 /// Times the least bytes up to which as few are moved as possible.
 const NEARLY: f64 = 1.05;
@@ -131,7 +129,7 @@ impl Profile {
     fn writes_least(&self) -> bool {
         let written = self.buffers.iter().filter(|it| 0 < it.bytes_out);
         let least: u64 = written.map(|it| it.minimum).sum();
-        (self.memory.lines_written * LINE) as f64 <= NEARLY * least.max(1) as f64
+        (self.memory.lines_written * LINE_BYTES) as f64 <= NEARLY * least.max(1) as f64
     }
 
     /// Returns whether lines written keep the L2's trackers for longer than those read.
