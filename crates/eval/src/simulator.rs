@@ -80,8 +80,11 @@ pub trait Calibrated: Sync {
     /// Returns the options of a comparison beside the folder, in the order of the help.
     fn options(&self) -> &'static [SuiteOption];
 
-    /// Returns the target whose machines are compared, unless machines lie with the suite.
-    fn target(&self) -> Option<&'static str> {
+    /// Returns the name of the target whose machines are compared with the suite of a folder, or
+    /// with the built-in one, unless machines lie with the suite or its files are at fault, which
+    /// [`calibrate`](Self::calibrate) tells.
+    fn target(&self, folder: Option<&Path>) -> Option<String> {
+        let _ = folder;
         None
     }
 

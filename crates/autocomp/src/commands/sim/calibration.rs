@@ -106,11 +106,12 @@ pub fn run(arguments: &CalibrateArguments, output: Output) -> Result<u8, CliErro
             CliError::usage("this program knows no simulator that suites are compared with")
                 .hint("build it with the feature of a family that has one")
         })?;
-    let workplace = simulator
-        .target()
+    let name = simulator.target(folder);
+    let workplace = name
+        .as_ref()
         .map(|_| Workplace::open(&arguments.workplace))
         .transpose()?;
-    let named = workplace.as_ref().zip(simulator.target());
+    let named = workplace.as_ref().zip(name.as_deref());
     let target = named.map(|(workplace, name)| workplace.target(name));
     let target = target.transpose()?;
     let surroundings = workplace.as_ref().map(Workplace::surroundings);

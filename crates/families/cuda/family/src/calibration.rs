@@ -58,8 +58,8 @@ impl Calibrated for Measured {
         &[GPU, HALF]
     }
 
-    fn target(&self) -> Option<&'static str> {
-        Some("cuda-sm90")
+    fn target(&self, _: Option<&Path>) -> Option<String> {
+        Some("cuda-sm90".to_owned())
     }
 
     fn recognizes(&self, folder: &Path) -> bool {

@@ -13,7 +13,9 @@ pub(crate) use suites::Suites;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// The machine of the target that models the core.
+    /// The target with the machine that models the core.
+    pub target: String,
+    /// The machine.
     pub machine: String,
     /// Loops of one instruction.
     pub instruction: Vec<Instruction>,

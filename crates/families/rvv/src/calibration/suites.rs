@@ -13,6 +13,20 @@ pub(crate) struct Suites;
 /// The table in the folder of a suite.
 const TABLE: &str = "measured.toml";
 
+/// Reads the table in the folder of a suite.
+fn read(folder: Option<&Path>) -> Result<Measured, EvalError> {
+    let path = folder.unwrap_or(Path::new(".")).join(TABLE);
+    let unusable = |what: String| EvalError::Input {
+        message: format!("{}: {what}", path.display()),
+        remedies: vec![
+            "see crates/families/rvv/calibration/k230 for a table that can be read".into(),
+        ],
+    };
+    let text =
+        autocomp_eval::given_file::read_text(&path).map_err(|error| unusable(error.to_string()))?;
+    Measured::parse(&text).map_err(|error| unusable(error.to_string()))
+}
+
 impl Calibrated for Suites {
     fn suite(&self) -> &'static str {
         "`measured.toml`"
@@ -22,8 +36,8 @@ impl Calibrated for Suites {
         &[]
     }
 
-    fn target(&self) -> Option<&'static str> {
-        Some("rvv-k230")
+    fn target(&self, folder: Option<&Path>) -> Option<String> {
+        read(folder).ok().map(|measured| measured.target)
     }
 
     fn recognizes(&self, folder: &Path) -> bool {
@@ -31,17 +45,7 @@ impl Calibrated for Suites {
     }
 
     fn calibrate(&self, request: CalibrationRequest<'_>) -> Result<Calibration, EvalError> {
-        let path = request.folder.unwrap_or(Path::new(".")).join(TABLE);
-        let unusable = |what: String| EvalError::Input {
-            message: format!("{}: {what}", path.display()),
-            remedies: vec![
-                "see crates/families/rvv/calibration/k230 for a table that can be read".into(),
-            ],
-        };
-        let text = autocomp_eval::given_file::read_text(&path)
-            .map_err(|error| unusable(error.to_string()))?;
-        let measured: Measured =
-            Measured::parse(&text).map_err(|error| unusable(error.to_string()))?;
+        let measured = read(request.folder)?;
         let target = request
             .target
             .ok_or_else(|| EvalError::Fault("no target to compare".into()))?;

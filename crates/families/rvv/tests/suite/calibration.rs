@@ -1,7 +1,13 @@
 //! The model of a core against what has been measured on it.
 
 use crate::{c908, x60};
+use autocomp_catalog::Catalog;
+use autocomp_eval::Family;
+use autocomp_eval::simulator::CalibrationRequest;
+use autocomp_rvv::Rvv;
 use autocomp_rvv::calibration::{Compared, Measured, errors};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 fn k230() -> Measured {
     let text = include_str!("../../calibration/k230/measured.toml");
@@ -49,4 +55,29 @@ fn published_kernels_cost_what_they_do_on_the_board() {
         matches!(errors[..], [known, assumed] if known < 0.1 && assumed < 0.2),
         "{kernels:?}"
     );
+}
+
+/// What `sim calibrate --suite` does with the folders of both boards.
+#[test]
+fn suites_name_the_target_that_they_are_about() {
+    let suites = Rvv.calibrated().expect("there are suites");
+    let catalog = Catalog::built_in().expect("the catalog");
+    for (board, name) in [("k230", "rvv-k230"), ("k1", "rvv-k1")] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("calibration")
+            .join(board);
+        assert!(suites.recognizes(&folder), "{board}");
+        assert_eq!(suites.target(Some(&folder)).as_deref(), Some(name));
+        let target = catalog.target(name).expect("the target");
+        let request = CalibrationRequest {
+            folder: Some(&folder),
+            target: Some(&target),
+            surroundings: None,
+            options: &BTreeMap::new(),
+            tell: &mut |_| {},
+        };
+        let found = suites.calibrate(request).expect("a comparison");
+        let rows = found.data["instructions"].as_array().expect("rows");
+        assert!(600 < rows.len(), "{board}: {} rows", rows.len());
+    }
 }

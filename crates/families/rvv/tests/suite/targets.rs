@@ -34,6 +34,7 @@ const CHANGES: [(&str, &str); 4] = [
 /// Cycles at LMUL 1, 2, 4 and 8 from public measurements of that core beside Shuttle
 /// (camel-cdr/rvv-bench-results, MIT licence), elements of 32 bits.
 const MEASURED: &str = r#"
+target = "sister"
 machine = "v256d128"
 instruction = [
   { text = "vadd.vv", word = 0x030c0457, sew = 32, cycles = [2.0, 4.0, 8.0, 16.0] },

@@ -61,8 +61,8 @@ impl Calibrated for Suites {
         &[COUNTS, MACHINE, EXTRA_LATENCY]
     }
 
-    fn target(&self) -> Option<&'static str> {
-        Some(super::TARGET)
+    fn target(&self, _: Option<&Path>) -> Option<String> {
+        Some(super::TARGET.to_owned())
     }
 
     fn has_built_in_suite(&self) -> bool {
