@@ -3,12 +3,20 @@
 
 use super::classes;
 use super::machine::Machine;
+use super::paths::Paths;
 use super::polls::{is_queue, polls};
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
+
+/// Ways to the L2 from one block to the next that waits for it: the word that says so is written
+/// behind a fence, and read; what it stands for is read after that.
+const HAND_OVER: f64 = 3.0;
+/// Ways to the L2 between what a block waits for and what it says then: it reads what the other
+/// has left, and its own word waits behind a fence. They are among those of each turn.
+const BETWEEN: f64 = 2.0;
 
 /// Returns of each step how long it keeps the pipe that it needs most: in quarters of a cycle, as
 /// long as an SM takes to issue it.
@@ -33,17 +41,34 @@ pub(super) struct Survey<'k> {
     kernel: &'k Kernel,
     /// Loads and atomic operations that are done over and over until another thread has written.
     polls: Vec<bool>,
+    is_queue: bool,
     /// Of each step, how long it keeps the pipe that it needs most.
     weights: Vec<u64>,
     /// Of each block that has run.
     work: Vec<u64>,
+    /// How long each takes if nothing is busy.
+    paths: Paths<'k>,
     at: usize,
     block: u32,
-    /// Blocks that one has waited for, one after the other, and most of these.
-    depth: u32,
-    deepest: u32,
-    /// Words that others may wait for: the block that wrote them last, and its depth then.
-    written: HashMap<u64, (u32, u32)>,
+    /// What the block that runs has waited for, and the time of its warp then.
+    turn: Turn,
+    since: f64,
+    /// The longest row of blocks that wait for each other.
+    longest: Turn,
+    /// Words that others may wait for: the block that wrote them last, and its turn then.
+    written: HashMap<u64, (u32, Turn)>,
+    /// Cycles on the way to the L2.
+    l2_latency: f64,
+}
+
+/// Blocks that wait for each other, one after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turn {
+    /// How many.
+    pub(super) blocks: u32,
+    /// The cycles from one to the next, and those between what each waits for and what it says
+    /// then.
+    pub(super) cycles: f64,
 }
 
 /// What blocks that were traced stand for, as factors of the sum over them.
@@ -67,28 +92,33 @@ impl Share {
 }
 
 impl<'k> Survey<'k> {
-    pub(super) fn new(kernel: &'k Kernel, machine: &Machine) -> Self {
+    pub(super) fn new(kernel: &'k Kernel, machine: &'k Machine) -> Self {
+        let polls = polls(kernel);
         Self {
             kernel,
-            polls: polls(kernel),
+            is_queue: is_queue(kernel, &polls),
+            polls,
             weights: weights(kernel, machine),
             work: Vec::new(),
+            paths: Paths::new(kernel, machine),
             at: 0,
             block: 0,
-            depth: 0,
-            deepest: 0,
+            turn: Turn::default(),
+            since: 0.0,
+            longest: Turn::default(),
             written: HashMap::new(),
+            l2_latency: machine.l2_latency,
         }
     }
 
     /// Returns whether blocks share what there is to do by taking it from a counter.
     pub(super) fn is_queue(&self) -> bool {
-        is_queue(self.kernel, &self.polls)
+        self.is_queue
     }
 
-    /// Returns how many blocks wait for each other, one after the other.
-    pub(super) fn deepest(&self) -> u32 {
-        self.deepest
+    /// Returns the longest row of blocks that wait for each other.
+    pub(super) fn longest(&self) -> Turn {
+        self.longest
     }
 
     fn work(&self, number: u32) -> u64 {
@@ -133,8 +163,9 @@ impl<'k> Survey<'k> {
 
     /// Returns the blocks to trace, and how many times each counts of what they did: `sample` of
     /// all, one of each of as many equal parts of them in the order of their work, and the first
-    /// one of those with most work. All together count as many times as there are.
-    pub(super) fn chosen(&self, blocks: u32, sample: u32, seed: u64) -> BTreeMap<u32, f64> {
+    /// one of those with most work; and the slowest one, once, if it takes longer than these
+    /// where nothing is busy. All together count as many times as there are.
+    pub(super) fn chosen(&mut self, blocks: u32, sample: u32, seed: u64) -> BTreeMap<u32, f64> {
         let sample = sample.clamp(1, blocks.max(1));
         let mut numbers: Vec<u32> = (0..blocks).collect();
         numbers.sort_by_key(|it| (self.work(*it), *it));
@@ -154,14 +185,33 @@ impl<'k> Survey<'k> {
             let factor = work(part) / work(&of_part);
             chosen.extend(of_part.into_iter().map(|it| (it, factor)));
         }
+        let cycles = self.paths.cycles();
+        let slower = |a: &u32, b: &u32| cycles[*a as usize].total_cmp(&cycles[*b as usize]);
+        let run = 0..blocks.min(cycles.len() as u32);
+        let slowest = run.max_by(|a, b| slower(a, b).then(b.cmp(a)));
+        if let Some(slowest) = slowest
+            && chosen.keys().all(|it| slower(it, &slowest).is_lt())
+        {
+            chosen.insert(slowest, 1.0);
+        }
         let sum: f64 = chosen.values().sum();
         let count = chosen.len() as f64;
         chosen.values_mut().for_each(|it| *it *= count / sum);
         chosen
     }
 
+    /// Returns the row of blocks up to what a warp of this block does now.
+    fn turn_of(&self, warp: u32) -> Turn {
+        let mut turn = self.turn;
+        if 0 < turn.blocks {
+            let since = self.paths.now(warp) - self.since;
+            turn.cycles += (since - BETWEEN * self.l2_latency).max(0.0);
+        }
+        turn
+    }
+
     /// Notes what blocks wait for each other for.
-    fn wait(&mut self, access: &Access<'_>) {
+    fn wait(&mut self, warp: u32, access: &Access<'_>) {
         let Some(step) = self.kernel.steps.get(self.at) else {
             return;
         };
@@ -176,14 +226,21 @@ impl<'k> Survey<'k> {
             let word = access.addresses[lane] / 4;
             if is_read
                 && self.polls[self.at]
-                && let Some((block, depth)) = self.written.get(&word)
+                && let Some((block, before)) = self.written.get(&word)
                 && *block != self.block
             {
-                self.depth = self.depth.max(depth + 1);
-                self.deepest = self.deepest.max(self.depth);
+                let cycles = before.cycles + HAND_OVER * self.l2_latency;
+                if self.turn_of(warp).cycles < cycles {
+                    let blocks = before.blocks + 1;
+                    self.turn = Turn { blocks, cycles };
+                    self.since = self.paths.now(warp);
+                }
+                if self.longest.cycles < self.turn.cycles {
+                    self.longest = self.turn;
+                }
             }
             if is_write {
-                let own = (self.block, self.depth);
+                let own = (self.block, self.turn_of(warp));
                 let written = self.written.entry(word).or_insert(own);
                 // What a block says first is what others go on with: in a look-back its own part,
                 // before it waits for those of others.
@@ -196,26 +253,30 @@ impl<'k> Survey<'k> {
 }
 
 impl Observer for Survey<'_> {
-    fn block(&mut self, number: u32, _warps: u32) {
+    fn block(&mut self, number: u32, warps: u32) {
+        self.paths.block(number, warps, self.is_queue);
         self.block = number;
-        self.depth = 0;
+        self.turn = Turn::default();
         let blocks = self.work.len().max(number as usize + 1);
         self.work.resize(blocks, 0);
     }
 
     fn goes_on(&mut self, number: u32) {
+        self.paths.goes_on(number);
         self.block = number;
     }
 
-    fn step(&mut self, _warp: u32, at: u32, _lanes: u32) {
+    fn step(&mut self, warp: u32, at: u32, _lanes: u32) {
         self.at = at as usize;
+        self.paths.step(warp, self.at);
         let weight = self.weights[self.at];
         if let Some(work) = self.work.get_mut(self.block as usize) {
             *work += weight;
         }
     }
 
-    fn access(&mut self, _warp: u32, access: Access<'_>) {
+    fn access(&mut self, warp: u32, access: Access<'_>) {
+        self.paths.access(warp, self.at, &access);
         let piece = match access.space {
             Space::Shared => 4,
             _ => 32,
@@ -241,7 +302,7 @@ impl Observer for Survey<'_> {
             && !matches!(access.space, Space::Shared | Space::Local)
             && !self.polls.is_empty()
         {
-            self.wait(&access);
+            self.wait(warp, &access);
         }
     }
 }

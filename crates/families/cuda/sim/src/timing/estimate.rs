@@ -12,9 +12,6 @@ const POWER: f64 = 3.0;
 /// Nanoseconds from the start of one block to that of the next, on all SMs together: 262,144
 /// blocks that do nothing take 157 us longer than one (H100, `empty_grid` of micro.tsv).
 pub(super) const BLOCK_NS: f64 = 0.6;
-/// Ways to the L2 from one block to the next that waits for it: the word that says so is written
-/// behind a fence, and read; what it stands for is read after that.
-const HAND_OVER: f64 = 3.0;
 /// Part of the reads of what was read before that find the L2 full of other things, where
 /// blocks near each other read the same (H100, `dram_read_bytes` of the products of 4096 in
 /// counters.tsv: between 0.1 and 0.8 of what a random order would miss, half of them below
@@ -122,10 +119,7 @@ impl Watched {
                 read / machine.dram_bytes_per_ns + written / machine.dram_write_bytes_per_ns(),
             ),
             ("blocks", self.blocks as f64 * BLOCK_NS),
-            (
-                "turns",
-                f64::from(self.waits) * HAND_OVER * machine.l2_latency * cycle_ns,
-            ),
+            ("turns", self.waits.cycles * cycle_ns),
         ]
         .map(|(name, ns)| Part {
             name,
@@ -157,7 +151,7 @@ impl Watched {
             resident_blocks: self.resident,
             registers: self.registers,
             wanted_registers: self.wanted_registers,
-            waits: self.waits,
+            waits: self.waits.blocks,
             waves: self.blocks as f64 / f64::from(machine.sms * self.resident),
             l2_bytes,
             dram_bytes: read + written,

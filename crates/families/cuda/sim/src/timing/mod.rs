@@ -15,6 +15,7 @@ mod l2;
 mod lines;
 mod machine;
 mod pairs;
+mod paths;
 mod polls;
 mod pressure;
 mod rates;
@@ -32,7 +33,7 @@ pub use removals::Removal;
 
 use crate::decode::{Kernel, Op};
 use crate::machine::{DeviceMemory, Finding, Launch, Order, Run};
-use blocks::{Share, Survey};
+use blocks::{Share, Survey, Turn};
 use l2::Ranges;
 use std::collections::HashSet;
 use trace::Tracer;
@@ -66,7 +67,7 @@ pub struct Watched {
     blocks: u64,
     share: Share,
     /// Blocks that wait for each other, one after the other.
-    waits: u32,
+    waits: Turn,
     resident: u32,
     registers: u32,
     /// The same if there were as many as it needs.
@@ -182,7 +183,7 @@ pub fn watch(
     Ok(Watched {
         blocks: launch.blocks(),
         share,
-        waits: survey.deepest(),
+        waits: survey.longest(),
         resident,
         registers,
         wanted_registers: pressure.most(),

@@ -162,6 +162,36 @@ fn a_block_with_most_of_the_work_stands_for_itself_only() {
     assert!(2.5 * even < latency, "{latency} and {even} ns");
 }
 
+/// Of 142 blocks, three do nothing, one goes along a chain of loads, and the others add `turns`
+/// times: neither the least nor the most work is that of the chain.
+fn hidden_chain(turns: u32) -> Estimate {
+    let chain = "mul.wide.u32 %d8, %r7, 4; add.u64 %d9, %x, %d8; ld.global.u32 %r7, [%d9];
+         add.u32 %r7, %r7, %r5; mul.lo.u32 %r7, %r7, 64;";
+    time(
+        &format!(
+            "{OWN_WORD} mov.u32 %r7, 0; setp.lt.u32 %p1, %r1, 3; @%p1 bra end;
+             mov.u32 %r4, 400; setp.ne.u32 %p1, %r1, 77; @%p1 bra others;
+             setp.ne.u32 %p1, %t, 0; @%p1 bra end; {} bra end;
+             others: mov.u32 %r4, {turns}; mov.u32 %r5, 0;
+             more: mad.lo.u32 %r7, %r7, %r7, %r3; add.u32 %r5, %r5, 1;
+             setp.lt.u32 %p5, %r5, %r4; @%p5 bra more; end:",
+            repeated(chain)
+        ),
+        (142, 128),
+    )
+}
+
+#[test]
+fn the_slowest_block_is_seen_whatever_the_others_do() {
+    let [little, much] = [1, 200].map(hidden_chain);
+    assert!(
+        40_000.0 < little.ns && 0.99 * little.ns < much.ns,
+        "{} and {} ns",
+        little.ns,
+        much.ns
+    );
+}
+
 #[test]
 fn an_sm_with_more_blocks_that_work_decides() {
     // Of 264 blocks, two on each SM, those of every second SM have work for the multipliers.
@@ -310,6 +340,15 @@ fn blocks_that_wait_for_each_other_take_their_time() {
     };
     let first = "st.volatile.global.u32 [%d5], 1;";
     assert_eq!(time(&chain(""), (512, 32)).waits, 511);
+    // What a block does between its wait and its word is waited for by all behind it.
+    let work = "mov.u32 %r4, 40; mov.u32 %r7, 0;".to_owned()
+        + &repeated(
+            "mul.wide.u32 %d8, %r7, 4; add.u64 %d9, %y, %d8; ld.volatile.global.u32 %r7, [%d9];",
+        );
+    let works = chain("").replace("done: ", &format!("done: {work}"));
+    let one = time(&works, (1, 32)).ns - time(&chain(""), (1, 32)).ns;
+    let all = time(&works, (512, 32)).ns - time(&chain(""), (512, 32)).ns;
+    assert!(0.8 * 512.0 * one < all, "{one} and {all} ns");
     assert_eq!(time(&chain(first), (512, 32)).waits, 1);
     // A number of its own is no wait.
     let ticket = "atom.global.add.u32 %r2, [%x], 1; setp.eq.u32 %p2, %r2, 9; @%p2 bra end; st.global.u32 [%y], %r2; end:";

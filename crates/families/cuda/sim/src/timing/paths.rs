@@ -1,0 +1,164 @@
+//! How long the warps of each block take if nothing is busy: of all blocks, so coarsely.
+//!
+//! A load finds what its block has loaded lately in the L1, and all else in the memory of the
+//! device. A warp that comes to a barrier goes on when those that came before have.
+
+use super::classes;
+use super::clocks::Clock;
+use super::machine::Machine;
+use super::trace::{BARRIER_CYCLES, BARRIER_CYCLES_OF_WARP};
+use crate::decode::{Kernel, Op, space_at};
+use crate::machine::Access;
+use crate::ptx::Space;
+use std::collections::BTreeMap;
+
+/// Lines that a block is taken to find in the L1, each in the place of its number.
+const LINES: usize = 1024;
+/// Bytes of a line.
+const LINE: u64 = 128;
+
+/// When the warps of a block do what.
+#[derive(Default)]
+struct Block {
+    number: u32,
+    warps: Vec<Clock>,
+    /// When the last warp so far has come to a barrier.
+    met: f64,
+}
+
+/// The times of all blocks.
+pub(super) struct Paths<'k> {
+    kernel: &'k Kernel,
+    machine: &'k Machine,
+    uses: Vec<(Vec<u32>, Vec<u32>)>,
+    /// Of each step, the cycles of its issue and of its result.
+    costs: Vec<(f64, f64)>,
+    /// The block that runs.
+    block: Block,
+    /// Those that have begun beside it.
+    others: BTreeMap<u32, Block>,
+    /// The block that has loaded a line last, and the line.
+    loaded: Vec<(u32, u64)>,
+    /// Of each block, the cycles of its slowest warp so far.
+    cycles: Vec<f64>,
+}
+
+impl<'k> Paths<'k> {
+    pub(super) fn new(kernel: &'k Kernel, machine: &'k Machine) -> Self {
+        let cost = |op: &Op| {
+            let cost = classes::cost(op);
+            (cost.issue, cost.latency)
+        };
+        Self {
+            kernel,
+            machine,
+            uses: (0..kernel.steps.len())
+                .map(|at| classes::registers(kernel, at))
+                .collect(),
+            costs: kernel.steps.iter().map(|step| cost(&step.op)).collect(),
+            block: Block::default(),
+            others: BTreeMap::new(),
+            loaded: vec![(u32::MAX, 0); LINES],
+            cycles: Vec::new(),
+        }
+    }
+
+    /// Begins a block; those before have ended, unless blocks run `together`.
+    pub(super) fn block(&mut self, number: u32, warps: u32, together: bool) {
+        self.note();
+        let kernel = self.kernel;
+        let registers = (kernel.words + kernel.doubles + kernel.predicates) as usize;
+        let next = Block {
+            number,
+            warps: vec![Clock::new(registers); warps as usize],
+            met: 0.0,
+        };
+        let before = std::mem::replace(&mut self.block, next);
+        if together && !before.warps.is_empty() {
+            self.others.insert(before.number, before);
+        }
+    }
+
+    /// Goes on with a block that has begun.
+    pub(super) fn goes_on(&mut self, number: u32) {
+        if self.block.number == number {
+            return;
+        }
+        self.note();
+        if let Some(next) = self.others.remove(&number) {
+            let before = std::mem::replace(&mut self.block, next);
+            self.others.insert(before.number, before);
+        }
+    }
+
+    fn note(&mut self) {
+        let at = self.block.number as usize;
+        self.cycles.resize(self.cycles.len().max(at + 1), 0.0);
+        let ends = self.block.warps.iter().map(Clock::ended);
+        self.cycles[at] = ends.fold(self.cycles[at], f64::max);
+    }
+
+    /// Lets a warp take the step number `at`.
+    pub(super) fn step(&mut self, warp: u32, at: usize) {
+        let all = self.block.warps.len() as f64;
+        let Some(clock) = self.block.warps.get_mut(warp as usize) else {
+            return;
+        };
+        let (issue, latency) = self.costs[at];
+        clock.issue(&self.uses[at], issue, latency);
+        match &self.kernel.steps[at].op {
+            Op::Barrier { .. } => {
+                let come = clock.begun() + BARRIER_CYCLES + BARRIER_CYCLES_OF_WARP * all;
+                self.block.met = self.block.met.max(come);
+                clock.wait(self.block.met);
+            }
+            Op::Fence { device: true } => clock.wait(clock.begun() + self.machine.l2_latency),
+            Op::CopyCommit => clock.commit(),
+            Op::CopyWait { groups } => clock.wait_for_copies(*groups),
+            _ => {}
+        }
+    }
+
+    /// Lets the step that a warp has taken use memory.
+    pub(super) fn access(&mut self, warp: u32, at: usize, access: &Access<'_>) {
+        if access.write && !access.atomic {
+            return;
+        }
+        let Some(clock) = self.block.warps.get_mut(warp as usize) else {
+            return;
+        };
+        let first = access.addresses[access.lanes.trailing_zeros().min(31) as usize];
+        let machine = self.machine;
+        let latency = match (access.space, space_at(first)) {
+            (Space::Shared, _) | (Space::Generic, Space::Shared) => machine.shared_latency,
+            (Space::Local, _) | (Space::Generic, Space::Local) => machine.l1_latency,
+            (Space::Global | Space::Const | Space::Generic, _) => {
+                let line = (self.block.number, first / LINE);
+                let place = &mut self.loaded[line.1 as usize % LINES];
+                let is_near = std::mem::replace(place, line) == line;
+                match (access.atomic || access.no_l1, is_near) {
+                    (true, _) => machine.l2_latency,
+                    (false, true) => machine.l1_latency,
+                    (false, false) => machine.dram_latency,
+                }
+            }
+            _ => return,
+        };
+        match access.is_async {
+            true => clock.copy(latency),
+            false => clock.result(&self.uses[at].1, latency),
+        }
+    }
+
+    /// Returns when a warp of the block that runs has come to its last instruction.
+    pub(super) fn now(&self, warp: u32) -> f64 {
+        let clock = self.block.warps.get(warp as usize);
+        clock.map_or(0.0, Clock::issued)
+    }
+
+    /// Returns the cycles of the slowest warp of each block that has run.
+    pub(super) fn cycles(&mut self) -> &[f64] {
+        self.note();
+        &self.cycles
+    }
+}
