@@ -9,8 +9,10 @@ use std::io::{self, Read as _};
 use std::path::PathBuf;
 
 /// The variables that a process that evaluates gets: none with a secret.
-const OF_EVALUATORS: [&str; 5] = [
+const OF_EVALUATORS: [&str; 6] = [
     "PATH",
+    // References in Python may import what lies there.
+    "PYTHONPATH",
     "HOME",
     "XDG_CACHE_HOME",
     "TMPDIR",

@@ -48,7 +48,10 @@ pub fn read_kernel(path: &Path) -> Result<String, CliError> {
 }
 
 fn kernel_of(bytes: Vec<u8>, path: &Path) -> Result<String, CliError> {
-    String::from_utf8(bytes).map_err(|error| {
+    let text = String::from_utf8(bytes);
+    // Editors put a mark of the order of bytes in front.
+    let text = text.map(|it| it.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(it));
+    text.map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..offset]
             .iter()

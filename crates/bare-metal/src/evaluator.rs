@@ -11,7 +11,7 @@ use crate::runtime;
 use crate::timed_calls::Judged;
 use crate::trial::Trial;
 use autocomp_c::{C, check, doubts};
-use autocomp_catalog::{InputSet, Problem, Roofline, Target};
+use autocomp_catalog::{InputSet, Problem, ReferenceLanguage, Roofline, Target};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Language, Outcome, Seed, Unit,
 };
@@ -22,6 +22,7 @@ use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluations, Evaluator, EvaluatorSettings};
+use autocomp_native::Script;
 use autocomp_riscv::Limits;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use autocomp_toolchain::{Compiler, Toolchain};
@@ -65,6 +66,8 @@ pub struct KernelEvaluator<P> {
     pub(crate) problem: Problem,
     pub(crate) platform: P,
     builder: Builder,
+    /// What decides answers beside the problem, where Python gives them.
+    reference_key: String,
     header: Option<String>,
     macros: Vec<(String, String)>,
     pub(crate) evaluations: Evaluations,
@@ -116,9 +119,17 @@ impl<P: Platform> KernelEvaluator<P> {
             ],
         })?;
         let ideal = roofline.floor(&problem.work).value;
+        let reference_key = match problem.reference_language {
+            // The builder's key stands for it.
+            ReferenceLanguage::C => String::new(),
+            ReferenceLanguage::Python => {
+                Script::new(problem, builder.toolchain().path(), cache_folder)?.key()
+            }
+        };
         let hash = |code: &str| {
             let mut hasher = ContentHasher::new("autocomp evaluation");
             hasher.update(&problem.oracle_hash.0);
+            hasher.update(reference_key.as_bytes());
             hasher.update(&builder.runtime_key().0);
             hasher.update(code.as_bytes());
             hasher.update(platform.description().as_bytes());
@@ -150,6 +161,7 @@ impl<P: Platform> KernelEvaluator<P> {
             identity,
             platform,
             builder,
+            reference_key,
             settings,
             ideal,
             roofline,
@@ -281,6 +293,7 @@ impl<P: Platform> KernelEvaluator<P> {
             platform: &self.platform,
             header: self.header.as_deref(),
             macros: &self.macros,
+            reference_key: &self.reference_key,
             store: &self.answers,
             cache_folder: &self.cache_folder,
             threads: self.settings.threads,

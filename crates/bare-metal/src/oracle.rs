@@ -35,6 +35,8 @@ pub struct Oracle<'a, P> {
     pub platform: &'a P,
     pub header: Option<&'a str>,
     pub macros: &'a [(String, String)],
+    /// What decides answers beside the problem, where Python gives them.
+    pub reference_key: &'a str,
     pub store: &'a FileStore,
     /// Where what is compiled for the host lies.
     pub cache_folder: &'a Path,
@@ -139,6 +141,7 @@ impl<P: Platform> Oracle<'_, P> {
         let mut hasher = ContentHasher::new("autocomp answer");
         hasher.update(&self.problem.oracle_hash.0);
         hasher.update(&self.builder.runtime_key().0);
+        hasher.update(self.reference_key.as_bytes());
         hasher.update(self.platform.sources().all.as_bytes());
         hasher.update(set.name.as_bytes());
         hasher.update(&seed.0.to_le_bytes());

@@ -150,12 +150,15 @@ impl Tree {
         self.utf8(path, &file.data)
     }
 
-    /// Returns `bytes` of the file `path` as text.
+    /// Returns `bytes` of the file `path` as text, without a mark of the order of bytes, which
+    /// editors put in front.
     ///
     /// # Errors
     /// If they are not UTF-8.
     pub(crate) fn utf8<'a>(&self, path: &str, bytes: &'a [u8]) -> Result<&'a str, CatalogError> {
-        std::str::from_utf8(bytes).map_err(|error| {
+        let text = std::str::from_utf8(bytes);
+        let text = text.map(|it| it.strip_prefix('\u{feff}').unwrap_or(it));
+        text.map_err(|error| {
             CatalogError::Invalid(Box::new(Invalid {
                 path: self.display(path),
                 line: 0,

@@ -1,8 +1,9 @@
 """Calls the function `reference` of a problem for each case and sends what it returns.
 
 Reads `reference.py` in its folder, and from standard input a line that describes the problem
-and the inputs behind it. Answers, on what was standard output: for each case a byte 0 and the outputs, or a byte 1 and, up to the
-end, a JSON object that says what is wrong.
+and the inputs behind it. Answers, on what was standard output: for each case a byte 0 and the
+outputs, then a byte 2 and, up to the end, a JSON list of the files that decided them; or a byte 1
+and, up to the end, a JSON object that says what is wrong.
 """
 
 import json
@@ -15,6 +16,8 @@ answers = os.fdopen(os.dup(1), "wb")
 os.dup2(2, 1)
 
 FILE = "reference.py"
+# Bytes of code that Python keeps beside a module, which is listed itself.
+COMPILED = ".pyc"
 WHOLE = "bBhHiIlLqQ?"
 
 
@@ -50,6 +53,25 @@ def refusal(error):
     if isinstance(error, OSError):
         return Refusal("confined", said(error))
     return Refusal("exception", said(error))
+
+
+opened = set()
+
+
+def note(event, arguments):
+    """Notes a file that is opened."""
+    if event == "open" and isinstance(arguments[0], (str, bytes)):
+        opened.add(os.path.abspath(os.fsdecode(arguments[0])))
+
+
+def files():
+    """Returns the files that were read, modules and others, but those of this folder."""
+    modules = [getattr(it, "__file__", None) for it in list(sys.modules.values())]
+    modules = {os.path.abspath(it) for it in modules if isinstance(it, str)}
+    others = {it for it in opened if not it.endswith(COMPILED)}
+    own = os.path.dirname(os.path.abspath(__file__))
+    read = (it for it in modules | others if os.path.dirname(it) != own)
+    return sorted(it for it in read if os.path.isfile(it) and os.path.getsize(it))
 
 
 def loaded():
@@ -181,6 +203,7 @@ def returned(result, outputs):
 
 def main():
     problem = json.loads(sys.stdin.buffer.readline())
+    sys.addaudithook(note)
     function = loaded()
     named = constants(function, problem["arguments"])
     buffers = problem["buffers"]
@@ -195,6 +218,8 @@ def main():
         parts = [sent(value, buffer) for value, buffer in zip(results, outputs)]
         answers.write(b"\0" + b"".join(parts))
         answers.flush()
+    answers.write(b"\2" + json.dumps(files()).encode())
+    answers.flush()
 
 
 try:

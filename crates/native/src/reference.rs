@@ -230,22 +230,23 @@ fn answer_by_program(
             }
         }
     }
-    // A reference that keeps something from call to call is found by its first case.
-    if let Some(first) = cases.first() {
-        calls.fill(0, first);
-        let again = calls.call(0, &[first], REFERENCE_TIME);
+    // A reference that keeps something from call to call is found by asking everything again,
+    // in the opposite order: whatever it counts, it is at another place then.
+    for case in cases.iter().rev() {
+        calls.fill(0, case);
+        let again = calls.call(0, &[case], REFERENCE_TIME);
         again.map_err(|offence| match offence {
             Offence::Wrong(found) => EvalError::Input {
                 message: format!(
                     "reference.c of {} contradicts itself: called again on input set `{}`, {}",
-                    problem.name, first.name, found.message
+                    problem.name, case.name, found.message
                 ),
                 remedies: vec![
                     "correct reference.c of the problem: it must keep nothing from call to call"
                         .into(),
                 ],
             },
-            other => unanswered(problem, &first.name, &other),
+            other => unanswered(problem, &case.name, &other),
         })?;
     }
     Ok(())

@@ -1,15 +1,17 @@
 //! References in Python: called in a sandbox, once for each case, and their answers kept.
 
 mod exchange;
+mod files;
 
 use crate::interpreter::Interpreter;
 use autocomp_catalog::{Buffer, Problem, ReferenceLanguage};
-use autocomp_core::{ContentHash, ContentHasher, one_line};
+use autocomp_core::{ContentHash, ContentHasher, Seed, one_line};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
 use autocomp_sandbox::{Exit, Limits, ProcessRule, SandboxPolicy, SandboxReport};
 pub use exchange::parts;
 use exchange::{outputs, push_sent, received, sent_bytes, told};
+use files::Files;
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -32,9 +34,12 @@ const WALL_PER_PROCESSOR_TIME: u64 = 10;
 const ADDRESS_SPACE_BYTES: u64 = 16 << 30;
 /// Bytes of cases that one process gets together.
 const BATCH_BYTES: usize = 256 << 20;
-/// First byte of an answer, and of what is said instead.
+/// First byte of an answer, of what is said instead, and of the files that were read.
 const ANSWERED: u8 = 0;
 const REFUSED: u8 = 1;
+const READ: u8 = 2;
+/// Bytes that the list of these files may have.
+const MOST_LISTED_BYTES: usize = 4 << 20;
 
 /// A reference in Python.
 #[derive(Debug)]
@@ -43,6 +48,15 @@ pub struct Script {
     folder: tempfile::TempDir,
     answers: FileStore,
     call_seconds: u64,
+    /// What the files say that the reference reads beside its own.
+    files: ContentHash,
+}
+
+/// What calls of a reference gave.
+struct Answered {
+    answers: Vec<Vec<Option<Vec<u8>>>>,
+    /// The files that it read.
+    files: Vec<PathBuf>,
 }
 
 /// What the caller says instead of an answer.
@@ -56,11 +70,26 @@ impl Script {
     /// Prepares to run the reference of `problem` with the Python on the search path.
     ///
     /// # Errors
-    /// [`EvalError::Environment`] if there is no Python here.
+    /// [`EvalError::Environment`] if there is no Python here, [`EvalError::Input`] if the
+    /// reference gives no answer, where it has not given one before.
     pub fn new(
         problem: &Problem,
         path: Option<&OsStr>,
         cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        Self::within(problem, path, cache_folder, CALL_SECONDS)
+    }
+
+    /// Does the same with another processor time for each call, in seconds.
+    ///
+    /// # Errors
+    /// As for [`Script::new`].
+    #[doc(hidden)]
+    pub fn within(
+        problem: &Problem,
+        path: Option<&OsStr>,
+        cache_folder: &Path,
+        call_seconds: u64,
     ) -> Result<Self, EvalError> {
         let scratch = cache_folder.join("references");
         let made = fs::create_dir_all(&scratch).and_then(|()| tempfile::tempdir_in(&scratch));
@@ -70,28 +99,46 @@ impl Script {
             let path = folder.path().join(name);
             fs::write(&path, text).map_err(|error| unwritable(&path, &error))?;
         }
-        Ok(Self {
+        let mut script = Self {
             interpreter,
             folder,
             answers: FileStore::new(cache_folder, CachePart::Answers),
-            call_seconds: CALL_SECONDS,
-        })
+            call_seconds,
+            files: Files::default().hash(),
+        };
+        script.files = script.read_files(problem)?.hash();
+        Ok(script)
     }
 
-    /// Returns the same with another processor time for each call, in seconds.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_call_seconds(self, call_seconds: u64) -> Self {
-        Self {
-            call_seconds,
-            ..self
+    /// Returns the files that the reference reads, as they are now: those that are known of an
+    /// earlier process if none has changed since, else those of a call.
+    fn read_files(&self, problem: &Problem) -> Result<Files, EvalError> {
+        let mut hasher = ContentHasher::new("files of a reference in Python");
+        hasher.update(&problem.oracle_hash.0);
+        hasher.update(self.key().as_bytes());
+        hasher.update(self.interpreter.search_path().as_encoded_bytes());
+        let key = hasher.finish();
+        let known = self.answers.get(&key);
+        let known = known.and_then(|bytes| serde_json::from_slice::<Files>(&bytes).ok());
+        if let Some(known) = known.filter(Files::are_unchanged) {
+            return Ok(known);
         }
+        let Some(set) = problem.input_sets.first() else {
+            return Ok(Files::default());
+        };
+        let case = Case::draw(problem, set, Seed(0));
+        let files = Files::now(self.called(problem, &[&case])?.files);
+        if let Ok(bytes) = serde_json::to_vec(&files) {
+            self.answers.put(&key, &bytes);
+        }
+        Ok(files)
     }
 
     /// Returns everything that decides answers beside the reference.
     #[must_use]
     pub fn key(&self) -> String {
-        format!("Python {}\n{CALLER}", self.interpreter.version)
+        let version = &self.interpreter.version;
+        format!("Python {version}\n{CALLER}\n{}", self.files)
     }
 
     /// Fills in the right answers of `cases`. Those that were given before, of equal inputs,
@@ -112,15 +159,19 @@ impl Script {
         let bytes: usize = problem.buffers.iter().map(Buffer::bytes).sum();
         for batch in missing.chunks_mut((BATCH_BYTES / bytes.max(1)).max(1)) {
             let mut inputs: Vec<&Case> = batch.iter().map(|(case, _)| &***case).collect();
-            // A reference that keeps something from call to call, or draws numbers, is found by
-            // its first case.
-            inputs.extend(inputs.first().copied());
+            // A reference that keeps something from call to call, or draws numbers, is found
+            // by asking everything again, in the opposite order: whatever it counts, it is
+            // at another place then.
+            inputs.extend(inputs.clone().into_iter().rev());
             let mut answers = self.run(problem, &inputs)?;
-            if answers.pop() != answers.first().cloned() {
+            let again = answers.split_off(batch.len());
+            let pairs = answers.iter().zip(again.iter().rev()).zip(&inputs);
+            let other = pairs.into_iter().find(|((one, again), _)| one != again);
+            if let Some((_, case)) = other {
                 return Err(EvalError::Input {
                     message: format!(
                         "{FILE} of {} contradicts itself: called again on input set `{}`, it answers otherwise",
-                        problem.name, inputs[0].name
+                        problem.name, case.name
                     ),
                     remedies: vec![format!(
                         "correct {FILE}: it must keep nothing from call to call, and draw no numbers"
@@ -145,6 +196,10 @@ impl Script {
         problem: &Problem,
         cases: &[&Case],
     ) -> Result<Vec<Vec<Option<Vec<u8>>>>, EvalError> {
+        self.called(problem, cases).map(|it| it.answers)
+    }
+
+    fn called(&self, problem: &Problem, cases: &[&Case]) -> Result<Answered, EvalError> {
         let told = serde_json::to_vec(&told(problem, cases.len()));
         let mut stdin = told.map_err(|error| EvalError::Fault(error.to_string()))?;
         stdin.push(b'\n');
@@ -181,7 +236,11 @@ impl Script {
             rest = others;
             answers.push(received(problem, set, content)?);
         }
-        Ok(answers)
+        let files = match rest.split_first() {
+            Some((&READ, json)) => serde_json::from_slice(json).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        Ok(Answered { answers, files })
     }
 
     fn cpu_seconds(&self, cases: usize) -> u64 {
@@ -219,7 +278,7 @@ impl Script {
                 cpu_seconds,
                 address_space_bytes: ADDRESS_SPACE_BYTES,
                 file_bytes: 0,
-                output_bytes: (answers + 1) * cases + (64 << 10),
+                output_bytes: (answers + 1) * cases + MOST_LISTED_BYTES,
                 open_files: 256,
                 processes: ProcessRule::Single,
             },
@@ -257,9 +316,13 @@ impl Script {
             let is_killed = matches!(report.exit, Exit::Signal(libc::SIGKILL | libc::SIGXCPU));
             let (what, remedy) = if report.timed_out || is_killed {
                 let (all, each) = (self.cpu_seconds(cases), self.call_seconds);
+                let calls = match cases {
+                    1 => "call".to_owned(),
+                    cases => format!("of {cases} calls"),
+                };
                 (
                     format!(
-                        "does not end within {all} s of processor time, {each} for each of {cases} calls and the start"
+                        "does not end within {all} s of processor time, {each} for each {calls} and the start"
                     ),
                     "make it faster, or the problem smaller; a reference in C is often faster",
                 )

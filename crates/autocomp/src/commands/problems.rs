@@ -8,6 +8,7 @@ use autocomp_catalog::Problem;
 use autocomp_eval::text;
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// List the problems, or show one
 #[derive(Debug, Args)]
@@ -32,6 +33,8 @@ struct ProblemReport {
     language: String,
     description: String,
     signature: String,
+    /// What kernels get beside buffers.
+    arguments: BTreeMap<String, String>,
     macs: u64,
     bytes: u64,
     input_sets: Vec<String>,
@@ -105,8 +108,16 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     }
     let report = report(&workplace, problem)?;
     output.result(&report, || {
+        let values = report.arguments.iter();
+        let values: Vec<String> = values
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let arguments = match values.as_slice() {
+            [] => String::new(),
+            values => format!("arguments: {}\n", values.join(", ")),
+        };
         format!(
-            "{}: {}\ntarget: {}\nsignature: {}\nwork: {} MACs, {} bytes at least\ninput sets: {}\nkernels: {}\n",
+            "{}: {}\ntarget: {}\nsignature: {}\n{arguments}work: {} MACs, {} bytes at least\ninput sets: {}\nkernels: {}\n",
             report.name,
             report.description,
             report.target,
@@ -132,6 +143,11 @@ fn report(workplace: &Workplace, problem: Problem) -> Result<ProblemReport, CliE
         family: target.family,
         language: target.language,
         description: problem.description,
+        arguments: problem
+            .arguments
+            .iter()
+            .map(|(name, value)| (name.clone(), value.to_string()))
+            .collect(),
         signature: problem.signature,
         macs: problem.work.macs,
         bytes: problem.work.bytes,

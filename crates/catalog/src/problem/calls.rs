@@ -6,33 +6,61 @@ use super::{Argument, Problem};
 /// Name of the function that gives a kernel its arguments.
 const CALLER: &str = "call_with_arguments";
 
-/// Types of parameters in C that numbers are given for, and what they hold: `None` for
-/// floating point.
-const TYPES: [(&str, Option<(i64, i64)>); 15] = [
+/// Numbers that a type holds: `None` for floating point.
+type Limits = Option<(i64, i64)>;
+
+/// Types of parameters in C that numbers are given for, beside those of [`whole`].
+const TYPES: [(&str, Limits); 12] = [
     ("int8_t", Some((i8::MIN as i64, i8::MAX as i64))),
     ("int16_t", Some((i16::MIN as i64, i16::MAX as i64))),
     ("int32_t", Some((i32::MIN as i64, i32::MAX as i64))),
     ("int64_t", Some((i64::MIN, i64::MAX))),
-    ("int", Some((i32::MIN as i64, i32::MAX as i64))),
-    ("long", Some((i64::MIN, i64::MAX))),
     ("uint8_t", Some((0, u8::MAX as i64))),
     ("uint16_t", Some((0, u16::MAX as i64))),
     ("uint32_t", Some((0, u32::MAX as i64))),
     ("uint64_t", Some((0, i64::MAX))),
     ("size_t", Some((0, i64::MAX))),
-    ("unsigned", Some((0, u32::MAX as i64))),
     ("bool", Some((0, 1))),
     ("float", None),
     ("double", None),
 ];
 
+/// Returns what C's own types of whole numbers hold, whose words may stand in any order. A `char`
+/// has a sign on some processors only.
+fn whole(kind: &str) -> Option<(i64, i64)> {
+    const WORDS: [&str; 6] = ["signed", "unsigned", "char", "short", "int", "long"];
+    let words: Vec<&str> = kind.split_whitespace().collect();
+    let counts = WORDS.map(|word| words.iter().filter(|it| **it == word).count());
+    if words.is_empty() || words.len() != counts.iter().sum::<usize>() {
+        return None;
+    }
+    let [signed, unsigned, char, short, int, long] = counts;
+    let (least, most) = match (char, short, int, long) {
+        (1, 0, 0, 0) if signed == 0 => (0, i64::from(i8::MAX)),
+        (1, 0, 0, 0) => (i64::from(i8::MIN), i64::from(i8::MAX)),
+        (0, 1, 0..=1, 0) => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        (0, 0, 0..=1, 0) => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        (0, 0, 0..=1, 1..=2) => (i64::MIN, i64::MAX),
+        _ => return None,
+    };
+    match (signed, unsigned) {
+        (0..=1, 0) => Some((least, most)),
+        (0, 1) => Some((0, most.saturating_mul(2).saturating_add(1))),
+        _ => None,
+    }
+}
+
+fn limits(kind: &str) -> Option<Limits> {
+    let known = TYPES.iter().find(|it| it.0 == kind);
+    known.map(|it| it.1).or_else(|| Some(Some(whole(kind)?)))
+}
+
 /// Returns the value as an initializer of a `kind` in C; nothing if it does not fit exactly.
 fn literal(value: &Argument, kind: &str) -> Option<String> {
-    let (_, limits) = TYPES.iter().find(|it| it.0 == kind)?;
-    match (value, limits) {
+    match (value, limits(kind)?) {
         (Argument::Bool(value), Some((0, 1))) => Some(i32::from(*value).to_string()),
         (Argument::Integer(value), Some((least, most))) if kind != "bool" => {
-            let is_held = (least..=most).contains(&value);
+            let is_held = (least..=most).contains(value);
             // The least number has no literal.
             let below = i128::from(*value) + 1;
             is_held.then(|| match *value {
@@ -51,7 +79,7 @@ fn literal(value: &Argument, kind: &str) -> Option<String> {
 
 /// Returns the initializer of a parameter that gets a value: with braces for several.
 fn initializer(parameter: &Parameter<'_>, value: &Argument) -> Option<String> {
-    let kind = parameter.element;
+    let kind = parameter.element.as_str();
     match (value, parameter.dimensions()) {
         (Argument::Several(items), 1) => {
             let extent = parameter.extents.first().filter(|it| !it.is_empty());
@@ -83,7 +111,7 @@ pub(super) fn wrong_parameter(
     Some((
         format!("the parameter `{text}` of the signature cannot be given {value}"),
         format!(
-            "in C, give a number that the type of the parameter holds, true or false for `bool`, or as many numbers as an array has; types are {}",
+            "in C, give a number that the type of the parameter holds, true or false for `bool`, or as many numbers as an array has; types are {}, and those of C, such as `int` and `unsigned long long`",
             kinds.join(", ")
         ),
     ))

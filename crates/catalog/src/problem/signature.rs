@@ -11,7 +11,8 @@ const QUALIFIERS: [&str; 5] = ["const", "volatile", "restrict", "__restrict", "s
 
 /// One parameter, as far as it is plain: `const int8_t A[16][64]`.
 pub(super) struct Parameter<'s> {
-    pub(super) element: &'s str,
+    /// Its type, in one word or several: `float`, `unsigned int`.
+    pub(super) element: String,
     pub(super) name: &'s str,
     /// Stars in front of the name.
     stars: usize,
@@ -28,21 +29,21 @@ impl<'s> Parameter<'s> {
             Some(at) => (&text[..at], &text[at..]),
             None => (text, ""),
         };
-        let mut words = declared
+        let words = declared
             .split(|c: char| c.is_whitespace() || c == '*')
             .filter(|word| !word.is_empty() && !QUALIFIERS.contains(word));
-        let (element, name) = (words.next()?, words.next()?);
+        let mut words: Vec<&str> = words.collect();
+        let name = words.pop().filter(|_| !words.is_empty())?;
+        let element = words.join(" ");
         let extents = dimensions.split_terminator(']');
         let extents: Option<Vec<&str>> = extents
             .map(|it| Some(it.trim_start().strip_prefix('[')?.trim()))
             .collect();
-        let extents = extents?;
-        // Words in front are another type, such as `unsigned char`.
-        words.next().is_none().then_some(Self {
+        Some(Self {
             element,
             name,
             stars: declared.matches('*').count(),
-            extents,
+            extents: extents?,
         })
     }
 
@@ -136,8 +137,11 @@ fn mismatch(parameter: &Parameter<'_>, buffer: &Buffer) -> Option<String> {
     let is_short = |dtype: DataType| dtype.limits().is_none() && dtype != DataType::Float32;
     let type_name = dtype.c_name();
     let known = DataType::ALL.map(DataType::c_name);
-    if !is_short(*dtype) && known.contains(&parameter.element) && parameter.element != type_name {
-        let found = parameter.element;
+    if !is_short(*dtype)
+        && known.contains(&parameter.element.as_str())
+        && parameter.element != type_name
+    {
+        let found = &parameter.element;
         return Some(format!(
             "has elements of type `{found}`, those of buffer `{name}` are `{type_name}`"
         ));

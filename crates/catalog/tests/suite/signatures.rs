@@ -54,6 +54,10 @@ fn what_means_something_else_is_told() {
             "1 of the signature has the extents [64, 16], buffer `A` has [16, 64]",
         ),
         ("int8_t A[16][64], float x[8]", "has the extents [8]"),
+        (
+            "signed char B[16][64], float x[4]",
+            "1 of the signature is `B`",
+        ),
         ("int8_t A[512], float x[4]", "has the extents [512]"),
     ] {
         let found = said(parameters).unwrap_or_default();

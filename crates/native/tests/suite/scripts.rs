@@ -62,9 +62,9 @@ fn answer(reference: &str) -> Result<Vec<f64>, String> {
     let cache = tempfile::tempdir().expect("a folder");
     let problem = problem(reference);
     let mut case = case(&problem);
-    script(&problem, cache.path())
-        .with_call_seconds(1)
-        .answer(&problem, &mut [&mut case])
+    let path = std::env::var_os("PATH");
+    Script::within(&problem, path.as_deref(), cache.path(), 1)
+        .and_then(|script| script.answer(&problem, &mut [&mut case]))
         .map_err(|error| match error {
             EvalError::Input { message, remedies }
             | EvalError::Environment { message, remedies } => {
@@ -209,7 +209,7 @@ fn what_is_no_answer_is_told_with_the_line_and_a_remedy() {
         ),
         (
             "def reference(x, mask):\n  while True: pass",
-            "does not end within 3 s of processor time, 1 for each of 2 calls",
+            "does not end within 2 s of processor time, 1 for each call and the start",
         ),
         (
             "n = 0\ndef reference(x, mask):\n  global n\n  n += 1\n  return x, [n]",
@@ -239,7 +239,8 @@ fn answers_are_kept_by_the_inputs_and_the_reference() {
     let computed = script(&honest, cache.path()).answer(&honest, &mut [&mut first]);
     computed.expect("an answer");
     // Whoever asks again, with another name for the set, does not run it.
-    let idle = script(&honest, cache.path()).with_call_seconds(0);
+    let path = std::env::var_os("PATH");
+    let idle = Script::within(&honest, path.as_deref(), cache.path(), 0).expect("Python");
     let mut again = Case {
         name: "another".into(),
         ..case(&honest)
@@ -270,29 +271,106 @@ fn what_a_reference_says_is_told_in_one_short_line() {
     }
 }
 
-/// Packages lie where the user's Python looks for them, which its environment decides.
-#[test]
-fn packages_are_those_that_python_finds_outside() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("own_package.py"), "HALF = 0.5\n").expect("a file");
-    let starter = folder.path().join("python3");
+/// Returns a Python that looks for packages in `folder`.
+fn starter(folder: &Path) {
+    let starter = folder.join("python3");
     let text = format!(
         "#!/bin/sh\nPYTHONPATH='{}' PATH='{}' exec python3 \"$@\"\n",
-        folder.path().display(),
+        folder.display(),
         std::env::var("PATH").expect("a search path"),
     );
     std::fs::write(&starter, text).expect("a file");
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&starter, mode).expect("a program");
-    let cache = tempfile::tempdir().expect("a folder");
-    let problem = problem(&format!(
-        "import own_package\n{}",
-        HONEST.replace("scale *", "own_package.HALF *")
-    ));
-    let mut case = case(&problem);
-    Script::new(&problem, Some(folder.path().as_os_str()), cache.path())
-        .expect("the starter")
-        .answer(&problem, &mut [&mut case])
-        .expect("an answer");
-    assert_eq!(numbers(&problem, &case.after), right());
+}
+
+/// Packages lie where the user's Python looks for them, which its environment decides.
+/// Answers are kept as long as none that decided them has changed, nor a file that it read,
+/// whether it was read at the start or by a call.
+#[test]
+fn packages_are_those_that_python_finds_outside() {
+    let bodies = [
+        ("import own_package", "own_package.HALF"),
+        ("", "__import__('own_package').HALF"),
+        ("import own_package", "own_package.table()"),
+    ];
+    for (import, half) in bodies {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).expect("a file");
+        };
+        let package = "import pathlib
+HALF = 0.5
+def table(): return float(pathlib.Path(__file__).with_name('table.txt').read_text())
+";
+        file("own_package.py", package);
+        file("table.txt", "0.5");
+        starter(folder.path());
+        let cache = tempfile::tempdir().expect("a folder");
+        let text = format!(
+            "{import}\n{}",
+            HONEST.replace("scale *", &format!("{half} *"))
+        );
+        let problem = problem(&text);
+        let answered = |seconds| {
+            let mut case = case(&problem);
+            let path = Some(folder.path().as_os_str());
+            let script = Script::within(&problem, path, cache.path(), seconds);
+            let script = script.expect("the starter");
+            let answered = script.answer(&problem, &mut [&mut case]);
+            (
+                answered.is_ok(),
+                numbers(&problem, &case.after),
+                script.key(),
+            )
+        };
+        let (is_answered, first, key) = answered(30);
+        assert!(is_answered);
+        assert_eq!(first, right(), "{half}");
+        assert_eq!(
+            answered(0),
+            (true, right(), key.clone()),
+            "{half}: it is kept"
+        );
+        file("own_package.py", &package.replace("0.5", "1.5"));
+        file("table.txt", "1.5");
+        let (is_answered, other, changed) = answered(30);
+        assert!(is_answered);
+        let times_three = |at| match at {
+            0..6 => 3.0 * first[at],
+            _ => first[at],
+        };
+        let wanted: Vec<f64> = (0..first.len()).map(times_three).collect();
+        assert_eq!(other, wanted, "{half}: it is computed anew");
+        assert_ne!(changed, key, "{half}: verdicts on kernels are others");
+    }
+}
+
+/// What counts calls is found wherever it begins to answer otherwise, and in whichever rhythm.
+#[test]
+fn what_counts_its_calls_contradicts_itself() {
+    for is_other in ["n % 2", "n % 3 == 2", "n > 1", "n > 4", "n == 3"] {
+        let text = format!(
+            "n = -1\n{}",
+            HONEST.replace(
+                "    y =",
+                &format!("    global n; n += 1; scale += {is_other}\n    y =")
+            )
+        );
+        let problem = problem(&text);
+        let cache = tempfile::tempdir().expect("a folder");
+        for cases in [2, 3] {
+            let mut cases: Vec<Case> = (0..cases)
+                .map(|seed| Case::draw(&problem, &problem.input_sets[0], Seed(seed)))
+                .collect();
+            // What begins behind the last call is not there yet.
+            if is_other == "n > 4" && cases.len() == 2 {
+                continue;
+            }
+            let answered = script(&problem, cache.path())
+                .answer(&problem, &mut cases.iter_mut().collect::<Vec<_>>());
+            let said = format!("{:?}", answered.expect_err(is_other));
+            assert!(said.contains("contradicts itself"), "{is_other}: {said}");
+        }
+    }
 }

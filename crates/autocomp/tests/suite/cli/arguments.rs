@@ -97,6 +97,9 @@ fn kernels_and_references_in_c_get_arguments_in_every_family() {
                 (&format!("constants.{ending}"), &of(right)),
             ],
         );
+        let shown = place.call(&["problems", "sums"]).stdout;
+        let wanted = "\narguments: alpha = -0.25, shift = 3, taps = (2, -7, 5), upwards = true\n";
+        assert!(shown.contains(wanted), "{shown}");
         for kernel in ["baseline", "constants"] {
             let ended = place.call(&["eval", "sums", "--kernel", kernel]);
             assert_eq!(
@@ -261,4 +264,56 @@ fn kernels_in_python_get_tuples_of_buffers() {
     .unwrap();
     let ended = place.call(&["eval", "sum"]);
     assert_eq!(ended.code, Some(0), "{}", ended.transcript());
+}
+
+/// What a reference in Python imports from the user's own folders is found, and decides answers
+/// and verdicts in every family: after a change nothing is served that was known before.
+#[test]
+fn modules_of_a_reference_decide_verdicts_in_every_family() {
+    let place = Place::new();
+    let (before, after) = BUFFERS.split_once("[arguments]").unwrap();
+    let after = &after[after.find("[[buffer]]").unwrap()..];
+    let signature = "void solution(const float x[64], float y[64])";
+    let in_c = format!("{signature} {{ for (int i = 0; i < 64; i++) y[i] = 2.0f * x[i]; }}\n");
+    let in_cuda = format!(
+        "__global__ void step(const float *x, float *y) {{ y[threadIdx.x] = 2.0f * x[threadIdx.x]; }}\n{signature} {{ step<<<1, 64>>>(x, y); }}\n"
+    );
+    let outcome = |factor: f32| {
+        place.file("own_module.py", format!("FACTOR = {factor:?}\n"));
+        let output = place
+            .command()
+            .env("PYTHONPATH", place.path())
+            .args(["eval", "twice", "--json"])
+            .output()
+            .unwrap();
+        let report = String::from_utf8(output.stdout).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        report["outcome"].as_str().unwrap_or_default().to_owned()
+    };
+    for target in ["gemmini-int8-16", "rvv-saturn", host(), "cuda-sm80"] {
+        let (kernel, text) = match target {
+            "cuda-sm80" => ("baseline.cu", &in_cuda),
+            _ => ("baseline.c", &in_c),
+        };
+        let description = format!(
+            "target = \"{target}\"\ndescription = \"d\"\nsignature = \"{signature}\"\nwork = {{ macs = 64, bytes = 512 }}\n{before}{after}"
+        );
+        write(
+            &place.path().join("twice"),
+            &[
+                ("problem.toml", &description),
+                (
+                    "reference.py",
+                    "import own_module\ndef reference(x): return [own_module.FACTOR * it for it in x]\n",
+                ),
+                (kernel, text),
+            ],
+        );
+        assert_eq!(
+            [2.0, 3.0, 2.0].map(outcome),
+            ["ok", "wrong", "ok"],
+            "{target}"
+        );
+        fs::remove_dir_all(place.path().join("twice")).unwrap();
+    }
 }

@@ -89,6 +89,10 @@ fn triangles_tables_and_views_give_what_they_say() {
         [1, 2, 3, 4, -128, 127, 7, 8, 9, 10, 11, 12]
     );
     assert!(problem.kernels.is_empty(), "a table is no kernel");
+    // Spreadsheets put a mark of the order of bytes in front.
+    let marked = format!("\u{feff}{table}");
+    let marked = with("{ kind = \"table\", file = \"dft.csv\" }", &marked).expect("sound");
+    assert_eq!(drawn(&marked), drawn(&problem));
     let other = with(
         "{ kind = \"table\", file = \"dft.csv\" }",
         &table.replace("11", "13"),

@@ -96,3 +96,25 @@ fn an_axis_that_is_none_is_refused() {
     let said = said(&bench);
     assert!(said.contains("with the indices of the axis `i`"), "{said}");
 }
+
+/// What counts calls is found wherever it begins to answer otherwise, and in whichever rhythm.
+#[test]
+fn a_reference_that_counts_its_calls_contradicts_itself() {
+    let problem = format!(
+        "{PROBLEM}[[input_set]]\nname = \"other\"\nfill.x = {{ kind = \"real\", low = -2.0, high = 2.0 }}\n"
+    );
+    for is_other in ["n % 2 == 1", "n > 2"] {
+        let reference = format!(
+            "static int n;
+             void solution(float x[300], float y[300]) {{
+               for (int i = 0; i < 300; i++) {{ y[i] = x[i] + ({is_other}); }}
+               n++;
+             }}"
+        );
+        let Some(bench) = support::bench_of(&problem, &reference) else {
+            return;
+        };
+        let said = said(&bench);
+        assert!(said.contains("contradicts itself: called again"), "{said}");
+    }
+}
