@@ -13,7 +13,7 @@ use crate::output::Output;
 use crate::queueing::QueueOptions;
 use crate::run_errors::{run_error, store_error};
 use crate::settings::Settings;
-use crate::workplace::WorkplaceOptions;
+use crate::workplace::{Workplace, WorkplaceOptions};
 use autocomp_core::{CostObject, StopReason, UsdMicros};
 use autocomp_runner::{RunError, RunState, RunView};
 use autocomp_store::{StoreError, read_file, replace_file};
@@ -21,8 +21,12 @@ use clap::Args;
 use course::Course;
 use file::{StudyFile, StudyRun};
 use report::{Measured, RunRow, report, report_text};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// File of a study with the hashes of its problems.
+const PROBLEMS: &str = "problems.json";
 
 /// Compare settings: each arm with several seeds, all within the same budget
 ///
@@ -65,7 +69,8 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .iter()
         .map(|run| row(&folder, run))
         .collect::<Result<Vec<_>, _>>()?;
-    let report = report(&study, &folder, rows);
+    let changed = changed_problems(&runs, &folder, arguments)?;
+    let report = report(&study, &folder, rows, changed);
     let text = report_text(&report);
     if !arguments.report {
         write(&folder, "report.md", &text)?;
@@ -164,6 +169,44 @@ fn write_settings(folder: &Path, runs: &[StudyRun]) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Returns the problems that are others now than when the study first ran them, and notes those
+/// that it had not run.
+fn changed_problems(
+    runs: &[StudyRun],
+    folder: &Path,
+    arguments: &Arguments,
+) -> Result<Vec<String>, CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let before = match folder.exists() {
+        true => read_file(folder, PROBLEMS, LONGEST_TEXT).map_err(|error| store_error(&error))?,
+        false => None,
+    };
+    let noted: BTreeMap<String, String> = before
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
+    let (mut all, mut changed) = (noted.clone(), Vec::new());
+    let names: BTreeSet<&String> = runs.iter().map(|run| &run.problem).collect();
+    for name in names {
+        // One that is gone is told by its runs.
+        let Ok(problem) = workplace.problem(name) else {
+            continue;
+        };
+        let hash = problem.content_hash.to_string();
+        match noted.get(name) {
+            Some(noted) if *noted != hash => changed.push(name.clone()),
+            Some(_) => {}
+            None => {
+                all.insert(name.clone(), hash);
+            }
+        }
+    }
+    if !arguments.report && all != noted {
+        let text = serde_json::to_string_pretty(&all).map_err(CliError::internal)?;
+        write(folder, PROBLEMS, &text)?;
+    }
+    Ok(changed)
 }
 
 /// Writes a file into the folder of the study, which may come from somebody else: not through a

@@ -11,7 +11,8 @@ use autocomp_eval::text;
 use autocomp_reports::change::{CONTEXT, figure_changes, times};
 use autocomp_reports::{Kernel, RunData};
 use clap::ValueEnum;
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 
@@ -35,9 +36,24 @@ pub enum Sort {
 
 #[derive(Serialize)]
 struct KernelsReport<'a> {
-    kernels: Vec<&'a Kernel>,
+    kernels: Vec<ListedKernel<'a>>,
     /// How many there are without the filters and the limit.
     total: usize,
+}
+
+/// A kernel with the name of the one that it was made from: a list that is sorted or cut has no
+/// places.
+struct ListedKernel<'a> {
+    kernel: &'a Kernel,
+    parent: Option<&'a str>,
+}
+
+impl Serialize for ListedKernel<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serde_json::to_value(self.kernel).map_err(S::Error::custom)?;
+        fields["parent"] = json!(self.parent);
+        fields.serialize(serializer)
+    }
 }
 
 /// Prints the table of all kernels that the filters let through.
@@ -77,12 +93,20 @@ pub fn show_all(run: &RunData, arguments: &Arguments, output: Output) -> Result<
     if let Some(limit) = arguments.limit {
         kernels.truncate(limit);
     }
+    let listed = kernels.into_iter().map(|kernel| ListedKernel {
+        kernel,
+        parent: run.parent(kernel).map(|it| it.name.as_str()),
+    });
     let report = KernelsReport {
-        kernels,
+        kernels: listed.collect(),
         total: run.kernels.len(),
     };
     output.result(&report, || {
-        let rows: Vec<Vec<Cell>> = report.kernels.iter().map(|it| row(run, it)).collect();
+        let rows: Vec<Vec<Cell>> = report
+            .kernels
+            .iter()
+            .map(|it| row(run, it.kernel))
+            .collect();
         let table = Table {
             head: &[
                 "kernel",

@@ -22,6 +22,8 @@ pub struct StudyReport {
     total: usize,
     arms: Vec<ArmReport>,
     runs: Vec<RunRow>,
+    /// Problems that are others now than when the study first ran them.
+    changed: Vec<String>,
 }
 
 /// One run of a study.
@@ -118,7 +120,12 @@ const COLUMNS: [&str; 9] = [
 ];
 
 /// Sums up the runs of a study.
-pub fn report(study: &StudyFile, folder: &Path, runs: Vec<RunRow>) -> StudyReport {
+pub fn report(
+    study: &StudyFile,
+    folder: &Path,
+    runs: Vec<RunRow>,
+    changed: Vec<String>,
+) -> StudyReport {
     let mut arms = Vec::new();
     for problem in &study.problems {
         for max_evaluations in study.max_evaluations.all() {
@@ -143,6 +150,7 @@ pub fn report(study: &StudyFile, folder: &Path, runs: Vec<RunRow>) -> StudyRepor
         total: runs.len(),
         arms,
         runs,
+        changed,
     }
 }
 
@@ -203,6 +211,11 @@ pub fn report_text(report: &StudyReport) -> String {
         report.max_evaluations,
         text::dollars((report.cost_usd * 1e6) as u64),
     )];
+    for problem in &report.changed {
+        lines.push(format!(
+            "The files of {problem} have changed since the study first ran it: figures are of the problem as it was. Name another folder with `--out` for the problem as it is.\n"
+        ));
+    }
     let has_budgets = report
         .arms
         .iter()

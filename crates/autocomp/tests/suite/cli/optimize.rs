@@ -379,6 +379,12 @@ fn a_finished_run_is_extended_and_another_starts_from_it() {
 
     // By the name of its task, as kernels of an open iteration are called.
     let (_, all) = place.json(&["show", "run", "--all"]);
+    // However the list is sorted and cut, parents are named as for a kernel on its own.
+    for kernel in all["kernels"].as_array().unwrap() {
+        let name = kernel["name"].as_str().unwrap();
+        let (_, one) = place.json(&["show", "run", name]);
+        assert_eq!(kernel["parent"], one["parent"], "{kernel}");
+    }
     let mut kernels = all["kernels"].as_array().unwrap().iter();
     let best = kernels.find(|it| it["cost"]["value"] == extended["best_cycles"]);
     let best = best.unwrap();

@@ -80,9 +80,20 @@ fn costs_of_another_problem_are_not_compared() {
         (code, &report["arms"][0]["unit"]),
         (Some(0), &"cycles".into())
     );
+    assert_eq!(report["changed"], serde_json::json!([]));
     let reference = place.path().join("gemm-64/reference.c");
     let changed = fs::read_to_string(&reference).unwrap() + "// changed\n";
     fs::write(reference, changed).unwrap();
+    // Also where nothing is run again, the table says that it is of the problem as it was.
+    for report in [true, false] {
+        let words: &[&str] = match report {
+            true => &["study", "two.toml", "--report"],
+            false => &["study", "two.toml"],
+        };
+        let ended = place.call(words);
+        let told = ended.stdout.contains("The files of gemm-64 have changed");
+        assert!(told, "{}", ended.stdout);
+    }
     place.file("two.toml", format!("{head}\n[[arm]]\nname = \"two\"\n"));
     let (code, report) = place.json(&["study", "two.toml"]);
     assert_eq!(code, Some(0), "{report}");
