@@ -166,7 +166,7 @@ fn failed(error: std::io::Error) -> Refused {
 async fn make(program: &Path, wanted: Wanted) -> Result<Profile, Refused> {
     let place: Place = toml::from_str(&wanted.settings).unwrap_or_default();
     let folder = tempfile::TempDir::new().map_err(failed)?;
-    let (kernel, trace) = (folder.path().join("kernel.c"), folder.path().join("trace"));
+    let (kernel, trace) = (folder.path().join("kernel"), folder.path().join("trace"));
     std::fs::write(&kernel, &wanted.source).map_err(failed)?;
     let problem = place.problem.unwrap_or(wanted.problem);
     let has_trace = wanted.has_timeline;

@@ -9,6 +9,8 @@ mod boundaries;
 mod building;
 mod compiler;
 #[cfg(feature = "queue")]
+#[cfg(feature = "serve")]
+mod dashboard;
 mod devices;
 mod documents;
 #[cfg(feature = "host")]
