@@ -32,6 +32,8 @@ struct WrittenItem {
     dtypes: Vec<DataType>,
     #[serde(default)]
     needs: BTreeMap<String, u64>,
+    #[serde(default)]
+    mentions: Vec<String>,
 }
 
 /// A menu, and which of its items are for problems with certain types only.
@@ -78,18 +80,31 @@ pub(crate) fn load(tree: &Tree) -> Result<Menu, CatalogError> {
                 "give items of scope `schedule` and `combination` the percent of plans of each iteration, 0 to 100, and steps and translations none",
             ));
         }
-        if id == MenuItem::OTHER && !(item.dtypes.is_empty() && item.needs.is_empty()) {
+        let is_for_any = item.needs.is_empty() && item.mentions.is_empty();
+        if id == MenuItem::OTHER && !(item.dtypes.is_empty() && is_for_any) {
             return Err(source.error(
                 span,
                 "the escape item must fit all problems",
-                "leave out `dtypes` and `needs`",
+                "leave out `dtypes`, `needs` and `mentions`",
             ));
         }
-        if !item.needs.is_empty() && item.scope != Scope::Step {
+        if !is_for_any && item.scope != Scope::Step {
             return Err(source.error(
                 span,
-                format!("`{id}` has `needs` and is no step"),
-                "leave out `needs`: plans are set aside for other items whatever the kernel",
+                format!("`{id}` has `needs` or `mentions` and is no step"),
+                "leave both out: plans are set aside for other items whatever the kernel",
+            ));
+        }
+        let is_word = |it: &String| {
+            let word = it.trim_matches('*');
+            let is_inside = |c: char| c.is_alphanumeric() || c == '_';
+            !word.is_empty() && word.chars().all(is_inside) && it.len() <= word.len() + 2
+        };
+        if let Some(wrong) = item.mentions.iter().find(|it| !is_word(it)) {
+            return Err(source.error(
+                span,
+                format!("`{wrong}` in `mentions` of `{id}` is no word"),
+                "write words as they stand in kernels, with `*` at an end for any letters there: `for`, `atomic*`",
             ));
         }
         if !item.dtypes.is_empty() {
@@ -102,6 +117,7 @@ pub(crate) fn load(tree: &Tree) -> Result<Menu, CatalogError> {
             scope: item.scope,
             percent: item.percent,
             needs: item.needs,
+            mentions: item.mentions,
         });
     }
     if !menu.items.iter().any(|item| item.id == MenuItem::OTHER) {

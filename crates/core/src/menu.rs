@@ -44,6 +44,10 @@ pub struct MenuItem {
     /// Least values that counters and figures of a kernel need for the item, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub needs: BTreeMap<String, u64>,
+    /// Words of which the text of a kernel must have one for the item, `*` at an end for any
+    /// letters there; none for any text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<String>,
 }
 
 fn is_step(scope: &Scope) -> bool {
@@ -72,6 +76,14 @@ impl MenuItem {
             .map(|it| it.into_iter().all(|is_met| is_met))
     }
 
+    /// Returns whether a kernel's text has a word that the item is about.
+    #[must_use]
+    pub fn is_mentioned_in(&self, text: &str) -> bool {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_one = |word: &str| self.mentions.iter().any(|it| is_like(word, it));
+        self.mentions.is_empty() || words.filter(|it| !it.is_empty()).any(is_one)
+    }
+
     /// Returns the percent of the plans of `iteration`, from 1, that are asked
     /// for this item alone.
     #[must_use]
@@ -79,5 +91,17 @@ impl MenuItem {
         let idx = (iteration.max(1) - 1) as usize;
         let percent = self.percent.get(idx).or(self.percent.last());
         percent.copied().map_or(0, u32::from)
+    }
+}
+
+/// Returns whether a word is that of [`MenuItem::mentions`].
+fn is_like(word: &str, mention: &str) -> bool {
+    let middle = mention.strip_prefix('*').unwrap_or(mention);
+    let middle = middle.strip_suffix('*').unwrap_or(middle);
+    match (mention.starts_with('*'), mention.ends_with('*')) {
+        (false, false) => word == middle,
+        (false, true) => word.starts_with(middle),
+        (true, false) => word.ends_with(middle),
+        (true, true) => word.contains(middle),
     }
 }

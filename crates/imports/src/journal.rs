@@ -236,6 +236,7 @@ impl<'a> Course<'a> {
             evaluation: Arc::new(evaluation),
             same_as: None,
             code: None,
+            lacks: Vec::new(),
         }))?;
         Ok(course)
     }
@@ -401,6 +402,7 @@ impl<'a> Course<'a> {
                     evaluation: Arc::new(evaluation),
                     same_as: None,
                     code: None,
+                    lacks: Vec::new(),
                 }))?;
                 continue;
             }

@@ -82,7 +82,8 @@ impl Knowledge {
                 "for which types of elements {count} {what} are meant"
             ));
         }
-        let needing = target.menu.iter().filter(|it| !it.needs.is_empty());
+        let needing = target.menu.iter();
+        let needing = needing.filter(|it| !(it.needs.is_empty() && it.mentions.is_empty()));
         let needing = needing.count();
         if 0 < needing {
             unmapped.push(format!(

@@ -198,12 +198,13 @@ pub fn write_target(
     write_all(&files.folder, &files.files)
 }
 
-/// Returns an item of the menu as written, with the types of elements and the needs that `like`
+/// Returns an item of the menu as written, with the types of elements, needs and words that `like`
 /// has it for.
 fn item_table(item: &MenuItem, like: &Target) -> Result<toml::Table, toml::ser::Error> {
     let same = like.menu.iter().find(|it| it.id == item.id);
     let mut table = toml::Table::try_from(MenuItem {
         needs: same.map_or_else(BTreeMap::new, |it| it.needs.clone()),
+        mentions: same.map_or_else(Vec::new, |it| it.mentions.clone()),
         ..item.clone()
     })?;
     if let Some(dtypes) = like.dtypes.get(&item.id) {

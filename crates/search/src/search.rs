@@ -81,6 +81,8 @@ pub struct Search {
     candidates: Vec<Candidate>,
     known_sources: ByHash<CandidateId>,
     evaluations: ByHash<Arc<Evaluation>>,
+    /// Menu items that a kernel's text says nothing of, where there are any.
+    lacking: ByHash<Vec<String>>,
     /// Parents of the places of the next iteration.
     beam: Vec<CandidateId>,
     /// The iteration from which on there is nothing to translate: a kernel of the beam before it
@@ -153,6 +155,7 @@ impl Search {
             candidates: Vec::new(),
             known_sources: ByHash::default(),
             evaluations: ByHash::default(),
+            lacking: ByHash::default(),
             beam: Vec::new(),
             translated_from: None,
             unplaced: BTreeSet::new(),

@@ -199,6 +199,7 @@ impl Asked {
         let (steps, set_aside): (Vec<MenuItem>, Vec<MenuItem>) = target
             .menu_for(problem)
             .into_iter()
+            .filter(|item| item.is_mentioned_in(&self.kernel))
             .partition(|item| item.scope == Scope::Step);
         let menu: Vec<MenuItem> = match self.phase {
             Phase::Schedule => set_aside

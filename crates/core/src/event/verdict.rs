@@ -23,6 +23,9 @@ pub struct Evaluated {
     /// Hash of its machine code, if that was asked for and is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ContentHash>,
+    /// Menu items that the kernel's text says nothing of, which no plan for it is offered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lacks: Vec<String>,
 }
 
 /// What is shared has the serialised form of what it holds.

@@ -6,5 +6,6 @@ mod costs;
 mod hashes;
 mod histories;
 mod lessons;
+mod menus;
 mod quantities;
 mod settings;

@@ -182,6 +182,7 @@ fn outcome(
                 evaluation: evaluation(cost, is_right, shape).into(),
                 same_as: None,
                 code: None,
+                lacks: Vec::new(),
             })
         }
         other => panic!("{other:?} was not asked for"),

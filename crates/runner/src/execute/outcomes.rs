@@ -75,6 +75,7 @@ impl Dispatcher<'_> {
                     evaluation,
                     same_as: Some(known),
                     code,
+                    lacks: Vec::new(),
                 }));
             }
             Ok(Verdict::Evaluated(evaluation))
@@ -86,6 +87,7 @@ impl Dispatcher<'_> {
                     evaluation,
                     same_as: None,
                     code,
+                    lacks: self.lacks(source)?,
                 }));
             }
             Ok(Verdict::Evaluated(evaluation)) => format!(
@@ -121,7 +123,20 @@ impl Dispatcher<'_> {
             evaluation: Arc::new(unjudged(self.evaluator.key(&kernel), message)),
             same_as: None,
             code: None,
+            lacks: Vec::new(),
         }))
+    }
+
+    /// Returns the menu items that a kernel's text says nothing of.
+    fn lacks(&self, source: ContentHash) -> Result<Vec<String>, RunError> {
+        let menu = self.session.search.started().menu.iter();
+        let about: Vec<_> = menu.filter(|it| !it.mentions.is_empty()).collect();
+        if about.is_empty() {
+            return Ok(Vec::new());
+        }
+        let text = self.session.blobs().get_text(source)?;
+        let lacking = about.into_iter().filter(|it| !it.is_mentioned_in(&text));
+        Ok(lacking.map(|it| it.id.clone()).collect())
     }
 
     fn take_confirmation(

@@ -165,6 +165,40 @@ fn an_iteration_that_begins_at_the_same_kernel_asks_for_what_was_not_asked_for()
     );
 }
 
+#[test]
+fn what_a_kernel_says_nothing_of_is_noted_with_its_evaluation() {
+    let root = scripted::scratch();
+    let about = |(id, word): (&str, &str)| MenuItem {
+        id: id.to_owned(),
+        mentions: vec![word.to_owned()],
+        ..MenuItem::default()
+    };
+    let mut menu = scripted::menu();
+    menu.extend([("any", "*"), ("none", "nowhere")].map(about));
+    let evaluator = Arc::new(Toy::default());
+    let new = NewRun {
+        menu,
+        ..new_run(settings(), 4)
+    };
+    let mut session = RunSession::create(&root.path().join("run"), new, &*evaluator).unwrap();
+    let mut evaluations = 0;
+    let mut watch = |notice: &Notice<'_>| {
+        if let Some(Event::Evaluated(it)) = notice.event.map(|it| &it.event) {
+            assert!(it.same_as.is_some() || it.lacks == ["none"], "{it:?}");
+            evaluations += 1;
+        }
+    };
+    let end = scripted::runtime().block_on(session.execute(
+        Arc::new(Scripted::default()),
+        Arc::clone(&evaluator) as _,
+        &options(2),
+        &mut watch,
+        &CancellationToken::new(),
+    ));
+    end.unwrap();
+    assert!(2 < evaluations, "{evaluations}");
+}
+
 /// A model that thinks about the first plan until it is told to go on.
 struct Slow {
     scripted: Scripted,

@@ -174,9 +174,13 @@ impl Search {
             evaluation,
             same_as,
             code,
+            lacks,
         } = evaluated;
         if (evaluation.outcome == Outcome::Ok) != evaluation.measurement.is_some() {
             return Err("a measurement goes with the outcome `ok` and no other");
+        }
+        if !lacks.is_empty() {
+            self.lacking.insert(*source, lacks.clone());
         }
         if key.iteration == 0 {
             return self.apply_first(evaluated);

@@ -41,10 +41,14 @@ impl Search {
     }
 
     /// Returns what a single change of `parent` may be in an iteration: translations and
-    /// `other` while the kernel is translated, else steps and what was written for it.
+    /// `other` while the kernel is translated, else steps that its text says something of, and
+    /// what was written for it.
     pub(super) fn items_in(&self, iteration: u32, parent: CandidateId) -> Vec<&MenuItem> {
         let ideas = self.ideas.get(&parent).into_iter().flatten();
+        let source = self.candidates[parent.0 as usize].source;
+        let lacking = self.lacking.get(&source).map_or(&[][..], Vec::as_slice);
         let mut menu = self.steps_in(iteration);
+        menu.retain(|it| it.id == MenuItem::OTHER || !lacking.contains(&it.id));
         menu.extend(ideas);
         menu
     }

@@ -36,6 +36,7 @@ impl Search {
                     evaluation: Arc::clone(&self.evaluations[&self.equals.resolve(source)]),
                     same_as: self.equal_to(source),
                     code: self.equals.code_of(source),
+                    lacks: self.lacking.get(&source).cloned().unwrap_or_default(),
                 })),
                 None => iteration
                     .is_complete()

@@ -1,7 +1,7 @@
 //! What is left of a menu.
 
-use crate::world::evaluate;
-use autocomp_core::{ContentHash, MenuItem, Seed};
+use crate::world::{World, evaluate, run_in, settings};
+use autocomp_core::{ContentHash, Event, MenuItem, Proposal, SearchSettings, Seed};
 use autocomp_search::menu_after_dropout;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 
@@ -76,4 +76,40 @@ fn what_the_kernel_is_known_to_have_or_to_lack_is_not_drawn() {
         with_unknown += u32::from(has(6));
     }
     assert!((60..140).contains(&with_unknown), "{with_unknown}");
+}
+
+/// The world sees to it that no plan for a kernel is offered an item that it says nothing of.
+#[test]
+fn what_the_text_of_a_kernel_says_nothing_of_is_not_drawn() {
+    for bandit in [false, true] {
+        let world = World {
+            lacks: |(x, _)| {
+                let lacks: &[&str] = match x.rem_euclid(3) {
+                    0 => &["a"],
+                    1 => &["a", "b", "c"],
+                    _ => &[],
+                };
+                lacks.iter().map(|it| (*it).to_owned()).collect()
+            },
+            ..World::default()
+        };
+        let settings = SearchSettings {
+            bandit,
+            ..settings()
+        };
+        let (_, events) = run_in(world, settings, 1, Seed(2));
+        let mut chosen: Vec<String> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Planned(planned) => match &planned.result {
+                    Proposal::Made(plan) => Some(plan.menu_item.clone()),
+                    _ => None,
+                },
+                _ => None,
+            })
+            .collect();
+        chosen.sort();
+        chosen.dedup();
+        assert_eq!(chosen, ["a", "b", "c", MenuItem::OTHER]);
+    }
 }

@@ -36,6 +36,8 @@ pub struct World {
     pub reused: Vec<PlanRecord>,
     /// How much of a kernel is translated, in percent, if that is measured.
     pub translated: Option<fn(Point) -> f64>,
+    /// Menu items that a kernel says nothing of.
+    pub lacks: fn(Point) -> Vec<String>,
 }
 
 impl Default for World {
@@ -49,6 +51,7 @@ impl Default for World {
             is_faulty: false,
             reused: Vec::new(),
             translated: None,
+            lacks: |_| Vec::new(),
         }
     }
 }
@@ -94,8 +97,16 @@ impl World {
                 exchanges: Vec::new(),
             }),
             Task::Plan {
-                key, seed, menu, ..
+                key,
+                seed,
+                menu,
+                kind,
+                kernel,
+                ..
             } => {
+                let lacking = (self.lacks)(self.points[kernel]);
+                let is_lacking = menu.iter().any(|it| lacking.contains(&it.id));
+                assert!(*kind != PlanKind::Step || !is_lacking, "{menu:?}");
                 let mut seed = *seed;
                 let result = if seed.below(10) == 0 {
                     Proposal::Failed {
@@ -180,6 +191,7 @@ impl World {
                     evaluation: evaluation.within(*bound).into(),
                     same_as: None,
                     code: None,
+                    lacks: (self.lacks)(self.points[source]),
                 })
             }
             Task::Repair { key, draft, .. } => {

@@ -345,6 +345,7 @@ pub fn event() -> impl Strategy<Value = Event> {
                     evaluation: evaluation.into(),
                     same_as: same.map(|(known, _)| known),
                     code: same.map(|(_, code)| code),
+                    lacks: Vec::new(),
                 })
             }),
         (

@@ -40,6 +40,7 @@ fn evaluated(plan: u32, source: &str, cost: Option<u64>) -> Event {
         }),
         same_as: None,
         code: None,
+        lacks: Vec::new(),
     })
 }
 
