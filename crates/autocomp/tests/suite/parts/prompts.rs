@@ -304,6 +304,7 @@ const SHOWN: &[(&str, &str, &str)] = &[
     ("host", "host/softmax-f32-500x333", "host-x86-64-avx512"),
     ("nki-1", "trainium/rope", "trainium-trn1"),
     ("nki-2", "trainium/layernorm-v2", "trainium-trn2"),
+    ("rvv", "rvv/softmax-f32-20x333", "rvv-k230"),
 ];
 
 /// What is the same in all phases stands in one snapshot, each request in one of its own, so
