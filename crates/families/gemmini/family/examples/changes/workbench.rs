@@ -3,7 +3,7 @@
 use crate::compiler::{cache_folder, toolchain};
 use autocomp_catalog::{Catalog, Problem, Suite};
 use autocomp_core::{Evaluation, Outcome, Seed};
-use autocomp_eval::{Evaluator, EvaluatorSettings};
+use autocomp_eval::EvaluatorSettings;
 use autocomp_gemmini_family::{GemminiEvaluator, machine_config};
 use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, MachineCosts, Vocabulary};
 use std::collections::BTreeMap;
