@@ -23,6 +23,7 @@ mod propose;
 mod read;
 mod refusal;
 mod region;
+mod remedy;
 mod schedule;
 mod shape;
 mod tables;

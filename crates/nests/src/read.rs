@@ -21,6 +21,7 @@ mod structures;
 use super::code::{Action, Element, Expression, Named, Parameter, Program, Statement};
 use super::{normal, pieces, shape};
 use crate::refusal::Refusal;
+use crate::remedy::remedy;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use places::Place;
@@ -172,7 +173,11 @@ impl<'s> Reader<'s> {
     }
 
     fn not_understood<T>(&self, node: Node<'_>) -> Result<T, Refusal> {
-        self.refused(node, "is not understood")
+        let refused = self.refused(node, "is not understood");
+        refused.map_err(|refusal| match remedy(node, self.text(node)) {
+            Some(remedy) => refusal.with_remedy(remedy),
+            None => refusal,
+        })
     }
 
     fn refused<T>(&self, node: Node<'_>, why: &str) -> Result<T, Refusal> {

@@ -20,6 +20,12 @@ impl Refusal {
             why,
         }
     }
+
+    /// Adds what to write instead.
+    pub(crate) fn with_remedy(mut self, remedy: &str) -> Self {
+        self.why = format!("{}; {remedy}", self.why);
+        self
+    }
 }
 
 impl From<&str> for Refusal {

@@ -87,4 +87,33 @@ fn what_is_not_read_is_named_with_its_line() {
         assert_eq!(named[0].line, line, "{named:?}");
         assert!(named[0].reason.starts_with(why), "{named:?}");
     }
+    // With what to write instead.
+    for (statements, remedy) in [
+        ("if (X[i] > 9) break; S[0] += X[i];", "choose values"),
+        (
+            "if (X[i] > 9) { S[0] += 1; continue; } S[0] += X[i];",
+            "opposite condition",
+        ),
+        (
+            "if (X[i] > 0) X[n++] = X[i];",
+            "index by the variables of loops",
+        ),
+        (
+            "float y = X[i]; while (y > 1) y *= 0.5f; X[i] = y;",
+            "a number of turns that is known",
+        ),
+        (
+            "const float table[2] = { X[0], X[1] }; X[i] = table[i % 2];",
+            "tables are not followed",
+        ),
+    ] {
+        let source = format!(
+            "void solution(float X[8], float S[1]) {{\n  int n = 0;\n  for (int i = 0; i < 8; i++) {{\n    {statements}\n  }}\n}}\n"
+        );
+        let named = autocomp_core::Rewriter::not_understood(&rewriter, &source);
+        let found = named
+            .first()
+            .map(|it| (it.line, it.reason.contains(remedy)));
+        assert_eq!(found, Some((4, true)), "{statements}: {named:?}");
+    }
 }
