@@ -1,7 +1,7 @@
 //! How long the warps of each block take if nothing is busy: of all blocks, so coarsely.
 //!
-//! A load finds what its block has loaded lately in the L1, and all else in the memory of the
-//! device. A warp that comes to a barrier goes on when those that came before have.
+//! A load finds what its block has used lately in the L1, what others have in the L2, and all
+//! else in the memory of the device. A warp that comes to a barrier goes on when those that came before have.
 
 use super::classes;
 use super::clocks::Clock;
@@ -13,7 +13,9 @@ use crate::ptx::Space;
 use std::collections::BTreeMap;
 
 /// Lines that a block is taken to find in the L1, each in the place of its number.
-const LINES: usize = 1024;
+const LINES: usize = 1 << 10;
+/// The same of all blocks and the L2.
+const L2_LINES: usize = 1 << 16;
 /// Bytes of a line.
 const LINE: u64 = 128;
 
@@ -37,8 +39,9 @@ pub(super) struct Paths<'k> {
     block: Block,
     /// Those that have begun beside it.
     others: BTreeMap<u32, Block>,
-    /// The block that has loaded a line last, and the line.
-    loaded: Vec<(u32, u64)>,
+    /// The block that has used a line last, and the line.
+    used: Vec<(u32, u64)>,
+    used_by_any: Vec<u64>,
     /// Of each block, the cycles of its slowest warp so far.
     cycles: Vec<f64>,
 }
@@ -58,7 +61,8 @@ impl<'k> Paths<'k> {
             costs: kernel.steps.iter().map(|step| cost(&step.op)).collect(),
             block: Block::default(),
             others: BTreeMap::new(),
-            loaded: vec![(u32::MAX, 0); LINES],
+            used: vec![(u32::MAX, 0); LINES],
+            used_by_any: vec![u64::MAX; L2_LINES],
             cycles: Vec::new(),
         }
     }
@@ -121,28 +125,31 @@ impl<'k> Paths<'k> {
 
     /// Lets the step that a warp has taken use memory.
     pub(super) fn access(&mut self, warp: u32, at: usize, access: &Access<'_>) {
-        if access.write && !access.atomic {
-            return;
-        }
-        let Some(clock) = self.block.warps.get_mut(warp as usize) else {
-            return;
-        };
         let first = access.addresses[access.lanes.trailing_zeros().min(31) as usize];
         let machine = self.machine;
         let latency = match (access.space, space_at(first)) {
             (Space::Shared, _) | (Space::Generic, Space::Shared) => machine.shared_latency,
             (Space::Local, _) | (Space::Generic, Space::Local) => machine.l1_latency,
             (Space::Global | Space::Const | Space::Generic, _) => {
-                let line = (self.block.number, first / LINE);
-                let place = &mut self.loaded[line.1 as usize % LINES];
-                let is_near = std::mem::replace(place, line) == line;
-                match (access.atomic || access.no_l1, is_near) {
-                    (true, _) => machine.l2_latency,
-                    (false, true) => machine.l1_latency,
-                    (false, false) => machine.dram_latency,
+                let line = first / LINE;
+                let own = (self.block.number, line);
+                let place = &mut self.used[line as usize % LINES];
+                let is_in_l1 = std::mem::replace(place, own) == own;
+                let place = &mut self.used_by_any[line as usize % L2_LINES];
+                let is_in_l2 = std::mem::replace(place, line) == line;
+                match (access.atomic || access.no_l1, is_in_l1, is_in_l2) {
+                    (false, true, _) => machine.l1_latency,
+                    (true, true, _) | (_, _, true) => machine.l2_latency,
+                    (_, false, false) => machine.dram_latency,
                 }
             }
             _ => return,
+        };
+        if access.write && !access.atomic {
+            return;
+        }
+        let Some(clock) = self.block.warps.get_mut(warp as usize) else {
+            return;
         };
         match access.is_async {
             true => clock.copy(latency),
