@@ -1,5 +1,6 @@
 //! Who watches what a kernel does.
 
+use crate::decode::space_at;
 use crate::ptx::Space;
 
 /// An access of a warp to memory.
@@ -21,6 +22,21 @@ pub struct Access<'a> {
     pub no_l1: bool,
     /// Whether it is a copy to shared memory that nobody waits for.
     pub is_async: bool,
+}
+
+impl Access<'_> {
+    /// Returns the address of the first thread that takes part.
+    pub(crate) fn first(&self) -> u64 {
+        self.addresses[self.lanes.trailing_zeros().min(31) as usize]
+    }
+
+    /// Returns which memory it is, of a generic address, too.
+    pub(crate) fn memory(&self) -> Space {
+        match self.space {
+            Space::Generic => space_at(self.first()),
+            space => space,
+        }
+    }
 }
 
 /// Watches what a kernel does.

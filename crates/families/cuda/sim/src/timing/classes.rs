@@ -214,9 +214,7 @@ pub(super) fn unary(op: Un, num: Num) -> Cost {
 pub(crate) fn counters(kernel: &Kernel) -> Vec<bool> {
     let ones = kernel.word_constants.iter().filter(|it| it.1 == 1);
     let mut ones: Vec<u32> = ones.map(|it| it.0).collect();
-    let uses: Vec<_> = (0..kernel.steps.len())
-        .map(|at| registers(kernel, at))
-        .collect();
+    let uses = uses(kernel);
     // Registers that hold nothing but one.
     for step in &kernel.steps {
         if let Op::MovWord { d, a } = &step.op
@@ -289,6 +287,12 @@ pub(crate) fn number(kernel: &Kernel, register: Reg) -> u32 {
         Reg::Double(it) => kernel.words + it,
         Reg::Predicate(it) => kernel.words + kernel.doubles + it,
     }
+}
+
+/// Returns of each step the registers that it reads and writes, as numbers.
+pub(crate) fn uses(kernel: &Kernel) -> Vec<(Vec<u32>, Vec<u32>)> {
+    let steps = 0..kernel.steps.len();
+    steps.map(|at| registers(kernel, at)).collect()
 }
 
 /// Registers that a step reads and writes, as numbers.

@@ -4,10 +4,9 @@
 //! else in the memory of the device. A warp that comes to a barrier goes on when those that came before have.
 
 use super::classes;
-use super::clocks::Clock;
+use super::clocks::{Clock, barrier_cycles};
 use super::machine::Machine;
-use super::trace::{BARRIER_CYCLES, BARRIER_CYCLES_OF_WARP};
-use crate::decode::{Kernel, Op, space_at};
+use crate::decode::{Kernel, Op};
 use crate::machine::Access;
 use crate::ptx::Space;
 use std::collections::BTreeMap;
@@ -55,9 +54,7 @@ impl<'k> Paths<'k> {
         Self {
             kernel,
             machine,
-            uses: (0..kernel.steps.len())
-                .map(|at| classes::registers(kernel, at))
-                .collect(),
+            uses: classes::uses(kernel),
             costs: kernel.steps.iter().map(|step| cost(&step.op)).collect(),
             block: Block::default(),
             others: BTreeMap::new(),
@@ -104,7 +101,7 @@ impl<'k> Paths<'k> {
 
     /// Lets a warp take the step number `at`.
     pub(super) fn step(&mut self, warp: u32, at: usize) {
-        let all = self.block.warps.len() as f64;
+        let all = self.block.warps.len();
         let Some(clock) = self.block.warps.get_mut(warp as usize) else {
             return;
         };
@@ -112,26 +109,22 @@ impl<'k> Paths<'k> {
         clock.issue(&self.uses[at], issue, latency);
         match &self.kernel.steps[at].op {
             Op::Barrier { .. } => {
-                let come = clock.begun() + BARRIER_CYCLES + BARRIER_CYCLES_OF_WARP * all;
+                let come = clock.begun() + barrier_cycles(all);
                 self.block.met = self.block.met.max(come);
                 clock.wait(self.block.met);
             }
-            Op::Fence { device: true } => clock.wait(clock.begun() + self.machine.l2_latency),
-            Op::CopyCommit => clock.commit(),
-            Op::CopyWait { groups } => clock.wait_for_copies(*groups),
-            _ => {}
+            op => clock.order(op, self.machine),
         }
     }
 
     /// Lets the step that a warp has taken use memory.
     pub(super) fn access(&mut self, warp: u32, at: usize, access: &Access<'_>) {
-        let first = access.addresses[access.lanes.trailing_zeros().min(31) as usize];
         let machine = self.machine;
-        let latency = match (access.space, space_at(first)) {
-            (Space::Shared, _) | (Space::Generic, Space::Shared) => machine.shared_latency,
-            (Space::Local, _) | (Space::Generic, Space::Local) => machine.l1_latency,
-            (Space::Global | Space::Const | Space::Generic, _) => {
-                let line = first / LINE;
+        let latency = match access.memory() {
+            Space::Shared => machine.shared_latency,
+            Space::Local => machine.l1_latency,
+            Space::Global | Space::Const => {
+                let line = access.first() / LINE;
                 let own = (self.block.number, line);
                 let place = &mut self.used[line as usize % LINES];
                 let is_in_l1 = std::mem::replace(place, own) == own;

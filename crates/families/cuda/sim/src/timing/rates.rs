@@ -1,9 +1,9 @@
 //! What things cost by this model, to be told to who writes kernels.
 
 use super::classes::{self, Cost};
+use super::clocks::{BARRIER_CYCLES, BARRIER_CYCLES_OF_WARP};
 use super::estimate::BLOCK_NS;
 use super::machine::Machine;
-use super::trace::{BARRIER_CYCLES, BARRIER_CYCLES_OF_WARP};
 use super::traffic::{ATOMIC_NS, FLOAT_ATOMIC_NS, TAGS, WHOLE_ATOMIC_NS};
 use crate::decode::{Bin, Num, Un};
 

@@ -2,22 +2,17 @@
 
 use super::banks::SharedLoads;
 use super::classes::{self, Cost};
-use super::clocks::Clock;
+use super::clocks::{Clock, barrier_cycles};
 use super::counts::{Counts, LineCounts};
 use super::machine::Machine;
 use super::pairs::{self, Half};
 use super::pressure::Pressure;
 use super::removals::Removal;
 use super::traffic::Traffic;
-use crate::decode::{Kernel, Op, space_at};
+use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
 use std::collections::BTreeMap;
-
-/// Cycles of a barrier of a block without warps, and those that each warp adds: 15.25 for one
-/// and 77.25 for 32 (H100, `barrier` of micro.tsv).
-pub(super) const BARRIER_CYCLES: f64 = 13.25;
-pub(super) const BARRIER_CYCLES_OF_WARP: f64 = 2.0;
 
 /// Watches blocks of one launch.
 pub(crate) struct Tracer<'k> {
@@ -102,9 +97,7 @@ impl<'k> Tracer<'k> {
                 .collect(),
             spills: pressure.spills(limit),
             counters: classes::counters(kernel),
-            uses: (0..kernel.steps.len())
-                .map(|at| classes::registers(kernel, at))
-                .collect(),
+            uses: classes::uses(kernel),
             halves,
             counts: Counts::default(),
             at: 0,
@@ -255,12 +248,12 @@ impl Observer for Tracer<'_> {
             counts.shared_ideal += 1.0;
         }
         let uses = &self.uses[self.at];
-        let all = self.block.warps.len() as f64;
+        let all = self.block.warps.len();
         let warp = &mut self.block.warps[warp as usize];
         let phase = warp.barriers.checked_sub(1);
         let phase = phase.and_then(|it| self.block.phases.get(it));
         let latency = match op {
-            Op::Barrier { .. } => BARRIER_CYCLES + BARRIER_CYCLES_OF_WARP * all,
+            Op::Barrier { .. } => barrier_cycles(all),
             _ => cost.latency,
         };
         let mut waited = 0.0;
@@ -272,11 +265,7 @@ impl Observer for Tracer<'_> {
             waited = clock.issue(uses, cost.issue, latency);
             match op {
                 Op::Barrier { .. } => begun[number] = clock.begun() + latency,
-                // It waits until what was written before is at the L2.
-                Op::Fence { device: true } => clock.wait(clock.begun() + self.machine.l2_latency),
-                Op::CopyCommit => clock.commit(),
-                Op::CopyWait { groups } => clock.wait_for_copies(*groups),
-                _ => {}
+                op => clock.order(op, self.machine),
             }
         }
         if let Op::Barrier { .. } = op {
@@ -309,14 +298,7 @@ impl Observer for Tracer<'_> {
                 }
             }
         };
-        let space = match access.space {
-            Space::Generic => {
-                let lane = access.lanes.trailing_zeros().min(31) as usize;
-                space_at(access.addresses[lane])
-            }
-            space => space,
-        };
-        let latency = match space {
+        let latency = match access.memory() {
             Space::Shared => [self.machine.shared_latency + self.shared(warp, &access); 2],
             Space::Global | Space::Const => self.device(warp, &access, false),
             Space::Local => self.device(warp, &access, true),
