@@ -181,10 +181,7 @@ impl<'s> Reader<'s> {
     }
 
     fn refused<T>(&self, node: Node<'_>, why: &str) -> Result<T, Refusal> {
-        let line = 1 + node.start_position().row;
-        let first = self.text(node).lines().next().unwrap_or("");
-        let shown: String = first.chars().take(60).collect();
-        Err(Refusal::at(line, format!("{why}: {shown}")))
+        Err(Refusal::of(self.source, node, why))
     }
 
     /// Reads what stands outside of functions and returns the kernel's function.

@@ -2,6 +2,7 @@
 
 use autocomp_core::RewriteError;
 use std::fmt;
+use tree_sitter::Node;
 
 /// Why a kernel is not read, in words that follow the line where there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +20,14 @@ impl Refusal {
             line: Some(line),
             why,
         }
+    }
+
+    /// Says what is wrong with a node of a source, of which the first words are shown.
+    #[must_use]
+    pub fn of(source: &str, node: Node<'_>, why: &str) -> Self {
+        let first = source[node.byte_range()].lines().next().unwrap_or("");
+        let shown: String = first.chars().take(60).collect();
+        Self::at(1 + node.start_position().row, format!("{why}: {shown}"))
     }
 
     /// Adds what to write instead.

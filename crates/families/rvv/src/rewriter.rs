@@ -3,17 +3,24 @@
 use crate::elements::{has_intrinsics, plain};
 use autocomp_core::{KindOfChange, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter};
 use autocomp_nests::{NestRewriter, Refusal};
-use autocomp_rewriting::Origin;
+use autocomp_rewriting::{Memory, Origin};
+
+/// Kernels with intrinsics of which is remembered what they are.
+const REMEMBERED: usize = 64;
 
 /// Proposes schedules for loop nests, and for kernels with intrinsics that are such.
 #[derive(Debug)]
 pub(crate) struct LoopRewriter {
     nests: NestRewriter,
+    remembered: Memory<Result<String, Refusal>>,
 }
 
 impl LoopRewriter {
     pub(crate) fn new(nests: NestRewriter) -> Self {
-        Self { nests }
+        Self {
+            nests,
+            remembered: Memory::new(REMEMBERED),
+        }
     }
 
     /// Returns the plain kernel that one with intrinsics is, or why it is not read as one;
@@ -22,16 +29,17 @@ impl LoopRewriter {
         if !has_intrinsics(source) || Origin::is_claimed(source) {
             return None;
         }
-        let made = plain(source);
-        Some(
-            made.and_then(|made| match self.nests.not_understood(&made).pop() {
+        let read = || {
+            let made = plain(source)?;
+            match self.nests.not_understood(&made).pop() {
                 None => Ok(made),
                 Some(found) => Err(Refusal {
                     line: Some(found.line),
                     why: format!("element by element {}", found.reason),
                 }),
-            }),
-        )
+            }
+        };
+        Some(self.remembered.of(source, read))
     }
 }
 

@@ -90,7 +90,7 @@ impl<'s> Reader<'s> {
     ) -> Result<String, Refusal> {
         let mut arguments = self.arguments(node, list, name)?;
         let mask = match name.policy {
-            "m" => Some(arguments.remove(0)),
+            "m" => Some(self.first(node, &mut arguments)?),
             _ => None,
         };
         let Some(value) = arguments.last() else {

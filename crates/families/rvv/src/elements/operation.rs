@@ -172,7 +172,7 @@ impl Operation<'_, '_> {
         match self.rounding {
             "__RISCV_VXRM_RDN" => Some(format!("{value} >> {shift}")),
             "__RISCV_VXRM_RNU" => {
-                let places: u32 = shift.parse().ok().filter(|it| *it < bits)?;
+                let places: u32 = shift.parse().ok().filter(|it| (1..bits).contains(it))?;
                 Some(match bits {
                     ..=16 => format!("({value} + {}) >> {places}", 1_u32 << (places - 1)),
                     // The sum might not fit.

@@ -185,6 +185,25 @@ fn what_is_not_read_is_named_with_its_line_and_what_to_write() {
             format!("{asked} {load} __riscv_vse8(&Y[i], x, vl); i += vl;"),
             "full name",
         ),
+        // Calls with less than they need.
+        (
+            over,
+            format!("{asked} vint8m1_t x = __riscv_vadd_vv_i8m1_m(vl); i += vl;"),
+            "is not understood",
+        ),
+        (
+            over,
+            format!("{asked} __riscv_vse8_v_i8m1_m(vl); i += vl;"),
+            "is not understood",
+        ),
+        // A shift by no places in other digits than one.
+        (
+            over,
+            format!(
+                "{asked} {load} x = __riscv_vssra_vx_i8m1(x, 00, __RISCV_VXRM_RNU, vl); i += vl;"
+            ),
+            "an intrinsic that",
+        ),
     ];
     for (head, body, why) in cases {
         let source = kernel(head, &body);
@@ -195,4 +214,25 @@ fn what_is_not_read_is_named_with_its_line_and_what_to_write() {
         );
         assert!(refusal.why.contains(why), "{source}{refusal}");
     }
+}
+
+/// Texts come from anybody: each argument of each call is left out in turn.
+#[test]
+fn calls_with_an_argument_less_are_read_or_refused() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let mut count = 0;
+    for (name, _) in PROBLEMS {
+        let problem = catalog.problem(&format!("rvv/{name}")).expect("a problem");
+        for text in problem.kernels.values() {
+            let begins = text.match_indices(['(', ',']).map(|it| it.0 + 1);
+            for begin in begins.filter(|_| text.contains("__riscv_v")) {
+                let rest = &text[begin..];
+                let end = rest.find([',', ')', ';']).unwrap_or(rest.len());
+                let behind = rest[end..].strip_prefix(',').unwrap_or(&rest[end..]);
+                let _ = plain(&format!("{}{behind}", &text[..begin]));
+                count += 1;
+            }
+        }
+    }
+    assert!(500 < count, "{count}");
 }

@@ -1,0 +1,213 @@
+//! Calls of intrinsics and of the kernel's own functions.
+
+use super::Reader;
+use super::name::Name;
+use super::operation::Operation;
+use autocomp_c_loops::syntax::children;
+use autocomp_nests::Refusal;
+use tree_sitter::Node;
+
+impl<'s> Reader<'s> {
+    /// Returns the arguments of an intrinsic without the length, which must be that of a strip.
+    pub(super) fn arguments(
+        &mut self,
+        node: Node<'s>,
+        list: Node<'s>,
+        name: &Name<'s>,
+    ) -> Result<Vec<Node<'s>>, Refusal> {
+        let mut arguments = children(list);
+        if !name.has_length() {
+            return Ok(arguments);
+        }
+        let Some(length) = arguments.pop() else {
+            return self.refused(node, "is not understood");
+        };
+        let text = self.text(length);
+        let is_length = text == "1"
+            || self.function.lengths.contains(text)
+            || self.function.most.contains(text)
+            || self.function.is_length(length, self.source).is_some();
+        match is_length {
+            true => Ok(arguments),
+            false => self.refused(
+                length,
+                "is a number of elements that does not follow from what is left: take what `vsetvl` gives in a loop over what is left",
+            ),
+        }
+    }
+
+    /// Takes the first of the arguments of a call.
+    pub(super) fn first(
+        &self,
+        call: Node<'s>,
+        arguments: &mut Vec<Node<'s>>,
+    ) -> Result<Node<'s>, Refusal> {
+        match arguments.is_empty() {
+            true => self.refused(call, "is not understood"),
+            false => Ok(arguments.remove(0)),
+        }
+    }
+
+    pub(super) fn call(&mut self, node: Node<'s>) -> Result<String, Refusal> {
+        let Some((name, list)) = self.intrinsic_of(node) else {
+            return self.own_call(node);
+        };
+        let is_kept = std::mem::take(&mut self.is_kept);
+        let unknown = "is an intrinsic that is not read as what it does to single elements";
+        if self.function.is_length(node, self.source).is_some() {
+            return self.refused(node, "is a length without a name: write `size_t vl = …`");
+        }
+        if name.operation == "vget" {
+            let arguments = children(list);
+            return match arguments.as_slice() {
+                [tuple, idx] if self.function.tuples.contains_key(self.text(*tuple)) => {
+                    Ok(format!("{}_{}", self.text(*tuple), self.text(*idx)))
+                }
+                _ => self.refused(node, unknown),
+            };
+        }
+        if name.kinds.is_empty() && name.operation != "vcpop" && !name.operation.starts_with("vm") {
+            return self.refused(node, "leaves types to its arguments: write its full name");
+        }
+        let mut arguments = self.arguments(node, list, &name)?;
+        let mask = match name.policy {
+            "" | "tu" => None,
+            _ => Some(self.first(node, &mut arguments)?),
+        };
+        let mask = mask.map(|it| self.visit(it)).transpose()?;
+        let is_fused = name.operation.ends_with("acc")
+            || name.operation.ends_with("sac")
+            || name.operation.ends_with("accu")
+            || name.operation.ends_with("accsu")
+            || name.operation.ends_with("accus")
+            || name.operation.ends_with("madd")
+            || name.operation.ends_with("msub");
+        let keeps = ["tu", "mu", "tum", "tumu"].contains(&name.policy);
+        let old = match keeps && !arguments.is_empty() {
+            true if is_fused => Some(self.visit(arguments[0])?),
+            true => Some(self.visit(arguments.remove(0))?),
+            false => None,
+        };
+        let is_fixed = [
+            "vnclip", "vnclipu", "vssra", "vssrl", "vaadd", "vaaddu", "vasub", "vasubu",
+        ];
+        let rounding = match name.is_rounded || is_fixed.contains(&name.operation) {
+            true => arguments.pop().map_or("?", |it| self.text(it)),
+            false => "",
+        };
+        let value = match name.is_load() {
+            true => self.place(node, &arguments, 0, &name)?,
+            false => {
+                let operands: Vec<String> = arguments
+                    .iter()
+                    .map(|it| self.operand(self.uncast(*it, &name)))
+                    .collect::<Result<_, _>>()?;
+                let operation = Operation {
+                    name: &name,
+                    operands: &operands.iter().map(|it| self.known(it)).collect::<Vec<_>>(),
+                    rounding,
+                };
+                let mut made = Vec::new();
+                let value = operation.value(&mut |kind, text| {
+                    let is_short = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
+                    if text.trim_start_matches('-').chars().all(is_short) {
+                        return text.to_owned();
+                    }
+                    let name = self.fresh("element");
+                    made.push(format!("{kind} {name} = {text};"));
+                    name
+                });
+                self.before.append(&mut made);
+                match value {
+                    Some(value) => value,
+                    None => return self.refused(node, unknown),
+                }
+            }
+        };
+        let is_reduction = name.operation.contains("red");
+        let value = match (mask, name.policy) {
+            (None, _) => value,
+            (Some(mask), "m" | "tum") if name.is_load() => format!("({mask} ? {value} : 0)"),
+            (Some(mask), _) if is_reduction => match arguments.last() {
+                Some(first) => format!("({mask} ? {value} : {})", self.visit(*first)?),
+                None => return self.refused(node, unknown),
+            },
+            (Some(mask), _) if name.operation == "vcpop" => format!("({mask} && {value})"),
+            // What others hold is nobody's to know.
+            (Some(_), "m" | "tum") => value,
+            (Some(mask), _) => {
+                format!("({mask} ? {value} : {})", old.unwrap_or_else(|| "0".into()))
+            }
+        };
+        let narrow = name.kinds.last().filter(|it| it.is_narrow());
+        Ok(match narrow {
+            Some(kind) if !is_kept && !name.is_exact() && !is_copy(&name) => {
+                format!("({})({value})", kind.to_c())
+            }
+            _ => value,
+        })
+    }
+
+    /// Returns what may stand beside an operator.
+    fn operand(&mut self, node: Node<'s>) -> Result<String, Refusal> {
+        let made = self.visit(node)?;
+        let binds_less = [
+            "binary_expression",
+            "conditional_expression",
+            "cast_expression",
+        ];
+        Ok(match binds_less.contains(&node.kind()) {
+            true => format!("({made})"),
+            false => made,
+        })
+    }
+
+    /// Returns a number without a conversion to the type of the elements, which an intrinsic makes
+    /// of it anyway: numbers are taken to fit.
+    fn uncast(&self, node: Node<'s>, name: &Name<'s>) -> Node<'s> {
+        let is_number = name.form.iter().any(|it| ["vx", "wx"].contains(it));
+        match node.child_by_field_name("value") {
+            Some(value) if is_number && node.kind() == "cast_expression" => value,
+            _ => node,
+        }
+    }
+
+    /// Returns the value of a name that is one number throughout.
+    fn known(&self, text: &str) -> String {
+        let value = self.function.zeros.get(text);
+        value.map_or(text, |it| *it).to_owned()
+    }
+
+    /// Reads a call of one of the kernel's own functions.
+    fn own_call(&mut self, node: Node<'s>) -> Result<String, Refusal> {
+        let callee = self.text(self.field(node, "function")?);
+        let Some(lengths) = self.lengths_of.get(callee).cloned() else {
+            return self.copied(node);
+        };
+        let mut made = Vec::new();
+        for (idx, argument) in children(self.field(node, "arguments")?)
+            .into_iter()
+            .enumerate()
+        {
+            let text = self.text(argument);
+            let is_known =
+                self.function.lengths.contains(text) || self.function.most.contains(text);
+            made.push(match (lengths.contains(&idx), is_known) {
+                (true, true) => "1".into(),
+                (true, false) => {
+                    return self.refused(
+                        argument,
+                        "is a number of elements that does not follow from what is left",
+                    );
+                }
+                (false, _) => self.visit(argument)?,
+            });
+        }
+        Ok(format!("{callee}({})", made.join(", ")))
+    }
+}
+
+/// Returns whether an intrinsic gives what it gets.
+fn is_copy(name: &Name<'_>) -> bool {
+    ["vmv", "vfmv", "vundefined", "vid", "vget"].contains(&name.operation)
+}
