@@ -208,6 +208,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         &searched.problem,
         &searched.end,
         searched.estimate.as_ref(),
+        searched.at_a_time,
         output,
     )
 }
@@ -219,6 +220,8 @@ struct Searched {
     problem: String,
     end: RunEnd,
     estimate: Option<Estimate>,
+    /// How many evaluations are made side by side.
+    at_a_time: usize,
 }
 
 fn searched(arguments: &Arguments, output: Output) -> Result<Searched, CliError> {
@@ -242,6 +245,7 @@ fn searched(arguments: &Arguments, output: Output) -> Result<Searched, CliError>
         problem: prepared.problem,
         end,
         estimate: prepared.estimate,
+        at_a_time: prepared.options.workers,
     })
 }
 

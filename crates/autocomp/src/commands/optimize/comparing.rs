@@ -8,6 +8,10 @@ use autocomp_eval::text;
 use autocomp_reports::Reference;
 use autocomp_reports::change::times;
 use serde::Serialize;
+use std::cmp::Reverse;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{iter, thread};
 
 /// Another kernel of the problem; field names are stable.
 #[derive(Debug, Serialize)]
@@ -22,19 +26,36 @@ pub struct OtherKernel {
 }
 
 /// Evaluates the kernels of the problem but the one that the run began with,
-/// through the cache; slowest first.
+/// through the cache, `at_a_time` of them side by side; slowest first.
 pub fn other_kernels(
     bench: &Bench,
     baseline: &str,
     best: Cost,
+    at_a_time: usize,
     output: Output,
 ) -> Vec<OtherKernel> {
+    let kernels: Vec<_> = (bench.problem.kernels.iter())
+        .filter(|(_, source)| *source != baseline)
+        .collect();
+    let next = AtomicUsize::new(0);
+    let evaluate_next = || {
+        let (name, source) = kernels.get(next.fetch_add(1, Ordering::Relaxed))?;
+        Some((*name, bench.evaluator.evaluate(source)))
+    };
+    let mut evaluated: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..at_a_time.min(kernels.len()))
+            .map(|_| scope.spawn(|| iter::from_fn(evaluate_next).collect::<Vec<_>>()))
+            .collect();
+        let results = workers.into_iter().map(|worker| worker.join());
+        results
+            .flat_map(|it| it.unwrap_or_else(|panic| resume_unwind(panic)))
+            .collect()
+    });
+    // Whatever the order in which the evaluations ended.
+    evaluated.sort_by_key(|(name, _)| *name);
     let mut others = Vec::new();
-    for (name, source) in &bench.problem.kernels {
-        if source == baseline {
-            continue;
-        }
-        match bench.evaluator.evaluate(source) {
+    for (name, result) in evaluated {
+        match result {
             Ok(evaluation) => {
                 let cost = evaluation.cost();
                 others.push(OtherKernel {
@@ -48,7 +69,7 @@ pub fn other_kernels(
             Err(error) => output.message(format!("note: {name} could not be evaluated: {error}")),
         }
     }
-    others.sort_by_key(|other| std::cmp::Reverse(other.cost.map(|it| it.value)));
+    others.sort_by_key(|other| Reverse(other.cost.map(|it| it.value)));
     others
 }
 

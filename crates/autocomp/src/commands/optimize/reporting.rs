@@ -90,13 +90,15 @@ pub fn best_name(bench: &Bench) -> Result<String, CliError> {
     Ok(format!("best.{extension}"))
 }
 
-/// Writes the best kernel, prints the result, returns the exit code.
+/// Writes the best kernel, prints the result, returns the exit code. The problem's other
+/// kernels are evaluated `at_a_time`.
 pub fn finish(
     folder: &Path,
     bench: &Bench,
     problem: &str,
     end: &RunEnd,
     estimate: Option<&Estimate>,
+    at_a_time: usize,
     output: Output,
 ) -> Result<u8, CliError> {
     let view = RunView::open(folder).map_err(|error| run_error(&error))?;
@@ -135,7 +137,7 @@ pub fn finish(
         .get_text(view.search.started().baseline)
         .map_err(|error| store_error(&error))?;
     let others = if is_over {
-        let others = other_kernels(bench, &baseline_source, best.cost, output);
+        let others = other_kernels(bench, &baseline_source, best.cost, at_a_time, output);
         if let Err(error) = write_references(folder, &to_references(&others)) {
             output.message(format!("note: the comparison could not be kept: {error}"));
         }

@@ -123,19 +123,7 @@ impl Machine<'_> {
             if from.columns < depth {
                 return self.neighbours(line(row), from, weights);
             }
-            if from.address == 0 {
-                return Ok(None);
-            }
-            let step = if depth == 1 { 0 } else { u64::from(from.width) };
-            let form = self.numbered.form(Form {
-                step,
-                scale: from.scale,
-            });
-            return Ok(Some(Term {
-                input: from.address,
-                weights,
-                form,
-            }));
+            return Ok(self.term(&from, weights, depth));
         }
         let first = self.row(line(0))?;
         let mut last = first;
@@ -163,6 +151,18 @@ impl Machine<'_> {
             weights,
             form,
         }))
+    }
+
+    /// Returns the product of the first `depth` elements of a row; nothing if they are zeros.
+    #[inline]
+    fn term(&mut self, from: &Place, weights: u32, depth: u16) -> Option<Term> {
+        let step = if depth == 1 { 0 } else { u64::from(from.width) };
+        let scale = from.scale;
+        (from.address != 0).then(|| Term {
+            input: from.address,
+            weights,
+            form: self.numbered.form(Form { step, scale }),
+        })
     }
 
     /// Returns what a row of an operand adds to a sum.
@@ -236,18 +236,34 @@ impl Machine<'_> {
         }
         let since = self.came(a, execute.a_stride).min(self.came(bd, 1));
         let since = since.min(self.held_since);
+        let depth = number.map_or(0, |it| self.numbered.weights[it as usize].rows);
+        let is_resident = !a.address.is_garbage() && !a.address.is_accumulator();
+        let is_plain = is_resident && !execute.a_transpose && depth <= a.cols;
         for row in 0..dest.rows {
-            let term = match number {
-                Some(number) => self.product(a, row.into(), number, &execute)?,
-                None => None,
+            let line = u32::from(row).wrapping_mul(execute.a_stride.into());
+            let line = a.address.row().wrapping_add(line);
+            let term = match (number, self.scratchpad.get(line as usize)) {
+                (None, _) => None,
+                // Nearly all rows: what came in as it is.
+                (Some(number), Some(Some(Cell::Memory(from))))
+                    if is_plain && depth <= from.columns =>
+                {
+                    let from = *from;
+                    self.term(&from, number, depth)
+                }
+                (Some(number), _) => self.product(a, row.into(), number, &execute)?,
+            };
+            let addend = match bd.address.is_garbage() {
+                true => None,
+                false => self.addend(bd, row.into(), dest.cols)?,
             };
             let share = Share {
                 since,
-                addend: self.addend(bd, row.into(), dest.cols)?,
+                addend,
                 term,
                 held: None,
             };
-            self.deposit(dest, row, &execute, share)?;
+            self.deposit(dest, row, &execute, &share)?;
         }
         Ok(())
     }
@@ -305,7 +321,7 @@ impl Machine<'_> {
                     term: None,
                     held: Some(held),
                 };
-                self.deposit(dest, row, execute, share)?;
+                self.deposit(dest, row, execute, &share)?;
             }
         }
         self.in_array = Held::Sums(sums);
@@ -313,7 +329,8 @@ impl Machine<'_> {
     }
 
     /// Writes a row of a result.
-    fn deposit(&mut self, dest: Tile, row: u16, execute: &ConfigEx, share: Share<'_>) -> Done {
+    #[inline]
+    fn deposit(&mut self, dest: Tile, row: u16, execute: &ConfigEx, share: &Share<'_>) -> Done {
         let at = dest.address.row() + u32::from(row) * u32::from(execute.c_stride);
         if dest.address.is_accumulator() {
             let sum = self
@@ -322,7 +339,9 @@ impl Machine<'_> {
                 .ok_or("a row beyond the accumulator")?;
             begin(sum, dest)?;
             sum.since = sum.since.min(share.since);
-            sum.addends.extend(share.addend);
+            if let Some(addend) = share.addend {
+                sum.addends.push(addend);
+            }
             if let Some(term) = share.term {
                 self.numbered.add(&mut sum.terms, term);
             }
