@@ -29,7 +29,8 @@ pub(crate) enum Meeting {
     Barrier(usize),
     /// Each sends a tile to the other.
     Exchange {
-        pipe: i64,
+        /// None for an exchange that reduces.
+        pipe: Option<i64>,
         dtype: Dtype,
         shape: Vec<usize>,
     },
@@ -43,10 +44,15 @@ impl Meeting {
             Self::Barrier(tensor) => {
                 format!("the barrier of line {line} on shared tensor {}", tensor + 1)
             }
-            Self::Exchange { pipe, dtype, shape } => format!(
-                "the sendrecv of line {line} with pipe_id={pipe}, of {}{shape:?}",
-                dtype.name()
-            ),
+            Self::Exchange { pipe, dtype, shape } => {
+                let tile = format!("{}{shape:?}", dtype.name());
+                match pipe {
+                    Some(pipe) => {
+                        format!("the sendrecv of line {line} with pipe_id={pipe}, of {tile}")
+                    }
+                    None => format!("the sendrecv_compute of line {line}, of {tile}"),
+                }
+            }
             Self::End => "the end of the kernel".to_owned(),
         }
     }

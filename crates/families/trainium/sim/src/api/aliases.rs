@@ -53,7 +53,8 @@ fn order(instruction: &Instruction, elements: [usize; 2]) -> Order {
         | Operation::VectorTranspose
         | Operation::Transpose
         | Operation::PartitionReduce
-        | Operation::Exchange => Order::None,
+        | Operation::Exchange
+        | Operation::ExchangeCompute => Order::None,
         Operation::Reduce => Order::Stream,
         _ if written < read => Order::End,
         _ => Order::Stream,

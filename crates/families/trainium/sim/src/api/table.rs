@@ -204,6 +204,7 @@ const INSTRUCTIONS: &[Api] = &[
     Api { module: "nl", name: "random_seed", dialects: (true, true), parameters: "seed * mask", handler: random::random_seed },
     Api { module: "nisa", name: "core_barrier", dialects: (false, true), parameters: "data cores engine name", handler: cores::core_barrier },
     Api { module: "nisa", name: "sendrecv", dialects: (false, true), parameters: "src dst send_to_rank recv_from_rank pipe_id dma_engine name", handler: cores::sendrecv },
+    Api { module: "nisa", name: "sendrecv_compute", dialects: (false, true), parameters: "src dst send_to_rank recv_from_rank reduce_op name", handler: cores::sendrecv_compute },
     Api { module: "nisa", name: "set_rng_seed", dialects: (false, true), parameters: "src_seeds name", handler: random::set_seed },
     Api { module: "nisa", name: "rng", dialects: (false, true), parameters: "dst engine name", handler: random::rng },
     Api { module: "nisa", name: "rand2", dialects: (false, true), parameters: "dst min max engine name", handler: random::rand_between },

@@ -111,6 +111,8 @@ pub(crate) enum Operation {
     Barrier,
     /// A core sends a tile to the other, and gets one.
     Exchange,
+    /// The same, and what it gets is reduced with what it sent.
+    ExchangeCompute,
     /// A loop that the device counts, or whose condition it asks for, goes on.
     Branch,
 }
@@ -118,7 +120,7 @@ pub(crate) enum Operation {
 impl Operation {
     /// Whether a core does it together with another.
     pub(crate) const fn is_meeting(self) -> bool {
-        matches!(self, Self::Barrier | Self::Exchange)
+        matches!(self, Self::Barrier | Self::Exchange | Self::ExchangeCompute)
     }
 
     /// Name in reports.
@@ -157,6 +159,7 @@ impl Operation {
             Self::RegisterStore => "register_store",
             Self::Barrier => "core_barrier",
             Self::Exchange => "sendrecv",
+            Self::ExchangeCompute => "sendrecv_compute",
             Self::Branch => "branch",
         }
     }

@@ -77,6 +77,50 @@ fn tiles_are_exchanged() {
 }
 
 #[test]
+fn tiles_are_exchanged_and_reduced() {
+    let body = |made: &str, operator: &str| {
+        format!(
+            "{OWN_HALF}{made}nisa.sendrecv_compute(src=s, dst=d, send_to_rank=1 - p, recv_from_rank=1 - p, reduce_op=nl.{operator})\nnisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=d)\n"
+        )
+    };
+    let on_chip = "s = x\nd = y\n";
+    let in_memory = "s = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.private_hbm)\nd = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.private_hbm)\nnisa.dma_copy(dst=s, src=x)\n";
+    type Reduce = fn(f32, f32) -> f32;
+    let operators: [(&str, Reduce); 3] = [
+        ("add", |a, b| a + b),
+        ("maximum", f32::max),
+        ("minimum", f32::min),
+    ];
+    let input = input();
+    for (name, reduce) in operators {
+        let pairs = input[..32].iter().zip(&input[32..]);
+        let wanted: Vec<f32> = pairs.map(|(a, b)| reduce(*a, *b)).collect();
+        for made in [on_chip, in_memory] {
+            let found = outputs(&body(made, name));
+            assert_eq!(found, [&wanted[..], &wanted[..]].concat(), "{name} {made}");
+        }
+    }
+    let in_both = "s = x\nd = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.private_hbm)\n";
+    let shared = "s = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.shared_hbm)\nd = s\n";
+    let cases = [
+        (body(in_both, "add"), "`dst` is in hbm"),
+        (body(shared, "add"), "`src` is in shared_hbm"),
+        (body(on_chip, "multiply"), "nisa.sendrecv_compute adds"),
+        (body("s = x\nd = x\n", "add"), "that overlaps it"),
+        (
+            format!(
+                "{OWN_HALF}if p == 0:\n  nisa.sendrecv(src=x, dst=y, send_to_rank=1, recv_from_rank=1, pipe_id=0)\nelse:\n  nisa.sendrecv_compute(src=x, dst=y, send_to_rank=0, recv_from_rank=0, reduce_op=nl.add)\n"
+            ),
+            "core 1 waits at the sendrecv_compute of line 14",
+        ),
+    ];
+    for (body, wanted) in cases {
+        let found = refused(&body);
+        assert!(found.contains(wanted), "{found}");
+    }
+}
+
+#[test]
 fn races_are_refused_with_both_lines() {
     let both_write = refused(&format!(
         "{OWN_HALF}nisa.dma_copy(dst=o[nl.ds(2 * p, 4), :], src=x)\n"

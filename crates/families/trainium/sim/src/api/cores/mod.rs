@@ -1,7 +1,7 @@
-//! What cores do together: launches, `nisa.core_barrier`, `nisa.sendrecv`, and the memory that they
-//! share.
+//! What cores do together: launches, `nisa.core_barrier`, `nisa.sendrecv`, `nisa.sendrecv_compute`,
+//! and the memory that they share.
 //!
-//! Facts: the vendor's pages of the two instructions and on logical cores.
+//! Facts: the vendor's pages of the instructions and on logical cores.
 
 mod barrier;
 mod exchange;
@@ -10,7 +10,7 @@ mod meeting;
 mod shared;
 
 pub(super) use barrier::core_barrier;
-pub(super) use exchange::sendrecv;
+pub(super) use exchange::{sendrecv, sendrecv_compute};
 pub(super) use shared::SharedTensors;
 
 use super::Bound;
