@@ -8,7 +8,8 @@ pub(super) fn words(name: &str) -> &'static str {
     match name {
         "issue" => "issuing instructions",
         "fma" => "the multiply-add units",
-        "int" => "integer multiplications and shifts",
+        "alu" => "logic, shifts, comparisons, minima and additions of integers",
+        "int" => "integer multiplications",
         "special" => "special functions, divisions and conversions",
         "double" => "double precision, of which the GPU has little",
         "tensor" => "the matrix units",
@@ -37,6 +38,10 @@ pub(super) fn remedy(name: &str) -> &'static str {
              unrolled loops, addresses computed once"
         }
         "fma" => "matrix units for half precision, or less to compute",
+        "alu" => {
+            "indices and conditions computed once, several of them for one vector, three operands \
+             of logic at once (`lop3`)"
+        }
         "int" => "indices stepped by additions, sizes that are powers of two or known beforehand",
         "special" => "reciprocals computed once, products in place of divisions",
         "double" => "single precision where the tolerance allows (`1.0f`, `sqrtf`)",

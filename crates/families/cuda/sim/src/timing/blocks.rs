@@ -25,6 +25,7 @@ fn weights(kernel: &Kernel, machine: &Machine) -> Vec<u64> {
         let cost = classes::cost(op);
         let cycles = [
             32.0 * cost.fma / machine.fp32_lanes,
+            32.0 * (cost.alu + cost.add) / machine.alu_lanes,
             32.0 * cost.int / machine.int_lanes,
             32.0 * cost.special / machine.special_lanes,
             32.0 * cost.double / machine.fp64_lanes,

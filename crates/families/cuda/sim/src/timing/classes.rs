@@ -12,8 +12,12 @@ pub(crate) struct Cost {
     pub(crate) issue: f64,
     /// Of these, those of the pipes for multiply-adds.
     pub(crate) fma: f64,
-    /// Those of the pipe for integers.
+    /// Those of the pipe for logic, shifts, comparisons and minima.
+    pub(crate) alu: f64,
+    /// Those of the pipe for integer products.
     pub(crate) int: f64,
+    /// Additions of integers, which the compiler gives to that of the two that has room.
+    pub(crate) add: f64,
     /// Those of the special unit.
     pub(crate) special: f64,
     /// Those in double precision.
@@ -28,7 +32,9 @@ pub(crate) struct Cost {
 pub(super) const NOTHING: Cost = Cost {
     issue: 0.0,
     fma: 0.0,
+    alu: 0.0,
     int: 0.0,
+    add: 0.0,
     special: 0.0,
     double: 0.0,
     tensor: 0.0,
@@ -41,6 +47,7 @@ pub(super) const SHUFFLE: Cost = Cost {
 };
 pub(super) const VOTE: Cost = Cost {
     issue: 1.0,
+    alu: 1.0,
     latency: 12.0,
     ..NOTHING
 };
@@ -69,7 +76,21 @@ fn fma(count: f64) -> Cost {
     }
 }
 
-pub(super) fn int(count: f64) -> Cost {
+pub(super) fn alu(count: f64) -> Cost {
+    Cost {
+        alu: count,
+        ..plain(count)
+    }
+}
+
+fn add(count: f64) -> Cost {
+    Cost {
+        add: count,
+        ..plain(count)
+    }
+}
+
+fn int(count: f64) -> Cost {
     Cost {
         int: count,
         ..plain(count)
@@ -117,12 +138,12 @@ pub(crate) fn cost(op: &Op) -> Cost {
             (_, Num::F64) => double(1.0),
             (Tri::Mad, Num::F32 | Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => fma(1.0),
             (Tri::Mad | Tri::MadHi, num) if num.bytes() == 8 => int(4.0),
-            (Tri::Mad, _) => int(1.0),
-            (Tri::Bfe, _) => plain(2.0),
-            _ => plain(1.0),
+            (Tri::Mad | Tri::Dp4a(..), _) => int(1.0),
+            (Tri::Bfe, _) => alu(2.0),
+            _ => alu(1.0),
         },
         Op::MulWide { .. } | Op::MadWide { .. } => int(1.0),
-        Op::Bfi { .. } => plain(2.0),
+        Op::Bfi { .. } => alu(2.0),
         Op::Cvt { to, from, .. } => match to.is_float() || from.is_float() {
             true => Cost {
                 issue: 1.0,
@@ -139,6 +160,11 @@ pub(crate) fn cost(op: &Op) -> Cost {
         },
         Op::CvtPair { .. } | Op::CvtTf32 { .. } => plain(1.0),
         Op::Setp { num: Num::F64, .. } => double(1.0),
+        Op::Setp { .. }
+        | Op::Set { .. }
+        | Op::SelectWord { .. }
+        | Op::SelectDouble { .. }
+        | Op::JoinPredicates { .. } => alu(1.0),
         Op::Mma { shape, types, .. } | Op::WmmaMma { shape, types, .. } => {
             let [m, n, k] = shape.map(f64::from);
             // A matrix unit takes half as many of twice the width.
@@ -179,14 +205,13 @@ pub(super) fn binary(op: Bin, num: Num) -> Cost {
             ..int(18.0)
         },
         (_, Num::F64) => double(1.0),
-        (Bin::Min | Bin::Max | Bin::MinNan | Bin::MaxNan, Num::F32) => plain(1.0),
+        (Bin::Min | Bin::Max | Bin::MinNan | Bin::MaxNan, Num::F32) => alu(1.0),
         (_, Num::F32 | Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => fma(1.0),
         (Bin::Mul | Bin::MulHi, num) if num.bytes() == 8 => int(4.0),
         (Bin::Mul | Bin::MulHi, _) => int(1.0),
-        (Bin::Shl | Bin::Shr, num) if num.bytes() == 8 => plain(1.0),
         // Half of the additions of addresses are folded into what uses them.
-        (Bin::Add | Bin::Sub, num) if num.bytes() == 8 => plain(1.0),
-        _ => plain(1.0),
+        (Bin::Add | Bin::Sub, _) => add(1.0),
+        _ => alu(1.0),
     }
 }
 
@@ -204,7 +229,7 @@ pub(super) fn unary(op: Un, num: Num) -> Cost {
         (Un::Sin | Un::Cos, _) => special(1.0, 1.0),
         (Un::Tanh | Un::Ex2 | Un::Lg2, _) => special(1.0, 0.0),
         (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, _) => special(1.0, 0.0),
-        _ => plain(1.0),
+        _ => alu(1.0),
     }
 }
 

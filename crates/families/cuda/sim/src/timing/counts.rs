@@ -1,6 +1,7 @@
 //! What blocks of a launch have done, in numbers.
 
 use super::classes::Cost;
+use super::machine::Machine;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What warps asked of the pipes of an SM.
@@ -9,7 +10,9 @@ pub struct Pipes {
     /// Instructions of warps that were issued.
     pub issue: f64,
     pub(crate) fma: f64,
+    pub(crate) alu: f64,
     pub(crate) int: f64,
+    pub(crate) add: f64,
     pub(crate) special: f64,
     pub(crate) double: f64,
     pub(crate) tensor: f64,
@@ -20,10 +23,26 @@ impl Pipes {
     fn add(&mut self, more: &Self, factor: f64) {
         self.issue += more.issue * factor;
         self.fma += more.fma * factor;
+        self.alu += more.alu * factor;
         self.int += more.int * factor;
+        self.add += more.add * factor;
         self.special += more.special * factor;
         self.double += more.double * factor;
         self.tensor += more.tensor * factor;
+    }
+
+    /// Returns the cycles of the pipe for logic and of that for integer products, which share
+    /// the additions.
+    pub(super) fn integer_cycles(&self, machine: &Machine) -> [f64; 2] {
+        let cycles = |warps: f64, lanes: f64| warps * 32.0 / lanes;
+        let alu = cycles(self.alu, machine.alu_lanes);
+        let int = cycles(self.int, machine.int_lanes);
+        let all = self.alu + self.int + self.add;
+        let both = cycles(all, machine.alu_lanes + machine.int_lanes);
+        let shared = if 0.0 < self.add { both } else { 0.0 };
+        // The programming guide has as many lanes for additions alone as for logic.
+        let added = cycles(self.add, machine.alu_lanes);
+        [alu.max(shared).max(added), int]
     }
 
     /// Adds what a step costs.
@@ -31,7 +50,9 @@ impl Pipes {
         let of_step = Self {
             issue: cost.issue,
             fma: cost.fma,
+            alu: cost.alu,
             int: cost.int,
+            add: cost.add,
             special: cost.special,
             double: cost.double,
             tensor: cost.tensor,

@@ -85,6 +85,7 @@ impl Watched {
         let cycle_ns = 1000.0 / clock;
         let busiest = self.share.busiest * cycle_ns;
         let pipe = |warps: f64, lanes: f64| warps * 32.0 / lanes * busiest;
+        let [alu, int] = counts.pipes.integer_cycles(machine);
         let all = self.share.all;
         let l2_bytes = (counts.l2_read_sectors + counts.l2_write_sectors) * 32.0 * all;
         let missing = self.missing(machine, l2);
@@ -95,7 +96,8 @@ impl Watched {
         let mut parts: Vec<Part> = [
             ("issue", counts.pipes.issue / 4.0 * busiest),
             ("fma", pipe(counts.pipes.fma, machine.fp32_lanes)),
-            ("int", pipe(counts.pipes.int, machine.int_lanes)),
+            ("alu", alu * busiest),
+            ("int", int * busiest),
             ("special", pipe(counts.pipes.special, machine.special_lanes)),
             ("double", pipe(counts.pipes.double, machine.fp64_lanes)),
             (

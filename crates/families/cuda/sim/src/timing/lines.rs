@@ -10,6 +10,7 @@ fn measure(part: &str) -> Option<fn(&LineCounts) -> f64> {
     Some(match part {
         "issue" => |it| it.pipes.issue,
         "fma" => |it| it.pipes.fma,
+        "alu" => |it| it.pipes.alu + it.pipes.add,
         "int" => |it| it.pipes.int,
         "special" => |it| it.pipes.special,
         "double" => |it| it.pipes.double,

@@ -25,7 +25,9 @@ pub struct Machine {
     pub matrix_clock_mhz: Option<f64>,
     /// Threads of single-precision multiply-adds.
     pub fp32_lanes: f64,
-    /// Threads of integer multiplications and shifts.
+    /// Threads of logic, shifts, comparisons, minima and additions of integers.
+    pub alu_lanes: f64,
+    /// Threads of integer multiplications.
     pub int_lanes: f64,
     /// Threads of double-precision multiply-adds.
     pub fp64_lanes: f64,
@@ -97,6 +99,7 @@ impl Machine {
         let positive = [
             ("clock_mhz", machine.clock_mhz),
             ("fp32_lanes", machine.fp32_lanes),
+            ("alu_lanes", machine.alu_lanes),
             ("int_lanes", machine.int_lanes),
             ("fp64_lanes", machine.fp64_lanes),
             ("special_lanes", machine.special_lanes),

@@ -18,6 +18,7 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
     let function = |cost: Cost| {
         let longest = (cost.issue / 4.0)
             .max(cycles_of_lanes(cost.special, machine.special_lanes))
+            .max(cycles_of_lanes(cost.alu, machine.alu_lanes))
             .max(cycles_of_lanes(cost.int, machine.int_lanes));
         format!(
             "{:.0} instructions, {longest:.1} cycles of the SM, there after {:.0}",
@@ -33,8 +34,12 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
         row(
             "lanes in a cycle",
             format!(
-                "{} multiply-adds in single precision, {} in double, {} integer products, {} special functions and conversions",
-                machine.fp32_lanes, machine.fp64_lanes, machine.int_lanes, machine.special_lanes
+                "{} multiply-adds in single precision, {} in double, {} integer products, {} integer additions, comparisons, minima, shifts and operations of logic, {} special functions and conversions",
+                machine.fp32_lanes,
+                machine.fp64_lanes,
+                machine.int_lanes,
+                machine.alu_lanes,
+                machine.special_lanes
             ),
         ),
         row(

@@ -87,7 +87,7 @@ impl Removal {
             Self::L1 => &["l1"],
             Self::Waits => &["latency"],
             Self::Issue => &["issue"],
-            Self::Arithmetic => &["fma", "int", "special", "double", "tensor"],
+            Self::Arithmetic => &["fma", "alu", "int", "special", "double", "tensor"],
             Self::Atomics => &["atomics"],
             _ => &[],
         }

@@ -91,7 +91,7 @@ impl<'k> Tracer<'k> {
             costs: (0..kernel.steps.len())
                 .map(|at| match halves[at] {
                     Some(Half::Second) => classes::NOTHING,
-                    _ if classes::is_shuffled(kernel, at) => classes::int(1.0),
+                    _ if classes::is_shuffled(kernel, at) => classes::alu(1.0),
                     _ => classes::cost(&kernel.steps[at].op),
                 })
                 .collect(),

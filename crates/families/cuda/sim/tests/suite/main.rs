@@ -10,5 +10,6 @@ mod kernels;
 mod l2;
 mod ordering;
 mod second;
+mod throughput;
 mod timing;
 mod turns;

@@ -363,7 +363,7 @@ fn halves_that_change_places_are_instructions() {
             "mov.u32 %r9, 7; mov.u32 %r4, 50; {}",
             repeated(&turned.repeat(8))
         );
-        part(&time(&body, (1, 128)), "int")
+        part(&time(&body, (1, 128)), "alu")
     };
     let (same, turned) = (of("{%h1, %h2}"), of("{%h2, %h1}"));
     assert!(100.0 < turned - same, "{same} {turned}");
