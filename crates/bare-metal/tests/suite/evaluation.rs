@@ -1,8 +1,8 @@
 //! Kernels of a family for a core alone, from C to a verdict.
 
-use crate::plain::Plain;
+use crate::plain::{DEVICE, Plain};
 use autocomp_catalog::{Catalog, Problem};
-use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_core::{Evaluation, Outcome, Seed, Unit};
 use autocomp_eval::profile::Profiled;
 use autocomp_eval::{Bench, EvaluatorSettings, Family, Opening, Surroundings};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,10 @@ fn open() -> (Problem, Arc<dyn Bench>) {
 }
 
 fn open_problem(name: &str) -> (Problem, Arc<dyn Bench>) {
+    open_on("unit", name)
+}
+
+fn open_on(machine: &str, name: &str) -> (Problem, Arc<dyn Bench>) {
     let mut catalog = Catalog::built_in().expect("built-in data");
     catalog.add_folder(Path::new("tests/data")).expect("data");
     let problem = catalog.problem(name).expect("a problem");
@@ -24,7 +28,7 @@ fn open_problem(name: &str) -> (Problem, Arc<dyn Bench>) {
         .open(Opening {
             problem: &problem,
             target: &target,
-            machine: &target.default_machine,
+            machine,
             settings: EvaluatorSettings {
                 use_cache: false,
                 seed: Seed(1),
@@ -139,6 +143,13 @@ fn answers_known_by_heart_are_wrong_where_axes_have_one_order() {
     }
 }
 
+fn unrolled(baseline: &str) -> String {
+    baseline.replace(
+        "j++) sum += A[i][j] * x[j]",
+        "j += 4) sum += A[i][j] * x[j] + A[i][j + 1] * x[j + 1] + A[i][j + 2] * x[j + 2] + A[i][j + 3] * x[j + 3]",
+    )
+}
+
 #[test]
 fn the_same_kernel_costs_the_same_and_a_better_one_less() {
     let (problem, bench) = open();
@@ -148,7 +159,41 @@ fn the_same_kernel_costs_the_same_and_a_better_one_less() {
         let measured = evaluation.measurement.expect("a measurement");
         measured.cost.value
     };
-    let unrolled = baseline.replace("j++) sum += A[i][j] * x[j]", "j += 4) sum += A[i][j] * x[j] + A[i][j + 1] * x[j + 1] + A[i][j + 2] * x[j + 2] + A[i][j + 3] * x[j + 3]");
+    let unrolled = unrolled(baseline);
     assert_eq!(cost(baseline), cost(baseline));
     assert!(cost(&unrolled) < cost(baseline));
+}
+
+/// One target, two machines: the simulated one checks and ranks, the measured one tells the ratio
+/// to the problem's own kernel.
+#[test]
+fn what_is_right_in_the_simulator_is_measured() {
+    let (problem, bench) = open_on(DEVICE, "dot");
+    let (_, simulated) = open();
+    let baseline = problem.kernel("baseline").expect("a baseline");
+    let unrolled = unrolled(baseline);
+    assert_eq!(bench.facts().unit, Unit::Nanoseconds);
+    assert_ne!(bench.key(&unrolled), simulated.key(&unrolled));
+    let cycles = |source: &str| {
+        let evaluation = simulated.evaluate(source).expect("an evaluation");
+        evaluation.cost().expect("a cost").value as f64
+    };
+    let evaluation = bench.evaluate(&unrolled).expect("an evaluation");
+    let tiers: Vec<&str> = evaluation.tiers.iter().map(|it| it.tier.as_str()).collect();
+    assert_eq!(tiers, ["simulate", "measure"]);
+    let measured = evaluation.measurement.expect("a measurement");
+    let ratio = measured.ratio_to_baseline.expect("a ratio");
+    let wanted = cycles(&unrolled) / cycles(baseline);
+    assert!(
+        ratio.low < wanted && wanted < ratio.high,
+        "{ratio:?} {wanted}"
+    );
+    assert!(bench.facts().floor.value < measured.cost.value);
+
+    let wrong = baseline.replace("sum += ", "sum -= ");
+    let evaluation = bench.evaluate(&wrong).expect("an evaluation");
+    assert_eq!(evaluation.outcome, Outcome::Wrong);
+    assert_eq!(evaluation.tiers.len(), 1, "{:?}", evaluation.tiers);
+    let profiled = bench.profile(&wrong).expect("a profile");
+    assert!(matches!(profiled, Profiled::Failed(_)));
 }

@@ -2,6 +2,7 @@
 
 mod core_profile;
 mod evaluation;
+mod measured;
 mod misuse;
 mod pc_sums;
 mod plain;

@@ -2,6 +2,7 @@
 //! has to bring.
 
 use crate::core_profile::CoreProfile;
+use crate::measured::Measured;
 use autocomp_bare_metal::{
     Kernel, KernelEvaluator, Platform, RankedCall, Recorded, SourceHashes, check_parameters,
 };
@@ -16,6 +17,9 @@ use autocomp_riscv_machine::{Machine, NoAccelerator};
 use autocomp_toolchain::find_toolchain;
 use std::sync::Arc;
 
+/// The machine that is measured; its file says what its simulated twin is.
+pub const DEVICE: &str = "device";
+
 /// RV64 cores alone.
 #[derive(Debug)]
 pub struct Plain;
@@ -29,8 +33,11 @@ impl Family for Plain {
         &[&C]
     }
 
-    fn unit(&self, _target: &Target, _machine: &str) -> Result<Unit, EvalError> {
-        Ok(Unit::Cycles)
+    fn unit(&self, _target: &Target, machine: &str) -> Result<Unit, EvalError> {
+        Ok(match machine {
+            DEVICE => Unit::Nanoseconds,
+            _ => Unit::Cycles,
+        })
     }
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {
@@ -41,14 +48,18 @@ impl Family for Plain {
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         check_parameters(opening.problem)?;
         let toolchain = find_toolchain(opening.surroundings, opening.progress)?;
-        Ok(Arc::new(KernelEvaluator::new(
+        let simulated = KernelEvaluator::new(
             PlainPlatform::new(opening.target, opening.machine)?,
             opening.problem,
             opening.target,
             toolchain,
             &opening.surroundings.cache_folder,
-            opening.settings,
-        )?))
+            opening.settings.clone(),
+        )?;
+        Ok(match opening.machine {
+            DEVICE => Arc::new(Measured::new(&opening, simulated)),
+            _ => Arc::new(simulated),
+        })
     }
 
     fn probe(&self) -> &'static str {

@@ -1,0 +1,143 @@
+//! The measured twin of a core alone: what a family adds for a machine that is measured beside the
+//! one that is simulated. The device is made up: a core of 500 MHz whose times scatter by one per
+//! cent.
+
+use crate::plain::PlainPlatform;
+use autocomp_bare_metal::KernelEvaluator;
+use autocomp_core::{ContentHash, Cost, Evaluation, Outcome, Seed};
+use autocomp_eval::profile::{Profile, Profiled};
+use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict};
+use autocomp_measuring::statistics::Interval;
+use autocomp_measuring::{Effort, Paired, Side, Sides, Twin, compare};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Nanoseconds of a cycle.
+const CYCLE_NS: f64 = 2.0;
+/// Share by which times scatter to either side.
+const SCATTER: f64 = 0.01;
+
+/// One problem on the device.
+#[derive(Debug)]
+pub struct Measured {
+    simulated: KernelEvaluator<PlainPlatform>,
+    twin: Twin,
+}
+
+impl Measured {
+    /// Makes the other half of `simulated`.
+    pub fn new(opening: &Opening<'_>, simulated: KernelEvaluator<PlainPlatform>) -> Self {
+        let engine = format!("made-up device machine={}", opening.machine);
+        let use_cache = opening.settings.use_cache;
+        let twin = Twin::new(engine, &simulated, ("made-up device", &[]), use_cache);
+        Self { simulated, twin }
+    }
+
+    fn judge(
+        &self,
+        source: &str,
+        clock: &mut TierClock,
+    ) -> Result<Result<Paired, Verdict>, EvalError> {
+        let evaluation = clock.measure("simulate", || self.simulated.evaluate(source))?;
+        let Some(candidate) = evaluation.cost() else {
+            let found = evaluation.diagnostics;
+            return Ok(Err(Verdict::failed(evaluation.outcome, found)));
+        };
+        let baseline = self.simulated.problem().kernel("baseline");
+        let baseline = baseline.map_err(|error| EvalError::Fault(error.to_string()))?;
+        let base = self.simulated.evaluate(baseline)?.cost();
+        let base = base.ok_or_else(|| EvalError::Fault("the baseline is not right".into()))?;
+        let mut device = Device {
+            cycles: [candidate, base].map(|it| it.value as f64),
+            noise: Seed(3),
+        };
+        let effort = Effort {
+            wall: Duration::MAX,
+            ..Effort::default()
+        };
+        let paired = clock.measure("measure", || {
+            compare(&mut device, Seed(4), effort, Duration::MAX)
+        });
+        paired
+            .map(Ok)
+            .map_err(|unsteady| EvalError::Fault(format!("the device is not steady: {unsteady:?}")))
+    }
+
+    fn floor(&self) -> Cost {
+        let cycles = self.simulated.facts().floor.value as f64;
+        Cost::nanoseconds((cycles * CYCLE_NS * (1.0 - SCATTER)) as u64, 0)
+    }
+
+    fn right(&self, paired: &Paired) -> Verdict {
+        let compiler = self.simulated.facts().compiler();
+        Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(self.twin.measurement(
+                (&paired.candidate_ns, paired.interval.ends()),
+                (self.floor(), compiler),
+                BTreeMap::new(),
+            )),
+            feedback: None,
+        }
+    }
+}
+
+/// A candidate and the problem's own kernel on the device.
+struct Device {
+    /// Cycles of a call, by side.
+    cycles: [f64; 2],
+    noise: Seed,
+}
+
+impl Sides for Device {
+    type Failure = Interval;
+
+    fn measure(&mut self, side: Side) -> Result<f64, Interval> {
+        let share = self.noise.below(1001) as f64 / 500.0 - 1.0;
+        let cycles = self.cycles[usize::from(side == Side::Base)];
+        Ok(cycles * CYCLE_NS * (1.0 + SCATTER * share))
+    }
+
+    fn unsteady(&self, _: Side, times: Interval) -> Interval {
+        times
+    }
+
+    fn spent(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn calls(&self) -> usize {
+        1
+    }
+}
+
+impl Evaluator for Measured {
+    fn key(&self, source: &str) -> ContentHash {
+        self.twin.evaluations.key(source)
+    }
+
+    fn identity(&self) -> ContentHash {
+        self.twin.identity
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.evaluate(source, judge, |it| self.right(it))
+    }
+}
+
+impl Bench for Measured {
+    fn facts(&self) -> BenchFacts {
+        self.twin.facts(self.simulated.facts(), self.floor(), 0)
+    }
+
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
+        let judge = |clock: &mut TierClock| self.judge(source, clock);
+        self.twin.profile(source, judge, |paired| Profile {
+            sections: Vec::new(),
+            data: serde_json::json!({ "candidate_ns": paired.candidate_ns }),
+            timeline: None,
+        })
+    }
+}
