@@ -5,13 +5,15 @@
 //! the products of matrices and the convolutions that the original's programs call are known
 //! here, each with its definition in plain C.
 
+mod comments;
+mod expression;
 mod preprocessor;
 mod reference;
 mod statements;
 
 use preprocessor::Preprocessed;
-use reference::{Computed, computed};
-use statements::{Fill, arrays, fills};
+use reference::{Computed, Operand, computed};
+use statements::{Array, Fill, arrays, fills};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -35,42 +37,49 @@ struct Tensor {
     fill: Option<Fill>,
 }
 
-/// Reads a test program whose kernels are for `target`, which computes with int8.
+/// Reads a test program whose kernels are for `target`, a name that the caller knows.
 ///
 /// # Errors
 /// What is not understood, in words that follow the file's name.
 pub fn read_harness(source: &str, target: &str) -> Result<HarnessProblem, String> {
-    let read = Preprocessed::of(source)?;
+    let mut read = Preprocessed::of(source)?;
     let arrays = arrays(&read)?;
     let fills = fills(&read);
+    let output = read.expanded("OUTPUT_MATRIX_NAME")?;
     let Computed {
         inputs,
+        output,
         what,
         macs,
         axes,
         body,
-    } = computed(&read)?;
-    let output = read.word("OUTPUT_MATRIX_NAME");
+    } = computed(&read, &output)?;
+    if fills.contains_key("gold") {
+        return Err("it writes `gold` itself".into());
+    }
+    let gold = Operand {
+        name: "gold".into(),
+        shape: output.shape.clone(),
+        ..output
+    };
+    for operand in inputs.iter().chain([&output, &gold]) {
+        check_declared(operand, &arrays)?;
+    }
     let mut remarks = Vec::new();
     let mut tensors = Vec::new();
-    for name in inputs.iter().chain([&output]) {
-        let (kind, shape) = arrays
-            .get(name)
-            .ok_or_else(|| format!("it declares no array `{name}`"))?;
-        let fill = fills.get(name).cloned().flatten();
-        if *name != output && fill.is_none() {
+    let n_inputs = inputs.len();
+    for (idx, operand) in inputs.into_iter().chain([output]).enumerate() {
+        let Operand { name, dtype, shape } = operand;
+        let fill = fills.get(&name).cloned().flatten();
+        if idx < n_inputs && fill.is_none() {
             remarks.push(format!(
                 "how it fills `{name}` is not understood: values of either sign are drawn"
             ));
         }
         tensors.push(Tensor {
-            name: name.clone(),
-            dtype: match kind.as_str() {
-                "elem_t" | "int8_t" => "int8",
-                "acc_t" | "int32_t" => "int32",
-                other => return Err(format!("elements of type `{other}` are not known")),
-            },
-            shape: shape.clone(),
+            name,
+            dtype,
+            shape,
             fill,
         });
     }
@@ -92,7 +101,8 @@ pub fn read_harness(source: &str, target: &str) -> Result<HarnessProblem, String
         ),
     );
     let names: String = read
-        .names()
+        .names()?
+        .into_iter()
         .map(|(name, value)| format!("{name} = \"{value}\"\n"))
         .collect();
     files.insert("harness.toml".into(), names);
@@ -101,6 +111,42 @@ pub fn read_harness(source: &str, target: &str) -> Result<HarnessProblem, String
         signature,
         remarks,
     })
+}
+
+/// Checks that an array is declared as the call takes it.
+fn check_declared(operand: &Operand, arrays: &BTreeMap<String, Array>) -> Result<(), String> {
+    let Operand { name, dtype, shape } = operand;
+    let declared = arrays
+        .get(name)
+        .ok_or_else(|| format!("it declares no array `{name}`"))?;
+    let own = match declared.kind.as_str() {
+        "elem_t" | "int8_t" => "int8",
+        "acc_t" | "int32_t" => "int32",
+        other => return Err(format!("elements of type `{other}` are not known")),
+    };
+    if own != *dtype {
+        return Err(format!(
+            "elements of `{name}` are {own}, and the call takes {dtype}"
+        ));
+    }
+    if declared.shape != *shape {
+        let [own, taken] = [&declared.shape, shape].map(|shape| {
+            let extents: Vec<String> = shape.iter().map(u64::to_string).collect();
+            extents.join("x")
+        });
+        return Err(format!(
+            "`{name}` is declared as {own}, and the call takes {taken}"
+        ));
+    }
+    Ok(())
+}
+
+fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn is_name(text: &str) -> bool {
+    text.chars().all(is_part) && !text.is_empty() && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// What stands in a description beside its buffers.

@@ -1,209 +1,202 @@
 //! Definitions and conditions of a test program.
 
+use super::comments::without_comments;
+use super::expression::value;
+use super::{is_name, is_part};
 use std::collections::BTreeMap;
 
-/// How many definitions may stand in one another.
-const DEPTH: usize = 16;
+/// How many definitions, and conditions, may stand in one another.
+const DEPTH: usize = 64;
 
-/// A program without comments, directives and what conditions leave out.
+/// Greatest number of bytes that definitions may put in place of names.
+const MOST_EXPANDED: usize = 1 << 20;
+
+/// What a name is defined as: text, or nothing that is understood if it takes arguments.
+type Macros = BTreeMap<String, Option<String>>;
+
+/// A program without comments, directives and what conditions leave out, names replaced by what
+/// they are defined as where they stand.
 pub(super) struct Preprocessed {
-    macros: BTreeMap<String, String>,
+    macros: Macros,
+    expanded: usize,
     pub(super) text: String,
+}
+
+/// One `#if` that is open.
+struct Condition {
+    holds: bool,
+    /// Whether none of the branches to come can hold.
+    is_decided: bool,
+    is_last: bool,
 }
 
 impl Preprocessed {
     /// # Errors
-    /// A condition that is not understood.
+    /// A directive that is not understood.
     pub(super) fn of(source: &str) -> Result<Self, String> {
         let mut read = Self {
-            macros: BTreeMap::new(),
+            macros: Macros::new(),
+            expanded: 0,
             text: String::new(),
         };
-        let mut holds: Vec<bool> = Vec::new();
+        let mut open: Vec<Condition> = Vec::new();
+        let mut n_left_out = 0_usize;
         for line in without_comments(source).lines() {
-            let active = holds.iter().all(|it| *it);
-            let Some(directive) = line.trim_start().strip_prefix('#') else {
-                if active {
-                    read.text += line;
-                    read.text.push('\n');
-                }
-                continue;
-            };
-            let (word, rest) = first_word(directive.trim());
-            match word {
-                "if" if !active => holds.push(false),
-                "if" => {
-                    let value = read.number(rest);
-                    let value =
-                        value.ok_or_else(|| format!("the condition `{rest}` is not understood"))?;
-                    holds.push(value != 0);
-                }
-                "ifdef" => holds.push(read.macros.contains_key(rest.trim())),
-                "ifndef" => holds.push(!read.macros.contains_key(rest.trim())),
-                "else" => {
-                    if let Some(last) = holds.last_mut() {
-                        *last = !*last;
-                    }
-                }
-                "endif" => drop(holds.pop()),
-                "define" if active => {
-                    let (name, value) = first_word(rest);
-                    if !value.starts_with('(') || rest[name.len()..].starts_with(' ') {
-                        read.macros.insert(name.to_owned(), value.trim().to_owned());
-                    }
-                }
-                "undef" if active => drop(read.macros.remove(rest.trim())),
-                _ => {}
+            if let Some(directive) = line.trim_start().strip_prefix('#') {
+                read.directive(directive.trim(), &mut open, n_left_out == 0)?;
+                n_left_out = open.iter().filter(|it| !it.holds).count();
+            } else if n_left_out == 0 {
+                let line = read.expanded(line)?;
+                read.text += &line;
+                read.text.push('\n');
             }
         }
-        Ok(read)
-    }
-
-    /// Returns what a name stands for, itself if it is not defined.
-    pub(super) fn word(&self, name: &str) -> String {
-        let mut name = name.trim();
-        for _ in 0..DEPTH {
-            match self.macros.get(name) {
-                Some(value) => name = value,
-                None => break,
-            }
+        match open.is_empty() {
+            true => Ok(read),
+            false => Err("a condition is not closed by `#endif`".into()),
         }
-        name.to_owned()
     }
 
-    /// Returns the value of an expression of whole numbers.
-    pub(super) fn number(&self, text: &str) -> Option<i64> {
-        let mut expression = Expression {
+    fn directive(
+        &mut self,
+        directive: &str,
+        open: &mut Vec<Condition>,
+        is_active: bool,
+    ) -> Result<(), String> {
+        let (word, rest) = first_word(directive);
+        match word {
+            "if" | "ifdef" | "ifndef" => {
+                if DEPTH < open.len() {
+                    return Err(format!("more than {DEPTH} conditions stand in one another"));
+                }
+                let holds = is_active && self.holds(word, rest)?;
+                open.push(Condition {
+                    holds,
+                    is_decided: holds || !is_active,
+                    is_last: false,
+                });
+            }
+            "elif" | "else" => {
+                let last = open
+                    .last_mut()
+                    .ok_or_else(|| format!("there is an `#{word}` without an `#if`"))?;
+                if last.is_last {
+                    return Err(format!("there is an `#{word}` behind the `#else`"));
+                }
+                last.holds = !last.is_decided && (word == "else" || self.holds("if", rest)?);
+                last.is_decided |= last.holds;
+                last.is_last = word == "else";
+            }
+            "endif" => {
+                let ended = open.pop();
+                ended.ok_or("there is an `#endif` without an `#if`")?;
+            }
+            _ if !is_active => {}
+            "define" => {
+                let (name, behind) = first_word(rest);
+                if !is_name(name) {
+                    return Err(format!("`#define {rest}` defines no name"));
+                }
+                let text = (!behind.starts_with('(')).then(|| behind.trim().to_owned());
+                self.macros.insert(name.to_owned(), text);
+            }
+            "undef" => drop(self.macros.remove(first_word(rest).0)),
+            "" | "include" | "line" | "pragma" | "warning" => {}
+            _ => return Err(format!("the directive `#{directive}` is not understood")),
+        }
+        Ok(())
+    }
+
+    fn holds(&mut self, word: &str, condition: &str) -> Result<bool, String> {
+        if word != "if" {
+            let is_defined = self.macros.contains_key(first_word(condition).0);
+            return Ok(is_defined == (word == "ifdef"));
+        }
+        let condition = condition.trim();
+        let value = value(&self.expanded(condition)?);
+        let value =
+            value.ok_or_else(|| format!("the condition `{condition}` is not understood"))?;
+        Ok(value != 0)
+    }
+
+    /// Returns a text with what its names are defined as by now.
+    ///
+    /// # Errors
+    /// There is no end of it.
+    pub(super) fn expanded(&mut self, text: &str) -> Result<String, String> {
+        let mut expansion = Expansion {
             macros: &self.macros,
-            rest: text,
-            depth: 0,
+            expanded: self.expanded,
+            within: Vec::new(),
+            result: String::new(),
         };
-        let value = expression.equality()?;
-        expression.rest.trim().is_empty().then_some(value)
+        expansion.add(text)?;
+        self.expanded = expansion.expanded;
+        Ok(expansion.result)
+    }
+
+    /// Returns whether the program defines the function of that name otherwise.
+    pub(super) fn redefines(&self, function: &str) -> bool {
+        self.macros.contains_key(function)
     }
 
     /// Returns the definitions that are numbers or names, with what they stand for.
-    pub(super) fn names(&self) -> impl Iterator<Item = (&str, String)> {
-        let all = self.macros.iter();
-        all.filter_map(|(name, value)| {
-            let stands_for = match self.number(value) {
-                Some(number) => number.to_string(),
-                None => self.word(value),
-            };
-            let is_plain = !stands_for.is_empty() && stands_for.chars().all(is_part);
-            is_plain.then_some((name.as_str(), stands_for))
-        })
+    ///
+    /// # Errors
+    /// There is no end of one.
+    pub(super) fn names(&mut self) -> Result<Vec<(String, String)>, String> {
+        let all: Vec<String> = self.macros.keys().cloned().collect();
+        let mut plain = Vec::new();
+        for name in all {
+            let text = self.expanded(&name)?;
+            let text = value(&text).map_or(text, |number| number.to_string());
+            if text != name && !text.is_empty() && text.chars().all(is_part) {
+                plain.push((name, text));
+            }
+        }
+        Ok(plain)
     }
 }
 
-fn without_comments(source: &str) -> String {
-    let source = source.replace("\\\n", " ");
-    let mut result = String::new();
-    let mut rest = source.as_str();
-    while let Some(at) = rest.find("/*").into_iter().chain(rest.find("//")).min() {
-        result += &rest[..at];
-        let (mark, skipped) = match rest[at..].starts_with("/*") {
-            true => ("*/", 2),
-            false => ("\n", 0),
-        };
-        rest = rest[at + 2..].split_once(mark).map_or("", |it| it.1);
-        result.push(if skipped == 0 { '\n' } else { ' ' });
+/// A text whose names are being replaced.
+struct Expansion<'a> {
+    macros: &'a Macros,
+    expanded: usize,
+    /// Names whose texts are being read: they stand for themselves there.
+    within: Vec<&'a str>,
+    result: String,
+}
+
+impl<'a> Expansion<'a> {
+    fn add(&mut self, text: &str) -> Result<(), String> {
+        let mut rest = text;
+        while let Some(at) = rest.find(is_part) {
+            self.result += &rest[..at];
+            rest = &rest[at..];
+            let (word, behind) = rest.split_at(rest.find(|c| !is_part(c)).unwrap_or(rest.len()));
+            rest = behind;
+            match self.macros.get_key_value(word) {
+                Some((name, Some(text))) if !self.within.contains(&name.as_str()) => {
+                    self.expanded += 1 + text.len();
+                    if MOST_EXPANDED < self.expanded || DEPTH < self.within.len() {
+                        return Err(format!(
+                            "definitions that stand in one another more than {DEPTH} deep, or for more than {MOST_EXPANDED} bytes, are not read"
+                        ));
+                    }
+                    self.within.push(name);
+                    self.add(text)?;
+                    self.within.pop();
+                }
+                _ => self.result += word,
+            }
+        }
+        self.result += rest;
+        Ok(())
     }
-    result + rest
 }
 
-fn is_part(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '_'
-}
-
+/// Returns the word that a text begins with and what stands right behind it.
 fn first_word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
-    let end = text.find(|c| !is_part(c)).unwrap_or(text.len());
-    (&text[..end], text[end..].trim_start())
-}
-
-/// What is left of an expression.
-struct Expression<'a> {
-    macros: &'a BTreeMap<String, String>,
-    rest: &'a str,
-    depth: usize,
-}
-
-impl Expression<'_> {
-    fn takes(&mut self, sign: &str) -> bool {
-        let rest = self.rest.trim_start();
-        match rest.strip_prefix(sign) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn equality(&mut self) -> Option<i64> {
-        let mut value = self.shift()?;
-        while self.takes("==") {
-            value = i64::from(value == self.shift()?);
-        }
-        Some(value)
-    }
-
-    fn shift(&mut self) -> Option<i64> {
-        let mut value = self.sum()?;
-        while self.takes("<<") {
-            value = value.checked_shl(self.sum()?.try_into().ok()?)?;
-        }
-        Some(value)
-    }
-
-    fn sum(&mut self) -> Option<i64> {
-        let mut value = self.product()?;
-        loop {
-            value = if self.takes("+") {
-                value.checked_add(self.product()?)?
-            } else if self.takes("-") {
-                value.checked_sub(self.product()?)?
-            } else {
-                return Some(value);
-            };
-        }
-    }
-
-    fn product(&mut self) -> Option<i64> {
-        let mut value = self.atom()?;
-        loop {
-            value = if self.takes("*") {
-                value.checked_mul(self.atom()?)?
-            } else if self.takes("/") {
-                value.checked_div(self.atom()?)?
-            } else {
-                return Some(value);
-            };
-        }
-    }
-
-    fn atom(&mut self) -> Option<i64> {
-        self.depth += 1;
-        if DEPTH * DEPTH < self.depth {
-            return None;
-        }
-        if self.takes("(") {
-            let value = self.equality()?;
-            return self.takes(")").then_some(value);
-        }
-        let (word, rest) = first_word(self.rest);
-        self.rest = rest;
-        if let Ok(number) = word.parse() {
-            return Some(number);
-        }
-        let mut inner = Expression {
-            macros: self.macros,
-            rest: self.macros.get(word)?,
-            depth: self.depth,
-        };
-        let value = inner.equality()?;
-        self.depth = inner.depth;
-        inner.rest.trim().is_empty().then_some(value)
-    }
+    text.split_at(text.find(|c| !is_part(c)).unwrap_or(text.len()))
 }

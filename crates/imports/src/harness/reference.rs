@@ -1,11 +1,28 @@
 //! What a test program compares with, by the call that computes it.
 
+use super::expression::value;
 use super::preprocessor::Preprocessed;
+use super::{is_name, is_part};
+
+/// Longest list of arguments.
+const MOST_BYTES: usize = 2000;
+
+/// Names that the definitions have of their own.
+const OWN_NAMES: [&str; 11] = ["i", "j", "k", "b", "y", "x", "r", "s", "c", "o", "sums"];
+
+/// An array that is read or written.
+pub(super) struct Operand {
+    pub(super) name: String,
+    /// As problems name it.
+    pub(super) dtype: &'static str,
+    pub(super) shape: Vec<u64>,
+}
 
 /// What is computed.
 pub(super) struct Computed {
     /// Arrays that are read, in the order of parameters.
-    pub(super) inputs: Vec<String>,
+    pub(super) inputs: Vec<Operand>,
+    pub(super) output: Operand,
     /// A sentence without its full stop.
     pub(super) what: String,
     pub(super) macs: u64,
@@ -15,72 +32,112 @@ pub(super) struct Computed {
     pub(super) body: String,
 }
 
-/// Returns what the program leaves in `gold`.
+/// Returns what the program leaves in `gold`, for a definition that leaves it in `output`.
 ///
 /// # Errors
-/// If no call that is known does that.
-pub(super) fn computed(read: &Preprocessed) -> Result<Computed, String> {
+/// If no call that is known does that, or the definition cannot be written.
+pub(super) fn computed(read: &Preprocessed, output: &str) -> Result<Computed, String> {
     let calls: [(&str, Reader); 3] = [
-        ("tiled_matmul_outer_eigen(", matrices),
-        ("tiled_matmul_outer_eigen_bias(", matrices_and_bias),
-        ("tiled_conv_auto(", convolution),
+        ("tiled_matmul_outer_eigen", matrices),
+        ("tiled_matmul_outer_eigen_bias", matrices_and_bias),
+        ("tiled_conv_auto", convolution),
     ];
-    for (name, reader) in calls {
-        for (at, _) in read.text.match_indices(name) {
-            let Some((list, _)) = read.text[at + name.len()..].split_once(");") else {
-                continue;
-            };
-            let arguments: Vec<String> = list.split(',').map(|it| read.word(it)).collect();
-            if arguments.iter().any(|it| it == "gold") {
-                return reader(read, &arguments).ok_or_else(|| {
-                    format!(
-                        "what it asks of `{}` is not known here",
-                        name.trim_end_matches('(')
-                    )
-                });
-            }
-        }
+    let mut found = Vec::new();
+    for (name, reader) in calls.into_iter().filter(|it| !read.redefines(it.0)) {
+        let lists = calls_of(&read.text, name).filter(|it| it.contains(&"gold"));
+        found.extend(lists.map(|list| (name, reader, list)));
     }
-    Err("no call that is known here computes `gold`: the definition has to be written".into())
+    let (name, reader, arguments) = match found.as_slice() {
+        [only] => only,
+        [] => {
+            return Err(
+                "no call that is known here computes `gold`: the definition has to be written"
+                    .into(),
+            );
+        }
+        several => return Err(format!("{} calls compute `gold`", several.len())),
+    };
+    let computed = reader(arguments, output)
+        .ok_or_else(|| format!("what it asks of `{name}` is not known here"))?;
+    let mut names: Vec<&str> = Vec::new();
+    for Operand { name, .. } in computed.inputs.iter().chain([&computed.output]) {
+        if !is_name(name) {
+            return Err(format!("`{name}` is no name of an array"));
+        }
+        if OWN_NAMES.contains(&name.as_str()) {
+            return Err(format!(
+                "`{name}` is a name of the definition's own: give the array another one"
+            ));
+        }
+        if names.contains(&name.as_str()) {
+            return Err(format!("`{name}` is given twice"));
+        }
+        names.push(name);
+    }
+    Ok(computed)
 }
 
-type Reader = fn(&Preprocessed, &[String]) -> Option<Computed>;
+/// Returns the arguments of each call of a function.
+fn calls_of<'t>(text: &'t str, name: &str) -> impl Iterator<Item = Vec<&'t str>> {
+    text.match_indices(name).filter_map(move |(at, name)| {
+        let list = text[at + name.len()..].trim_start().strip_prefix('(')?;
+        let is_part_of_another = text[..at].ends_with(is_part);
+        (!is_part_of_another).then(|| arguments(list))?
+    })
+}
+
+/// Returns the arguments of a list that is open.
+fn arguments(list: &str) -> Option<Vec<&str>> {
+    let mut all = Vec::new();
+    let (mut begin, mut n_open) = (0, 0_usize);
+    for (at, byte) in list.bytes().enumerate().take(MOST_BYTES) {
+        match byte {
+            b'(' => n_open += 1,
+            b')' | b',' if n_open == 0 => {
+                all.push(list[begin..at].trim());
+                begin = at + 1;
+                if byte == b')' {
+                    return Some(all);
+                }
+            }
+            b')' => n_open -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+type Reader = fn(&[&str], &str) -> Option<Computed>;
 
 /// Numbers of arguments, each of which must be one and not negative.
-fn numbers<const N: usize>(read: &Preprocessed, texts: &[String]) -> Option<[u64; N]> {
+fn numbers<const N: usize>(texts: &[&str]) -> Option<[u64; N]> {
     let all: Option<Vec<u64>> = texts
         .iter()
-        .map(|it| match it.as_str() {
+        .map(|it| match *it {
             "false" | "NO_ACTIVATION" => Some(0),
             "true" => Some(1),
-            text => read.number(text)?.try_into().ok(),
+            text => value(text)?.try_into().ok(),
         })
         .collect();
     all?.try_into().ok()
 }
 
-fn matrices(read: &Preprocessed, arguments: &[String]) -> Option<Computed> {
+fn matrices(arguments: &[&str], output: &str) -> Option<Computed> {
     let [a, b, _gold, sizes @ ..] = arguments else {
         return None;
     };
-    product(
-        numbers(read, sizes)?,
-        [a, b],
-        None,
-        &read.word("OUTPUT_MATRIX_NAME"),
-    )
+    product(numbers(sizes)?, [a, b], None, output)
 }
 
-fn matrices_and_bias(read: &Preprocessed, arguments: &[String]) -> Option<Computed> {
+fn matrices_and_bias(arguments: &[&str], output: &str) -> Option<Computed> {
     let [a, b, d, _gold, sizes @ .., subtracts] = arguments else {
         return None;
     };
-    let is_added = read.number(subtracts)? == 0;
-    let output = read.word("OUTPUT_MATRIX_NAME");
-    is_added.then(|| product(numbers(read, sizes)?, [a, b], Some(d), &output))?
+    let is_added = value(subtracts)? == 0;
+    is_added.then(|| product(numbers(sizes)?, [a, b], Some(d), output))?
 }
 
-fn product(sizes: [u64; 5], [a, b]: [&str; 2], d: Option<&String>, c: &str) -> Option<Computed> {
+fn product(sizes: [u64; 5], [a, b]: [&str; 2], d: Option<&str>, c: &str) -> Option<Computed> {
     let [i, k, j, turned_a, turned_b] = sizes;
     // Which dimension of a matrix an index runs over.
     let at = |name: &str, turned: u64, row: &'static str, column: &'static str| match turned {
@@ -117,11 +174,15 @@ fn product(sizes: [u64; 5], [a, b]: [&str; 2], d: Option<&String>, c: &str) -> O
 "
     );
     Some(Computed {
-        inputs: [a, b]
+        inputs: [(a, [a_i, a_k], [i, k]), (b, [b_k, b_j], [k, j])]
+            .map(|(name, [first, _], [rows, columns])| match first {
+                0 => int8(name, &[rows, columns]),
+                _ => int8(name, &[columns, rows]),
+            })
             .into_iter()
-            .map(str::to_owned)
-            .chain(d.cloned())
+            .chain(d.map(|d| int8(d, &[i, j])))
             .collect(),
+        output: int8(c, &[i, j]),
         what: format!(
             "{c} = {a}{} {b}{}{} for int8 matrices, {i}x{k} and {k}x{j}, summed in int32 and clamped to int8",
             if turned_a == 1 { "^T" } else { "" },
@@ -134,9 +195,17 @@ fn product(sizes: [u64; 5], [a, b]: [&str; 2], d: Option<&String>, c: &str) -> O
     })
 }
 
-fn convolution(read: &Preprocessed, arguments: &[String]) -> Option<Computed> {
+fn int8(name: &str, shape: &[u64]) -> Operand {
+    Operand {
+        name: name.to_owned(),
+        dtype: "int8",
+        shape: shape.to_vec(),
+    }
+}
+
+fn convolution(arguments: &[&str], output: &str) -> Option<Computed> {
     let (sizes, rest) = arguments.split_at_checked(17)?;
-    let [input, weights, bias, _gold, act, scale, pooling @ .., _flow] = rest else {
+    let [input, weights, bias, _gold, post @ .., _flow] = rest else {
         return None;
     };
     let [
@@ -153,12 +222,9 @@ fn convolution(read: &Preprocessed, arguments: &[String]) -> Option<Computed> {
         padding,
         kernel,
         flags @ ..,
-    ] = numbers::<17>(read, sizes)?;
-    let [act, scale, pool_size, pool_stride, pool_padding] = {
-        let own: Vec<String> = [act, scale].into_iter().chain(pooling).cloned().collect();
-        numbers::<5>(read, &own)?
-    };
-    let dilations = numbers::<2>(read, &sizes[8..10])?;
+    ] = numbers::<17>(sizes)?;
+    let [act, scale, pool_size, pool_stride, pool_padding] = numbers::<5>(post)?;
+    let dilations = numbers::<2>(&sizes[8..10])?;
     let is_plain = dilations == [1, 1]
         && (act, scale, pool_size, pool_stride, pool_padding) == (0, 1, 0, 0, 0)
         && flags == [0; 5]
@@ -177,7 +243,6 @@ fn convolution(read: &Preprocessed, arguments: &[String]) -> Option<Computed> {
     if !is_plain {
         return None;
     }
-    let output = read.word("OUTPUT_MATRIX_NAME");
     let axes = vec![
         ("batch", vec![format!("{input}.0"), format!("{output}.0")]),
         (
@@ -229,7 +294,15 @@ fn convolution(read: &Preprocessed, arguments: &[String]) -> Option<Computed> {
         what: format!(
             "{kernel}x{kernel} convolution of {batch} int8 images of {rows}x{columns} pixels, {channels} to {outputs} channels, stride {stride}, int32 bias, clamped to int8"
         ),
-        inputs: vec![input.clone(), weights.clone(), bias.clone()],
+        inputs: vec![
+            int8(input, &[batch, rows, columns, channels]),
+            int8(weights, &[kernel, kernel, channels, outputs]),
+            Operand {
+                dtype: "int32",
+                ..int8(bias, &[1, outputs])
+            },
+        ],
+        output: int8(output, &[batch, out_rows, out_columns, outputs]),
         macs: macs
             .into_iter()
             .try_fold(1_u64, |all, it| all.checked_mul(it))?,

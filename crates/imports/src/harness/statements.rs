@@ -1,11 +1,19 @@
 //! Arrays of a test program and what it fills them with.
 
+use super::expression::value;
 use super::preprocessor::Preprocessed;
+use super::{is_name, is_part};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Greatest number of elements of an array.
 const MOST_ELEMENTS: u64 = 1 << 28;
+
+/// Greatest number of bytes of a value that is understood.
+const LONGEST_VALUE: usize = 200;
+
+/// Types that hold all values which [`Fill`] draws.
+const TYPES: [&str; 5] = ["elem_t", "acc_t", "int8_t", "int32_t", "int"];
 
 /// Values that a program draws.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,16 +37,69 @@ impl fmt::Display for Fill {
     }
 }
 
-/// Returns types and shapes of the arrays that are declared `static`, by their names.
+/// An array that is declared.
+pub(super) struct Array {
+    /// Type of its elements, as written.
+    pub(super) kind: String,
+    pub(super) shape: Vec<u64>,
+}
+
+/// What stands between two of `;`, `{` and `}`.
+struct Piece<'a> {
+    text: &'a str,
+    /// Whether a condition decides if it is executed.
+    is_conditional: bool,
+    /// The sign behind it.
+    end: &'a str,
+}
+
+/// Returns the pieces of a program. The signs of a loop, within its parentheses, end none.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut blocks: Vec<bool> = Vec::new();
+    let mut n_conditional = 0_usize;
+    let mut n_open = 0_usize;
+    let mut begin = 0;
+    for (at, end) in text.match_indices(['(', ')', ';', '{', '}']) {
+        match end {
+            "(" => n_open += 1,
+            ")" => n_open = n_open.saturating_sub(1),
+            ";" if 0 < n_open => {}
+            _ => {
+                let piece = text[begin..at].trim();
+                begin = at + 1;
+                n_open = 0;
+                pieces.push(Piece {
+                    text: piece,
+                    is_conditional: 0 < n_conditional,
+                    end,
+                });
+                if end == "{" {
+                    let mut words = piece.split(|c| !is_part(c));
+                    let decides = words.any(|it| ["if", "else", "switch"].contains(&it));
+                    blocks.push(decides);
+                    n_conditional += usize::from(decides);
+                } else if end == "}" && blocks.pop() == Some(true) {
+                    n_conditional -= 1;
+                }
+            }
+        }
+    }
+    pieces
+}
+
+/// Returns the arrays that are declared `static`, by their names.
 ///
 /// # Errors
-/// An extent that is no number.
-pub(super) fn arrays(read: &Preprocessed) -> Result<BTreeMap<String, (String, Vec<u64>)>, String> {
+/// An extent that is no number, or a name that is declared twice.
+pub(super) fn arrays(read: &Preprocessed) -> Result<BTreeMap<String, Array>, String> {
     let mut found = BTreeMap::new();
-    for statement in read.text.split(';') {
-        let Some((_, declared)) = statement.rsplit_once("static ") else {
+    for piece in pieces(&read.text) {
+        let mut words = piece.text.split_whitespace();
+        if words.next() != Some("static") {
             continue;
-        };
+        }
+        let declared = piece.text["static".len()..].trim_start();
         let Some((head, extents)) = declared.split_once('[') else {
             continue;
         };
@@ -46,71 +107,164 @@ pub(super) fn arrays(read: &Preprocessed) -> Result<BTreeMap<String, (String, Ve
         let (Some(kind), Some(name), None) = (words.next(), words.next(), words.next()) else {
             continue;
         };
-        let name = read.word(name);
         let mut shape = Vec::new();
-        for extent in format!("[{extents}")
-            .split(']')
-            .filter_map(|it| it.trim().strip_prefix('['))
-        {
-            let number = read.number(extent).and_then(|it| u64::try_from(it).ok());
+        let mut rest = Some(extents);
+        while let Some((extent, behind)) = rest.and_then(|it| it.split_once(']')) {
+            let number = value(extent).and_then(|it| u64::try_from(it).ok());
             let number = number.filter(|it| 0 < *it);
             shape.push(number.ok_or_else(|| format!("`{extent}` of `{name}` is no extent"))?);
+            rest = behind.trim_start().strip_prefix('[');
         }
         let elements = shape.iter().try_fold(1_u64, |all, it| all.checked_mul(*it));
         if elements.is_none_or(|it| MOST_ELEMENTS < it) {
             return Err(format!("`{name}` has more than {MOST_ELEMENTS} elements"));
         }
-        found.insert(name, (kind.to_owned(), shape));
+        let array = Array {
+            kind: kind.to_owned(),
+            shape,
+        };
+        if found.insert(name.to_owned(), array).is_some() {
+            return Err(format!("it declares `{name}` twice"));
+        }
     }
     Ok(found)
 }
 
-/// Returns what the program fills arrays with, by their names; nothing of what is not understood.
+/// Returns what the program fills arrays with, by the names of those whose elements it writes;
+/// nothing for one that is filled in a way that is not understood.
 pub(super) fn fills(read: &Preprocessed) -> BTreeMap<String, Option<Fill>> {
-    let mut found = BTreeMap::new();
+    let mut found: BTreeMap<String, Option<Fill>> = BTreeMap::new();
+    // What the piece before has left in a variable.
     let mut variable: Option<(&str, Option<Fill>)> = None;
-    for statement in read.text.split(';') {
-        let statement = statement.rsplit(['{', '}']).next().unwrap_or_default();
-        let Some((to, value)) = statement.split_once('=') else {
-            continue;
+    let draws = !read.redefines("rand");
+    for piece in pieces(&read.text) {
+        let before = variable.take();
+        let assigned = assignment(piece.text);
+        let drawn = |value: &str| match &before {
+            Some((name, fill)) if value == *name => fill.clone(),
+            _ => drawn(value),
         };
-        let fill = match &variable {
-            Some((name, fill)) if value.trim() == *name => fill.clone(),
-            _ if value.contains('%') => drawn(read, value),
-            _ => continue,
-        };
-        match to.split_once('[') {
-            Some((name, _)) => drop(found.insert(read.word(name), fill)),
-            None => {
-                let name = to.split_whitespace().last().unwrap_or_default();
-                variable = Some((name, fill));
+        let fill = assigned
+            .filter(|_| draws && !piece.is_conditional)
+            .and_then(|(_, value)| drawn(value));
+        let to = assigned.map(|it| it.0);
+        let element = to.and_then(element);
+        for name in written(piece.text) {
+            let fill = fill.clone().filter(|_| element == Some(name));
+            let known = found.entry(name.to_owned()).or_insert_with(|| fill.clone());
+            if *known != fill {
+                *known = None;
+            }
+        }
+        if let Some(to) = to.filter(|_| element.is_none() && piece.end == ";") {
+            let mut words = to.split_whitespace();
+            if let (Some(kind), Some(name), None) = (words.next(), words.next(), words.next()) {
+                variable = Some((name, fill.filter(|_| TYPES.contains(&kind))));
             }
         }
     }
     found
 }
 
-/// Reads `(elem_t) (RAND % 8 == 0)` or `RAND % 2`.
-fn drawn(read: &Preprocessed, value: &str) -> Option<Fill> {
-    let (random, behind) = value.split_once('%')?;
-    let random = random.rsplit([' ', '(', ')']).find(|it| !it.is_empty())?;
-    if !matches!(read.word(random).as_str(), "rand()" | "rand") {
+/// Reads `to = value`.
+fn assignment(text: &str) -> Option<(&str, &str)> {
+    let at = assigning(text).next()?;
+    let (to, value) = (&text[..at], &text[at + 1..]);
+    let computes = to.ends_with(|c: char| !is_part(c) && c != ']' && !c.is_whitespace());
+    (!computes).then(|| (to.trim(), value.trim()))
+}
+
+/// Returns where the signs that assign stand, with an operator in front or without.
+fn assigning(text: &str) -> impl DoubleEndedIterator<Item = usize> {
+    let bytes = text.as_bytes();
+    text.match_indices('=').map(|it| it.0).filter(move |at| {
+        let before = bytes[..*at].iter().rev().take(2).collect::<Vec<_>>();
+        let compares = match before[..] {
+            [b'=' | b'!', ..] => true,
+            [sign @ (b'<' | b'>'), other] => sign != other,
+            [b'<' | b'>'] => true,
+            _ => false,
+        };
+        !compares && bytes.get(at + 1) != Some(&b'=')
+    })
+}
+
+/// Returns the name of the array of which `text` is an element and nothing else.
+fn element(text: &str) -> Option<&str> {
+    let (name, mut rest) = text.split_once('[')?;
+    loop {
+        let (index, behind) = rest.split_once(']')?;
+        if index.contains('[') {
+            return None;
+        }
+        match behind.trim_start() {
+            "" => return is_name(name.trim()).then(|| name.trim()),
+            behind => rest = behind.strip_prefix('[')?,
+        }
+    }
+}
+
+/// Returns the names of the arrays whose elements a piece may write: all but those that it is
+/// sure to read.
+fn written(text: &str) -> Vec<&str> {
+    let counts = text.contains("++") || text.contains("--");
+    let last_sign = match counts {
+        true => text.len(),
+        false => assigning(text).next_back().unwrap_or(0),
+    };
+    let elements = text[..last_sign].match_indices('[');
+    let names = elements.filter_map(|(at, _)| {
+        let before = text[..at].trim_end();
+        let begin = before.rfind(|c| !is_part(c)).map_or(0, |it| it + 1);
+        Some(&before[begin..]).filter(|it| is_name(it))
+    });
+    names.collect()
+}
+
+/// Reads `(elem_t) (rand() % 8 == 0)` or `rand() % 2`, and nothing around it.
+fn drawn(text: &str) -> Option<Fill> {
+    if LONGEST_VALUE < text.len() {
         return None;
     }
-    let (modulus, is_compared) = match behind.split_once("==") {
-        Some((modulus, zero)) if zero.trim().trim_end_matches(')') == "0" => (modulus, true),
-        Some(_) => return None,
-        None => (behind, false),
-    };
-    // Parentheses that were opened before the value.
-    let opened = modulus.matches('(').count();
-    let mut modulus = modulus.trim();
-    while opened < modulus.matches(')').count() {
-        modulus = modulus.strip_suffix(')')?.trim_end();
+    let text = unwrapped(text);
+    if let Some((kind, inner)) = text.strip_prefix('(').and_then(|it| it.split_once(')'))
+        && TYPES.contains(&kind.trim())
+    {
+        // A cast is of what stands next to it, which is narrower if that is the drawn number.
+        let inner = inner.trim();
+        return (unwrapped(inner) != inner).then(|| drawn(inner))?;
     }
-    let number = read.number(modulus).filter(|it| (1..=128).contains(it))?;
-    Some(match is_compared {
-        true => Fill::OneIn(number),
-        false => Fill::Below(number),
-    })
+    if let Some((left, zero)) = text.rsplit_once("==") {
+        let Some(Fill::Below(modulus)) = (zero.trim() == "0").then(|| drawn(left))? else {
+            return None;
+        };
+        return Some(Fill::OneIn(modulus));
+    }
+    let (random, modulus) = text.split_once('%')?;
+    if random.split_whitespace().collect::<String>() != "rand()" {
+        return None;
+    }
+    let modulus = modulus.trim();
+    let inner = unwrapped(modulus);
+    let is_atom = inner != modulus || modulus.chars().all(is_part);
+    let number = value(inner).filter(|it| is_atom && (1..=128).contains(it));
+    number.map(Fill::Below)
+}
+
+/// Returns a text without the parentheses that it stands in.
+fn unwrapped(text: &str) -> &str {
+    let text = text.trim();
+    let Some(inner) = text.strip_prefix('(').and_then(|it| it.strip_suffix(')')) else {
+        return text;
+    };
+    let mut n_open = 0_usize;
+    for sign in inner.chars() {
+        match sign {
+            '(' => n_open += 1,
+            ')' if n_open == 0 => return text,
+            ')' => n_open -= 1,
+            _ => {}
+        }
+    }
+    unwrapped(inner)
 }

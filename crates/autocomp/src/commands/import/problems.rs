@@ -1,9 +1,12 @@
 //! `autocomp import problems`: test programs of the original as problems.
 
-use crate::error::CliError;
+use crate::error::{CliError, ErrorKind};
 use crate::exit_code;
 use crate::given_file::{not_read, read_text};
+use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
+use crate::registry;
+use crate::workplace::{Workplace, WorkplaceOptions};
 use crate::written_file::write_bytes;
 use autocomp_imports::{Asked, adapted, read_harness};
 use clap::Args;
@@ -15,19 +18,22 @@ use std::path::{Path, PathBuf};
 ///
 /// Shapes, drawn inputs and what is compared are read from the text, which is not executed. A set
 /// of inputs of either sign is added to those that it draws, which are zeros and ones. Known
-/// kernels for it (`sols/TYPE/solN_NAME.c` of the same copy) become kernels of the problem. What
-/// does not map is listed.
+/// kernels for it (`sols/TYPE/solN_NAME.c` of the same copy) become kernels of the problem. Each
+/// problem is loaded, and its definition built and run, before it counts. What does not map is
+/// listed.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Test programs in C
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The target of the problems: one that computes with int8
+    /// The target of the problems: one whose kernels are in C
     #[arg(long, value_name = "NAME")]
     target: String,
     /// Folder for the problems, in which none of their names may be
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
+    #[command(flatten)]
+    workplace: WorkplaceOptions,
 }
 
 /// The result; field names are stable.
@@ -41,6 +47,16 @@ struct Report {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    let target = Workplace::open(&arguments.workplace)?.target(&arguments.target)?;
+    let language = registry::language(&target)?;
+    if language.extension() != "c" {
+        return Err(CliError::usage(format!(
+            "kernels of target {} are written in {}, and the definitions of these problems in C",
+            target.name,
+            language.name()
+        ))
+        .hint("name a target whose kernels are in C: `autocomp targets` lists them"));
+    }
     let mut report = Report {
         problems: Vec::new(),
         unmapped: Vec::new(),
@@ -72,7 +88,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         };
         for (kernel, path) in known_kernels(file) {
             let text = read_text(&path).map_err(|error| not_read("kernel", &path, &error))?;
-            match adapted(&text, asked, "") {
+            let text = match made.files.contains_key(&format!("{kernel}.c")) {
+                true => Err(format!("`{kernel}.c` is another file of the problem")),
+                false => adapted(&text, asked, ""),
+            };
+            match text {
                 Ok(text) => drop(made.files.insert(format!("{kernel}.c"), text)),
                 Err(why) => report.unmapped.push(format!("{}: {why}", path.display())),
             }
@@ -84,8 +104,19 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         fs::create_dir_all(&folder).map_err(|error| {
             CliError::environment(format!("failed to make {}: {error}", folder.display()))
         })?;
-        for (name, text) in &made.files {
-            write_bytes(&folder.join(name), text.as_bytes())?;
+        let written = made
+            .files
+            .iter()
+            .try_for_each(|(name, text)| write_bytes(&folder.join(name), text.as_bytes()));
+        if let Err(error) = written.and_then(|()| check(&folder, arguments, output)) {
+            // Nothing is left that looks like a problem.
+            let _ = fs::remove_dir_all(&folder);
+            if !matches!(error.kind, ErrorKind::Input) {
+                return Err(error);
+            }
+            let why = format!("{}: {}", file.display(), error.message);
+            report.unmapped.push(why);
+            continue;
         }
         let remarks = made.remarks.into_iter();
         let remarks = remarks.map(|it| format!("{}: {it}", file.display()));
@@ -107,6 +138,15 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         out
     })?;
     Ok(code)
+}
+
+/// Loads a problem that was written, builds its definition, and has it compute right answers.
+fn check(folder: &Path, arguments: &Arguments, output: Output) -> Result<(), CliError> {
+    let mut workplace = Workplace::open(&arguments.workplace)?;
+    let name = folder.display().to_string();
+    let settings = evaluator_settings(true);
+    let bench = Bench::open(&mut workplace, &name, None, settings, output)?;
+    bench.tell_doubts(&workplace.cache_folder, output)
 }
 
 /// Returns the name of the problem of a test program: `gemm-7` for `gemm/test7.c`.

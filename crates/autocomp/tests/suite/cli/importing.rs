@@ -1,6 +1,7 @@
 //! A run of the original Autocomp, imported, shown and gone on from.
 
 use super::program::{Place, problem};
+use serde_json::json;
 
 #[test]
 fn a_trace_is_imported_shown_and_gone_on_from() {
@@ -118,4 +119,66 @@ fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
         "mine",
     ]);
     assert_eq!(again.code, Some(2), "{}", again.transcript());
+}
+
+#[test]
+fn a_problem_counts_as_made_if_it_loads_and_its_definition_is_built() {
+    let place = Place::new();
+    let import = |file: &str, target: &str| {
+        let words = [
+            "import", "problems", file, "--target", target, "--out", "mine",
+        ];
+        place.json(&words)
+    };
+    let program = include_str!("../../../../imports/tests/suite/harnesses/product.c");
+    place.file("test1.c", program);
+    for target in ["nonsense", "trainium-trn1"] {
+        let (code, said) = import("test1.c", target);
+        assert_eq!(code, Some(2), "{said}");
+    }
+    assert!(!place.path().join("mine").exists());
+    // A name that C does not allow, and one that another family's kernels have no part in.
+    let keyword = program.replace("#define A_MATRIX_NAME A", "#define A_MATRIX_NAME union");
+    place.file("test2.c", keyword);
+    let (code, said) = import("test2.c", "gemmini-int8-16");
+    assert_eq!((code, &said["problems"]), (Some(1), &json!([])), "{said}");
+    let told = said["unmapped"][0].as_str().unwrap();
+    assert!(told.starts_with("test2.c: "), "{told}");
+    assert!(!place.path().join("mine/2").exists());
+    let (code, said) = import("test1.c", "rvv-k230");
+    assert_eq!(
+        (code, &said["problems"]),
+        (Some(0), &json!(["mine/1"])),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_known_kernel_takes_the_place_of_no_other_file() {
+    let place = Place::new();
+    for folder in ["harnesses/gemm", "sols/gemm"] {
+        std::fs::create_dir_all(place.path().join(folder)).unwrap();
+    }
+    let program = include_str!("../../../../imports/tests/suite/harnesses/product.c");
+    place.file("harnesses/gemm/test3.c", program);
+    let nothing = "void solution(int8_t A[16][32], int8_t B[48][32], int8_t D[16][48], int8_t C[16][48]) { }\n";
+    place.file("sols/gemm/sol3_reference.c", nothing);
+    let words = [
+        "import",
+        "problems",
+        "harnesses/gemm/test3.c",
+        "--target",
+        "gemmini-int8-16",
+        "--out",
+        "mine",
+    ];
+    let (code, said) = place.json(&words);
+    assert_eq!(code, Some(0), "{said}");
+    let told = said["unmapped"].to_string();
+    assert!(
+        told.contains("sol3_reference.c: `reference.c` is another file"),
+        "{told}"
+    );
+    let reference = std::fs::read_to_string(place.path().join("mine/gemm-3/reference.c")).unwrap();
+    assert!(reference.contains("sums[j]"), "{reference}");
 }
