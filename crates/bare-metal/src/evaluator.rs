@@ -105,7 +105,7 @@ impl<P: Platform> KernelEvaluator<P> {
         if let Some(library) = platform.library() {
             compiler = compiler.with_library(library);
         }
-        let mut builder = Builder::new(compiler, files, problem.called(), cache_folder)?
+        let mut builder = Builder::new(compiler, files, problem.entry_symbol(), cache_folder)?
             .with_most_bytes(PROGRAM_BYTES)
             .decided_by(all);
         if !settings.use_cache {
@@ -256,7 +256,7 @@ impl<P: Platform> KernelEvaluator<P> {
         let Build::Built(program) = self.build(source)? else {
             return Ok(None);
         };
-        Ok(Image::read(&program.elf, self.problem.called()).ok())
+        Ok(Image::read(&program.elf, self.problem.entry_symbol()).ok())
     }
 
     /// Returns the input sets with right answers that a kernel is tested with.
@@ -357,7 +357,7 @@ impl<P: Platform> KernelEvaluator<P> {
                 return Ok((Verdict::failed(Outcome::Rejected, found), None));
             }
         };
-        let program = match Image::read(&elf, self.problem.called()) {
+        let program = match Image::read(&elf, self.problem.entry_symbol()) {
             Ok(program) => program,
             Err(error) => {
                 let found = vec![findings::no_image(&error)];
@@ -531,7 +531,7 @@ impl<P: Platform> Evaluator for KernelEvaluator<P> {
         let Build::Built(program) = self.build(source)? else {
             return Ok(None);
         };
-        let image = Image::read(&program.elf, self.problem.called());
+        let image = Image::read(&program.elf, self.problem.entry_symbol());
         Ok(image.ok().and_then(|_| code_hash(&program.elf)))
     }
 

@@ -257,7 +257,7 @@ impl<P: Platform> Oracle<'_, P> {
     }
 
     fn read(&self, elf: &[u8]) -> Result<Image, EvalError> {
-        Image::read(elf, self.problem.called())
+        Image::read(elf, self.problem.entry_symbol())
             .map_err(|error: ImageError| self.broken(format!("cannot be run: {error}")))
     }
 
@@ -275,5 +275,5 @@ impl<P: Platform> Oracle<'_, P> {
 /// Returns `text` with the declaration of the problem's function behind it, which makes
 /// the compiler compare types, and what calls it with arguments.
 pub fn with_declaration(text: &str, problem: &Problem) -> String {
-    format!("{text}\n{};\n{}", problem.signature, problem.caller())
+    format!("{text}\n{};\n{}", problem.signature, problem.wrapper())
 }

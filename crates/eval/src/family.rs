@@ -63,7 +63,7 @@ impl Surroundings {
 /// # Errors
 /// [`EvalError::Input`] with the argument and the remedy.
 pub fn check_arguments(problem: &Problem) -> Result<(), EvalError> {
-    let Some(name) = problem.argument_not_passed() else {
+    let Some(name) = problem.argument_without_parameter() else {
         return Ok(());
     };
     Err(EvalError::Input {

@@ -181,7 +181,7 @@ impl Builder {
         }
         Ok(Self {
             compiler,
-            entry: problem.called().to_owned(),
+            entry: problem.entry_symbol().to_owned(),
             macros: problem
                 .macros
                 .iter()

@@ -45,7 +45,7 @@ impl Oracle {
         let language = problem.reference_language;
         Ok(match language {
             ReferenceLanguage::C => {
-                let text = format!("{}\n{}", problem.reference, problem.caller());
+                let text = format!("{}\n{}", problem.reference, problem.wrapper());
                 Self::Program(built(builder, language.file(), &text, kind)?)
             }
             ReferenceLanguage::Python => Self::Script(Script::new(

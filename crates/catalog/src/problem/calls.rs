@@ -4,7 +4,7 @@ use super::signature::{Parameter, name_of, parameters};
 use super::{Argument, Problem};
 
 /// Name of the function that gives a kernel its arguments.
-const CALLER: &str = "call_with_arguments";
+const WRAPPER: &str = "call_with_arguments";
 
 /// Numbers that a type holds: `None` for floating point.
 type Limits = Option<(i64, i64)>;
@@ -55,7 +55,8 @@ fn limits(kind: &str) -> Option<Limits> {
     known.map(|it| it.1).or_else(|| Some(Some(whole(kind)?)))
 }
 
-/// Returns the value as an initializer of a `kind` in C; nothing if it does not fit exactly.
+/// Returns the value as an initializer of a `kind` in C; nothing if the type does not hold it.
+/// Numbers with a point are rounded to those of the type, whole ones have to be among them.
 fn literal(value: &Argument, kind: &str) -> Option<String> {
     match (value, limits(kind)?) {
         (Argument::Bool(value), Some((0, 1))) => Some(i32::from(*value).to_string()),
@@ -68,7 +69,14 @@ fn literal(value: &Argument, kind: &str) -> Option<String> {
                 _ => format!("{value}LL"),
             })
         }
-        (Argument::Integer(value), None) => Some(format!("{value}.0")),
+        (Argument::Integer(value), None) => {
+            let there = match kind {
+                "double" => *value as f64,
+                _ => f64::from(*value as f32),
+            };
+            // Of all whole numbers of 64 bits, only those near the greatest become one more.
+            (there as i128 == i128::from(*value)).then(|| format!("{value}.0"))
+        }
         (Argument::Number(value), None) => {
             let is_held = kind == "double" || value.abs() <= f64::from(f32::MAX);
             is_held.then(|| format!("{value:?}"))
@@ -120,7 +128,7 @@ pub(super) fn wrong_parameter(
 impl Problem {
     /// Returns the arguments that functions in C get, by their parameters of the signature; empty
     /// if kernels get buffers only.
-    fn passed(&self) -> Vec<(&str, Option<&Argument>)> {
+    fn values_of_parameters(&self) -> Vec<(&str, Option<&Argument>)> {
         let all = parameters((&self.signature, &self.entry)).unwrap_or_default();
         let all = all.into_iter();
         let all: Vec<_> = all
@@ -135,7 +143,7 @@ impl Problem {
     /// Returns the first of [`arguments`](Self::arguments) that is no parameter of the signature,
     /// so that no kernel in C gets it.
     #[must_use]
-    pub fn argument_not_passed(&self) -> Option<&str> {
+    pub fn argument_without_parameter(&self) -> Option<&str> {
         let all = parameters((&self.signature, &self.entry)).unwrap_or_default();
         let names: Vec<&str> = all.into_iter().map(name_of).collect();
         let mut arguments = self.arguments.keys().map(String::as_str);
@@ -144,20 +152,20 @@ impl Problem {
 
     /// Returns how many parameters a kernel in C has.
     #[must_use]
-    pub fn n_parameters(&self) -> usize {
-        match self.passed() {
+    pub fn n_kernel_parameters(&self) -> usize {
+        match self.values_of_parameters() {
             all if all.is_empty() => self.buffers.len(),
             all => all.len(),
         }
     }
 
     /// Returns the function that is called with the address of each buffer, in order:
-    /// [`entry`](Self::entry), or that of [`caller`](Self::caller) if there is one.
+    /// [`entry`](Self::entry), or that of [`wrapper`](Self::wrapper) if there is one.
     #[must_use]
-    pub fn called(&self) -> &str {
-        match self.passed().is_empty() {
+    pub fn entry_symbol(&self) -> &str {
+        match self.values_of_parameters().is_empty() {
             true => &self.entry,
-            false => CALLER,
+            false => WRAPPER,
         }
     }
 
@@ -165,26 +173,26 @@ impl Problem {
     /// the address of each buffer and gives the kernel its arguments as well. Empty if kernels
     /// get buffers only.
     #[must_use]
-    pub fn caller(&self) -> String {
-        if self.passed().is_empty() {
+    pub fn wrapper(&self) -> String {
+        if self.values_of_parameters().is_empty() {
             return String::new();
         }
         let buffer = |idx: usize| format!("given_{idx}");
         let buffers: Vec<String> = (0..self.buffers.len())
             .map(|idx| format!("void *{}", buffer(idx)))
             .collect();
-        let call = self.call(buffer);
-        format!("void {CALLER}({}) {{ {call} }}\n", buffers.join(", "))
+        let call = self.call_statements(buffer);
+        format!("void {WRAPPER}({}) {{ {call} }}\n", buffers.join(", "))
     }
 
     /// Returns statements, in C and C++, that call the kernel with its arguments and with
     /// `buffer` for the address of the buffer of each number.
     #[must_use]
-    pub fn call(&self, buffer: impl Fn(usize) -> String) -> String {
+    pub fn call_statements(&self, buffer: impl Fn(usize) -> String) -> String {
         let mut numbers = 0..self.buffers.len();
         let mut arrays = String::new();
         let mut given = Vec::new();
-        for (text, value) in self.passed() {
+        for (text, value) in self.values_of_parameters() {
             let declared = Parameter::parse(text).zip(value);
             let Some((parameter, value)) = declared else {
                 given.extend(numbers.next().map(&buffer));

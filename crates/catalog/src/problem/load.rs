@@ -116,15 +116,7 @@ pub(crate) fn load(
     check_tolerance(source, &file.tolerance)?;
     check_macros(source, &file.macros)?;
     let harness = harness(tree, texts)?;
-    let kernels: BTreeMap<String, String> = texts
-        .iter()
-        .filter_map(|(path, text)| {
-            let (stem, ending) = path.rsplit_once('.')?;
-            let is_kernel =
-                stem != "reference" && !stem.contains('/') && !NO_KERNELS.contains(&ending);
-            is_kernel.then(|| (stem.to_owned(), text.clone()))
-        })
-        .collect();
+    let kernels = kernels(tree, texts)?;
 
     let mut oracle = ContentHasher::new("problem-oracle");
     for part in [name, source.text, reference] {
@@ -204,6 +196,34 @@ fn reference<'t>(
             ))
         }
     }
+}
+
+/// Returns the kernels of a problem by the stems of their files.
+fn kernels(
+    tree: &Tree,
+    texts: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, String>, CatalogError> {
+    let mut kernels = BTreeMap::new();
+    let mut paths: BTreeMap<&str, &str> = BTreeMap::new();
+    for (path, text) in texts {
+        let Some((stem, ending)) = path.rsplit_once('.') else {
+            continue;
+        };
+        if stem == "reference" || stem.contains('/') || NO_KERNELS.contains(&ending) {
+            continue;
+        }
+        if let Some(other) = paths.insert(stem, path) {
+            let shown = tree.display(path);
+            let source = Source { path: &shown, text };
+            return Err(source.error(
+                0..0,
+                format!("{other} is the kernel `{stem}`, too"),
+                "kernels are named by their files without the ending: give one of the two another name",
+            ));
+        }
+        kernels.insert(stem.to_owned(), text.clone());
+    }
+    Ok(kernels)
 }
 
 /// Reads `harness.toml`, if there is one: names and what they stand for.

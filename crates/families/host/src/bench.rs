@@ -147,7 +147,7 @@ impl HostBench {
     /// the compiler compare the types of parameters, and what calls it with arguments.
     fn completed(&self, source: &str) -> String {
         let Problem { signature, .. } = &self.problem;
-        format!("{source}\n{signature};\n{}", self.problem.caller())
+        format!("{source}\n{signature};\n{}", self.problem.wrapper())
     }
 
     /// Returns whether all buffers keep their alignment if they end where a page does.

@@ -65,9 +65,9 @@ impl Peaks {
             ..worker
         };
         let bytes = copied_bytes(problem);
-        let float = multiplications(problem.called(), machine.lanes);
+        let float = multiplications(problem.entry_symbol(), machine.lanes);
         let macs = (SUMS as u64 * STEPS * u64::from(machine.lanes)) as f64;
-        let copy = copying(problem.called(), bytes / 8);
+        let copy = copying(problem.entry_symbol(), bytes / 8);
         Ok(Self {
             float_macs_per_ns: macs / fastest(problem, &float, 64, builder, settings)?,
             bytes_per_ns: bytes as f64 / fastest(problem, &copy, bytes / 8, builder, settings)?,

@@ -322,6 +322,9 @@ fn functions_in_c_get_arguments_by_their_parameters() {
     let cases = [
         ("float s, ", "s = 0.5"),
         ("const float s, ", "s = 3"),
+        ("float s, ", "s = 16777218"),
+        ("float s, ", "s = -9223372036854775808"),
+        ("double s, ", "s = 9007199254740992"),
         ("double s, ", "s = -1e300"),
         ("int64_t s, ", "s = -9223372036854775808"),
         ("bool s, ", "s = true"),
@@ -342,21 +345,24 @@ fn functions_in_c_get_arguments_by_their_parameters() {
     let texts = cases.map(|(parameter, value)| {
         let problem = with_argument(parameter, value).unwrap_or_else(|it| panic!("{value}: {it}"));
         assert_eq!(
-            (problem.n_parameters(), problem.called()),
+            (problem.n_kernel_parameters(), problem.entry_symbol()),
             (3, "call_with_arguments")
         );
-        assert_eq!(problem.argument_not_passed(), None);
+        assert_eq!(problem.argument_without_parameter(), None);
         let text = serde_json::to_string(&problem).expect("it is text");
         let there: autocomp_catalog::Problem = serde_json::from_str(&text).expect("it is read");
-        assert_eq!(there.caller(), problem.caller());
-        problem.caller()
+        assert_eq!(there.wrapper(), problem.wrapper());
+        problem.wrapper()
     });
     insta::assert_snapshot!(texts.concat());
     // Kernels in other languages get it by name.
     let problem = with_argument("", "s = 0.5").expect("a sound problem");
-    assert_eq!(problem.argument_not_passed(), Some("s"));
-    assert_eq!((problem.n_parameters(), problem.called()), (2, "solution"));
-    assert_eq!(problem.caller(), "");
+    assert_eq!(problem.argument_without_parameter(), Some("s"));
+    assert_eq!(
+        (problem.n_kernel_parameters(), problem.entry_symbol()),
+        (2, "solution")
+    );
+    assert_eq!(problem.wrapper(), "");
 }
 
 #[test]
@@ -366,6 +372,10 @@ fn what_is_said_about_arguments_that_parameters_cannot_take() {
         ("int32_t s, ", "s = 2147483648"),
         ("uint8_t s, ", "s = -1"),
         ("float s, ", "s = 1e39"),
+        ("float s, ", "s = 16777217"),
+        ("const float *s, ", "s = [16777216, -16777217]"),
+        ("float s, ", "s = 9223372036854775807"),
+        ("double s, ", "s = 9007199254740993"),
         ("unsigned int s, ", "s = 4294967296"),
         ("unsigned long long s, ", "s = -1"),
         ("char s, ", "s = -1"),
@@ -394,4 +404,19 @@ fn what_is_said_about_arguments_that_parameters_cannot_take() {
         format!("{parameter}| {value}\n{error}\n\n")
     });
     insta::assert_snapshot!(texts.concat());
+}
+
+#[test]
+fn two_files_are_never_one_kernel() {
+    let files = [
+        ("problem.toml", PROBLEM),
+        ("reference.c", KERNEL),
+        ("fast.c", KERNEL),
+        ("notes.md", "fast"),
+        ("fast.csv", "1"),
+    ];
+    let problem = load(&files).expect("a sound problem");
+    assert_eq!(problem.kernels.keys().collect::<Vec<_>>(), ["fast"]);
+    let files = [files[0], files[1], files[2], ("fast.cu", KERNEL)];
+    insta::assert_snapshot!(load(&files).expect_err("two kernels of one name"));
 }

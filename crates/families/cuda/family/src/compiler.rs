@@ -79,7 +79,7 @@ impl KernelCompiler {
         let address = |it: usize| format!("autocomp_pointer{{{:#x}}}", buffer_address(it as u32));
         let call = format!(
             "struct autocomp_pointer {{ unsigned long autocomp_address; template <class autocomp_type> operator autocomp_type*() const {{ return (autocomp_type*)autocomp_address; }} }};\n#include \"{KERNEL_FILE}\"\n#line 1 \"{CALL_FILE}\"\nextern \"C\" void autocomp_call() {{ {} }}\n",
-            problem.call(address)
+            problem.call_statements(address)
         );
         let macros = problem.macros.iter();
         let capability = machine.architecture.trim_start_matches("sm_");

@@ -27,7 +27,7 @@ pub(super) fn check(tokens: &[Token<'_>], file: &str, problem: &Problem) -> Opti
         return Some(refusal("no-entry", message, None, &remedy));
     };
     let place = location(file, &tokens[idx]);
-    let wanted = problem.n_parameters();
+    let wanted = problem.n_kernel_parameters();
     if parameters != wanted {
         let message = format!("`{entry}` has {parameters} parameters instead of {wanted}");
         return Some(refusal("entry-signature", message, place, &remedy));
