@@ -238,7 +238,7 @@ fn unit_in(stdout: &str) -> Option<String> {
     words.next().map(str::to_owned)
 }
 
-fn last_lines(stderr: &str, stdout: &str) -> String {
+pub(crate) fn last_lines(stderr: &str, stdout: &str) -> String {
     let text = match stderr.trim() {
         "" => stdout.trim(),
         stderr => stderr,

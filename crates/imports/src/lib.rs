@@ -13,6 +13,7 @@ mod kernel;
 pub mod kernelbench;
 mod literal;
 mod population;
+mod python_json;
 mod tree;
 
 use serde_json::Value;

@@ -1,9 +1,9 @@
 //! Programs of evolutionary searches, each made from another one: checkpoints of OpenEvolve, and
 //! databases of ShinkaEvolve.
 
-use crate::folder::{entries, read};
+use crate::folder::{entries, last_lines, read};
 use crate::tree::{Node, Tree};
-use crate::{ImportError, OldRun};
+use crate::{ImportError, OldRun, python_json};
 use autocomp_store::{Cell, read_table};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -48,8 +48,7 @@ pub fn read_openevolve(path: &Path, metric: &str) -> Result<OldRun, ImportError>
             continue;
         }
         let failed = |error: String| ImportError::new(file, error);
-        let value: Value =
-            serde_json::from_str(&read(file)?).map_err(|error| failed(error.to_string()))?;
+        let value = python_json::value(&read(file)?).map_err(|error| failed(error.to_string()))?;
         let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
         let code = text("code").ok_or_else(|| failed("the program has no code".to_owned()))?;
         let iteration = value.get("iteration_found").and_then(Value::as_u64);
@@ -84,7 +83,9 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
         false => path.to_owned(),
         true => entries(path)?
             .into_iter()
-            .find(|(name, _)| name.ends_with(".sqlite") || name.ends_with(".db"))
+            .filter(|(name, _)| name.ends_with(".sqlite") || name.ends_with(".db"))
+            // Beside the programs lie prompts.
+            .min_by_key(|(name, _)| (name != "programs.sqlite", name.contains("prompts")))
             .map(|it| it.1)
             .ok_or_else(|| ImportError::new(path, "it has no database (`*.sqlite`, `*.db`)"))?,
     };
@@ -114,7 +115,7 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
             Cell::Number(number) => Some(number),
             _ => None,
         };
-        let object = |idx: usize| -> Option<Value> { serde_json::from_str(&text(idx)?).ok() };
+        let object = |idx: usize| python_json::value(&text(idx)?).ok();
         let mut measured = metrics(object(4).as_ref());
         measured.extend(metrics(object(5).as_ref()));
         measured.extend(number(6).map(|it| ("combined_score".to_owned(), it)));
@@ -128,11 +129,23 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
             metrics: measured,
             is_right: number(7).map(|it| it != 0.0),
             plan: of_metadata("patch_description").or_else(|| of_metadata("patch_name")),
-            feedback: text(8).unwrap_or_default(),
-            model: of_metadata("model_name"),
+            // Of what stopped before it was measured only this is known.
+            feedback: text(8)
+                .filter(|it| !it.trim().is_empty())
+                .unwrap_or_else(|| {
+                    let log = |name| of_metadata(name).unwrap_or_default();
+                    last_lines(&log("stderr_log"), "")
+                }),
+            model: of_metadata("model_name").or_else(|| {
+                let answer = metadata.get("llm_result")?.get("model_name")?;
+                answer.as_str().map(str::to_owned)
+            }),
         });
     }
-    let unmapped = vec!["inspirations, islands, the archive, embeddings: not read".to_owned()];
+    let unmapped = vec![
+        "inspirations, islands, the archive, embeddings, prompts, logs, costs and attempts without a program: not read"
+            .to_owned(),
+    ];
     run_of(&path, programs, metric, unmapped)
 }
 

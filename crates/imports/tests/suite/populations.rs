@@ -1,6 +1,6 @@
 //! Programs of evolutionary searches.
 
-use autocomp_core::Unit;
+use autocomp_core::{Event, Unit};
 use autocomp_imports::{Imported, Naming, OldRun, read_openevolve, read_shinka, write_run};
 use autocomp_runner::RunView;
 use serde_json::{Value, json};
@@ -104,16 +104,25 @@ fn what_is_no_checkpoint_is_refused() {
     assert!(refused("x").contains("it is no file"));
 }
 
-/// Writes a database as the program does, with one row more for each text.
+/// Writes a database with the tables that the program makes (version 0.0.7), and with one row
+/// more for each text.
 fn database(path: &Path, rows: &[&str]) {
     let connection = rusqlite::Connection::open(path).unwrap();
     let columns = "id TEXT PRIMARY KEY, code TEXT NOT NULL, language TEXT NOT NULL, \
-        parent_id TEXT, generation INTEGER NOT NULL, timestamp REAL NOT NULL, \
+        parent_id TEXT, archive_inspiration_ids TEXT, top_k_inspiration_ids TEXT, \
+        generation INTEGER NOT NULL, timestamp REAL NOT NULL, code_diff TEXT, \
         combined_score REAL, public_metrics TEXT, private_metrics TEXT, text_feedback TEXT, \
-        correct BOOLEAN DEFAULT 0, metadata TEXT";
-    let mut all = format!("CREATE TABLE programs ({columns});");
+        complexity REAL, embedding TEXT, embedding_pca_2d TEXT, embedding_pca_3d TEXT, \
+        embedding_cluster_id INTEGER, correct BOOLEAN DEFAULT 0, \
+        children_count INTEGER NOT NULL DEFAULT 0, metadata TEXT, migration_history TEXT, \
+        island_idx INTEGER, system_prompt_id TEXT";
+    let filled = "id, code, language, parent_id, generation, timestamp, combined_score, \
+        public_metrics, private_metrics, text_feedback, correct, metadata";
+    let mut all = format!(
+        "PRAGMA journal_mode = WAL; CREATE TABLE programs ({columns}); CREATE TABLE archive (program_id TEXT);"
+    );
     for row in rows {
-        all += &format!("INSERT INTO programs VALUES ({row});");
+        all += &format!("INSERT INTO programs ({filled}) VALUES ({row});");
     }
     connection.execute_batch(&all).unwrap();
 }
@@ -139,6 +148,10 @@ fn a_database_becomes_a_run() {
     let view = RunView::open(&place.path().join("new")).unwrap();
     let report = view.report();
     assert_eq!(report.lineage[1].plan.as_deref(), Some("tile"));
+    // The program keeps prompts beside the programs.
+    rusqlite::Connection::open(folder.join("a-prompts.sqlite")).unwrap();
+    rusqlite::Connection::open(folder.join("prompts.sqlite")).unwrap();
+    assert!(read_shinka(&folder, "ms").is_ok());
     let error = read_shinka(&folder, "s").unwrap_err().message;
     assert_eq!(
         error,
@@ -152,4 +165,40 @@ fn a_database_becomes_a_run() {
         .execute_batch("CREATE VIEW programs AS WITH RECURSIVE x(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM x) SELECT id, id AS generation, id AS timestamp FROM x;")
         .unwrap();
     assert!(read_shinka(&place.path().join("y.db"), "ms").is_err());
+}
+
+/// Python writes numbers that JSON does not have.
+#[test]
+fn what_is_no_number_takes_nothing_else_with_it() {
+    let place = TempDir::new().unwrap();
+    database(
+        &place.path().join("programs.sqlite"),
+        &[
+            "'a', 'base', 'cuda', NULL, 0, 1.0, 0.25, '{\"ms\": 4.0, \"spread\": NaN}', '{\"most\": Infinity}', '', 1, '{}'",
+            "'b', 'NaN', 'cuda', 'a', 1, 2.0, 0.5, '{\"least\": [-Infinity, -1], \"ms\": 2.0}', '{}', '', 1, \
+             '{\"max_similarity\": NaN, \"patch_name\": \"no \\\" NaN\", \"llm_result\": {\"model_name\": \"m\"}}'",
+            "'c', 'slow', 'cuda', 'a', 1, 3.0, 0.0, '{\"ms\": NaN}', '{}', '', 1, '{}'",
+            "'d', 'wrong', 'cuda', 'a', 1, 4.0, 0.0, '{}', '{}', '', 0, '{\"stderr_log\": \"Traceback\"}'",
+        ],
+    );
+    let run = read_shinka(place.path(), "ms").unwrap();
+    let imported = written(run, &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (4, 2));
+    assert_eq!(imported.best.unwrap().value, 2_000_000);
+    let view = RunView::open(&place.path().join("new")).unwrap();
+    let report = view.report();
+    assert_eq!(report.lineage[1].plan.as_deref(), Some("no \" NaN"));
+    let said = view.events.iter().filter_map(|it| match &it.event {
+        Event::Evaluated(it) => Some(&it.evaluation.diagnostics.first()?.message),
+        _ => None,
+    });
+    assert!(said.collect::<Vec<_>>().contains(&&"Traceback".to_owned()));
+    let from = place.path().join("checkpoints");
+    let mut nan = program("a", None, 0, "base", json!(9.0));
+    nan["metrics"]["spread"] = json!("NaN");
+    let text = nan.to_string().replace("\"NaN\"", "NaN");
+    let programs = from.join("checkpoint_1/programs");
+    fs::create_dir_all(&programs).unwrap();
+    fs::write(programs.join("a.json"), text).unwrap();
+    assert!(read_openevolve(&from, "latency_ms").is_ok());
 }
