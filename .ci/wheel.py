@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packs a program that was built already as a wheel: .ci/wheel.py PROGRAM FOLDER
+"""Packs a program that was built already as a wheel: .ci/wheel.py PROGRAM VERSION MACHINE FOLDER
 
 The wheel is what `maturin build` makes of pyproject.toml (a program as a script of the
 package), from the very bytes of the archive and without a second build. Its platform is
@@ -10,7 +10,6 @@ equal bytes.
 import base64
 import hashlib
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -20,12 +19,11 @@ from pathlib import Path
 
 
 def main():
-    program, folder = Path(sys.argv[1]), Path(sys.argv[2])
+    program, version, machine, folder = Path(sys.argv[1]), *sys.argv[2:4], Path(sys.argv[4])
     project = Path("pyproject.toml").read_text(encoding="utf-8")
-    version = subprocess.check_output([program, "--version"], text=True).split()[1]
     field = lambda name: re.search(rf'^{name} = "(.*)"$', project, re.M).group(1)
     name = field("name")
-    tag = f"py3-none-{platform_tag(program)}"
+    tag = f"py3-none-{platform_tag(program, machine)}"
     info = f"{name}-{version}.dist-info"
     classifiers = re.search(r"classifiers = \[(.*?)\]", project, re.S).group(1)
     metadata = [
@@ -68,12 +66,12 @@ def digest(data):
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
-def platform_tag(program):
+def platform_tag(program, machine):
     """Returns the tag of the oldest C library that has what the program asks for."""
     symbols = subprocess.check_output(["readelf", "--wide", "--dyn-syms", program], text=True)
     versions = [tuple(map(int, it)) for it in re.findall(r"@GLIBC_(\d+)\.(\d+)", symbols)]
     major, minor = max(versions, default=(2, 17))
-    return f"manylinux_{major}_{max(minor, 17)}_{platform.machine()}"
+    return f"manylinux_{major}_{max(minor, 17)}_{machine}"
 
 
 main()
