@@ -12,7 +12,7 @@ use crate::record::{Ending, Entry, Record};
 use crate::scoreboard::result_of;
 use crate::steps::{
     User, clock_of, enter, fetch_line, fetch_of_clock, look_at_stack, step_in_upper_half, step_of,
-    step_of_pair, unlinked, wait_for_load,
+    step_of_pair, step_of_two, unlinked, wait_for_load,
 };
 
 /// Tells the loads of a block how many records on the branch or jump is that ends it, if
@@ -120,6 +120,8 @@ impl Schedule {
             operation: Operation::Continue,
             extra: instructions as u16,
         });
+        // Where the record of an instruction ends.
+        let mut behind = None;
         for (idx, translated) in code.iter().enumerate() {
             let record = self.record(idx, translated);
             // The first instruction's line is fetched when the block is entered.
@@ -155,10 +157,18 @@ impl Schedule {
             {
                 before.step = step;
             }
+            if self.keeps_no_time()
+                && behind == Some(records.len())
+                && let Some(before) = records.last_mut()
+                && let Some(step) = step_of_two(before, &record)
+            {
+                before.step = step;
+            }
             records.push(Record {
                 step: step_of(&translated.instruction, self.timed, user),
                 ..record
             });
+            behind = Some(records.len());
             let is_last = idx + 1 == code.len();
             if self.watches_stack && !is_last && result_of(&translated.instruction) == STACK_POINTER
             {

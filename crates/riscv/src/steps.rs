@@ -4,14 +4,17 @@ mod access;
 mod clock;
 mod float;
 mod integer;
+mod known;
 mod pair;
 mod system;
 mod transfer;
+mod two;
 mod vector;
 
 pub(crate) use clock::{clock_of, fetch as fetch_of_clock};
 pub(crate) use pair::step_of_pair;
 pub(crate) use transfer::{enter, unlinked};
+pub(crate) use two::step_of_two;
 
 use crate::float::{FloatForm, FloatOperation, FusedForm};
 use crate::instruction::{FLOAT_UNIT, Instruction, Operation};

@@ -27,8 +27,8 @@ use branches::Branches;
 use hierarchy::Hierarchy;
 use profile::Profile;
 pub(crate) use sources::Sources;
-pub(crate) use vectors::VectorIssue;
 use vectors::Vectors;
+pub(crate) use vectors::{ELEMENTS, NONE, RUN, VectorIssue};
 
 /// Parts of a cycle in which time is counted.
 pub(crate) const PARTS: u64 = 16;
@@ -131,20 +131,38 @@ impl Scoreboard {
             .map_or(now, |it| it.course.over.max(now))
     }
 
-    /// Lets an instruction issue that may at `now`; returns when it does. `result` is the register
-    /// that it writes, 0 for none.
+    /// Returns whether it is noted what cycles are spent on: what is told below to be done with
+    /// `NOTES` or without.
     #[inline(always)]
-    pub fn issue(&mut self, sources: Sources, class: u16, result: u8, now: u64, pc: u64) -> u64 {
+    pub fn notes_causes(&self) -> bool {
+        self.profile.is_some()
+    }
+
+    /// Lets an instruction issue that may at `now` and reads the first `READ` of these registers;
+    /// returns when it does. `result` is the register that it writes, 0 for none.
+    #[inline(always)]
+    pub fn issue<const NOTES: bool, const READ: usize>(
+        &mut self,
+        sources: Sources,
+        class: u16,
+        result: u8,
+        now: u64,
+        pc: u64,
+    ) -> u64 {
         let cost = &self.costs[usize::from(class) % 32];
-        let start = self.wait(sources, now);
-        let free = &mut self.free[usize::from(cost.unit) % UNITS];
-        let begun = start.max(*free);
-        *free = begun + cost.busy;
+        let start = self.wait::<READ>(sources, now);
+        let mut begun = start;
+        // What needs no unit leaves nothing in memory that the host would wait for.
+        if cost.unit != 0 {
+            let free = &mut self.free[usize::from(cost.unit) % UNITS];
+            begun = start.max(*free);
+            *free = begun + cost.busy;
+        }
         if result != 0 {
             // A second instruction of a cycle gives its result as early as the first.
             self.ready[usize::from(result)] = begun / PARTS * PARTS + cost.latency;
         }
-        if self.profile.is_some() {
+        if NOTES {
             self.note_issue([now, start, begun], sources, class, result, pc);
         }
         begun
@@ -184,9 +202,13 @@ impl Scoreboard {
     }
 
     #[inline(always)]
-    fn wait(&self, sources: Sources, now: u64) -> u64 {
-        let ready = sources.0.map(|register| self.ready[usize::from(register)]);
-        ready.into_iter().fold(now, u64::max)
+    fn wait<const READ: usize>(&self, sources: Sources, now: u64) -> u64 {
+        let ready = |idx: usize| self.ready[usize::from(sources.0[idx])];
+        match READ {
+            1 => now.max(ready(0)),
+            2 => now.max(ready(0).max(ready(1))),
+            _ => now.max(ready(2)).max(ready(0).max(ready(1))),
+        }
     }
 
     /// Returns when one behind that issued at `begun` may issue.
@@ -197,7 +219,7 @@ impl Scoreboard {
 
     /// The result of a load that issued at `begun` comes from memory.
     #[inline(always)]
-    pub fn load(&mut self, address: u64, bytes: u64, result: u8, begun: u64) {
+    pub fn load<const NOTES: bool>(&mut self, address: u64, bytes: u64, result: u8, begun: u64) {
         let mut there = self.hierarchy.load(address, bytes, begun);
         if let Some(vectors) = &self.vectors {
             there = there.max(vectors.course.stored(address, bytes));
@@ -205,7 +227,7 @@ impl Scoreboard {
         if there > begun && result != 0 {
             let late = there - begun;
             self.ready[usize::from(result)] += late;
-            if let Some(profile) = &mut self.profile {
+            if NOTES && let Some(profile) = &mut self.profile {
                 profile.produced(result, true, false);
             }
         }
@@ -213,9 +235,15 @@ impl Scoreboard {
 
     /// Returns when one behind a store that issued at `begun` may issue.
     #[inline(always)]
-    pub fn store(&mut self, address: u64, bytes: u64, begun: u64, pc: u64) -> u64 {
+    pub fn store<const NOTES: bool>(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        begun: u64,
+        pc: u64,
+    ) -> u64 {
         let goes_on = self.hierarchy.store(address, bytes, begun);
-        if goes_on > begun && self.profile.is_some() {
+        if NOTES && goes_on > begun {
             self.note(pc, Cause::Cache, goes_on - begun);
         }
         goes_on + self.slot
@@ -223,7 +251,8 @@ impl Scoreboard {
 
     /// Lets an instruction of the vector unit, which is configured as `state` says, issue that
     /// may at `now`; returns when one behind it may.
-    pub fn vector(
+    #[inline(always)]
+    pub fn vector<const NOTES: bool, const ACCESS: u8>(
         &mut self,
         sources: Sources,
         issue: VectorIssue,
@@ -231,8 +260,8 @@ impl Scoreboard {
         state: &VectorUnit,
         now: u64,
     ) -> u64 {
-        let start = self.wait(sources, now);
-        if let Some(profile) = &mut self.profile {
+        let start = self.wait::<3>(sources, now);
+        if NOTES && let Some(profile) = &mut self.profile {
             profile.issued(issue.pc);
             let cause = profile.cause(sources.bits());
             profile.add(issue.pc, cause, start - now);
@@ -240,12 +269,13 @@ impl Scoreboard {
         let Some(vectors) = &mut self.vectors else {
             return start + self.slot;
         };
-        let begun = vectors.course.place(start, self.profile.as_deref_mut());
+        let profile = self.profile.as_deref_mut().filter(|_| NOTES);
+        let begun = vectors.course.place(start, profile);
         let (free, hierarchy) = (&mut self.free, &mut self.hierarchy);
-        let ready = vectors.send(issue, state, begun, free, hierarchy);
+        let ready = vectors.send::<ACCESS>(issue, state, begun, free, hierarchy);
         if result != 0 {
             self.ready[usize::from(result)] = ready;
-            if let Some(profile) = &mut self.profile {
+            if NOTES && let Some(profile) = &mut self.profile {
                 profile.produced(result, false, false);
             }
         }
@@ -254,9 +284,9 @@ impl Scoreboard {
 
     /// Returns when an instruction at `pc` can issue at the earliest: it has to be fetched.
     #[inline(always)]
-    pub fn fetch(&mut self, pc: u64, now: u64) -> u64 {
+    pub fn fetch<const NOTES: bool>(&mut self, pc: u64, now: u64) -> u64 {
         let there = self.hierarchy.fetch(pc, now);
-        if there > now && self.profile.is_some() {
+        if NOTES && there > now {
             self.note(pc, Cause::Fetch, there - now);
         }
         there
@@ -264,20 +294,32 @@ impl Scoreboard {
 
     /// Returns when one behind a branch that issued at `begun` may issue.
     #[inline(always)]
-    pub fn branch(&mut self, taken: bool, begun: u64, pc: u64) -> u64 {
+    pub fn branch<const NOTES: bool>(&mut self, taken: bool, begun: u64, pc: u64) -> u64 {
         let (lost, missed) = self.branches.branch(pc, taken);
-        self.transferred(lost, missed, begun, pc)
+        self.transferred::<NOTES>(lost, missed, begun, pc)
     }
 
     /// The same for a jump to `target`.
-    pub fn jump(&mut self, kind: Transfer, target: u64, begun: u64, pc: u64) -> u64 {
+    pub fn jump<const NOTES: bool>(
+        &mut self,
+        kind: Transfer,
+        target: u64,
+        begun: u64,
+        pc: u64,
+    ) -> u64 {
         let (lost, missed) = self.branches.jump(pc, target, kind, pc + 4);
-        self.transferred(lost, missed, begun, pc)
+        self.transferred::<NOTES>(lost, missed, begun, pc)
     }
 
     #[inline(always)]
-    fn transferred(&mut self, lost: u64, missed: bool, begun: u64, pc: u64) -> u64 {
-        if self.profile.is_some() {
+    fn transferred<const NOTES: bool>(
+        &mut self,
+        lost: u64,
+        missed: bool,
+        begun: u64,
+        pc: u64,
+    ) -> u64 {
+        if NOTES {
             let cause = match missed {
                 true => Cause::Mispredict,
                 false => Cause::Branch,

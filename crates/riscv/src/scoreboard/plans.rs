@@ -83,7 +83,10 @@ impl Work {
 }
 
 /// What an instruction does to the unit: the part of its timing that is always the same.
+///
+/// In two lines of the host's cache.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Plan {
     /// The instruction and the configuration that this is for.
     pub key: u64,
@@ -91,12 +94,11 @@ pub(super) struct Plan {
     /// Groups that are read: their first and last registers, of which so many count.
     pub sources: [[u8; 2]; 4],
     pub source_count: u8,
-    /// Registers that are written, from the first on.
+    /// Registers that are written, from the first on, which is none of them if there are none.
     pub first: u8,
     pub written: u8,
     /// A bit for each register that is written.
     pub written_bits: u64,
-    pub is_access: bool,
     pub is_store: bool,
     pub chains: bool,
     /// Why others wait for its unit.
@@ -115,6 +117,9 @@ pub(super) struct Plan {
     pub element_bytes: u16,
 }
 
+/// Stands for a register that nobody reads.
+const NOWHERE: u8 = u8::MAX;
+
 /// Plans that are kept; a power of two.
 const PLANS: usize = 1024;
 
@@ -122,7 +127,7 @@ const PLANS: usize = 1024;
 #[derive(Clone, Debug)]
 pub(super) struct Plans {
     costs: Vec<Cost>,
-    plans: Vec<Plan>,
+    plans: Box<[Plan; PLANS]>,
     datapath_bytes: u64,
 }
 
@@ -137,7 +142,7 @@ impl Plans {
         }
         Self {
             costs,
-            plans: vec![Plan::default(); PLANS],
+            plans: Box::new([Plan::default(); PLANS]),
             datapath_bytes: (timing.datapath_bits as u64 / 8).max(1),
         }
     }
@@ -151,12 +156,16 @@ impl Plans {
             bits.wrapping_mul(0x9e37_79b1) >> 16 ^ configuration.wrapping_mul(0x85eb_ca6b) >> 20;
         let place = hash as usize % PLANS;
         if self.plans[place].key != key {
-            self.plans[place] = self.new_plan(key, state);
+            self.replace(place, key, state);
         }
         &self.plans[place]
     }
 
     #[inline(never)]
+    fn replace(&mut self, place: usize, key: u64, state: &VectorUnit) {
+        self.plans[place] = self.new_plan(key, state);
+    }
+
     fn new_plan(&self, key: u64, state: &VectorUnit) -> Plan {
         let work = self.work((key >> 32) as u32, state);
         let Work { class, group, .. } = work;
@@ -186,10 +195,12 @@ impl Plans {
         let mut plan = Plan {
             key,
             unit: cost.unit,
-            first: work.vd() as u8,
+            first: match written {
+                0 => NOWHERE,
+                _ => work.vd() as u8,
+            },
             written,
             written_bits: ((1 << written) - 1) << work.vd(),
-            is_access: class.is_access(),
             is_store: class.is_store(),
             chains: cost.chains,
             cause: match (class.is_access(), class.is_by_element()) {

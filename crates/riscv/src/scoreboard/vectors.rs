@@ -72,6 +72,12 @@ pub(crate) struct VectorIssue {
     pub pc: u64,
 }
 
+/// What an instruction is known to access in memory when it is translated: nothing, elements that
+/// lie one behind the other, or elements one by one.
+pub(crate) const NONE: u8 = 0;
+pub(crate) const RUN: u8 = 1;
+pub(crate) const ELEMENTS: u8 = 2;
+
 /// Stands for no register where one is named.
 const NO_REGISTER: u8 = 32;
 
@@ -111,7 +117,7 @@ impl Vectors {
     /// Sends an instruction that left the scalar pipeline at `issued`; returns when what it
     /// gives to a scalar register is ready.
     #[inline(always)]
-    pub fn send(
+    pub fn send<const ACCESS: u8>(
         &mut self,
         issue: VectorIssue,
         state: &VectorUnit,
@@ -121,7 +127,7 @@ impl Vectors {
     ) -> u64 {
         let plan = self.plans.of(issue.bits, state);
         self.course
-            .follow(plan, issue, state, issued, free, hierarchy)
+            .follow::<ACCESS>(plan, issue, state, issued, free, hierarchy)
     }
 }
 
@@ -166,7 +172,7 @@ impl Course {
     }
 
     #[inline(always)]
-    fn follow(
+    fn follow<const ACCESS: u8>(
         &mut self,
         plan: &Plan,
         issue: VectorIssue,
@@ -201,10 +207,11 @@ impl Course {
             start = free[unit];
             cause = plan.cause;
         }
-        let mut late = 0;
-        if plan.is_access {
-            late = self.access(plan, issue, state, start, hierarchy) - start;
-        }
+        let late = match ACCESS {
+            NONE => 0,
+            RUN => self.access_run(plan, issue, start, hierarchy) - start,
+            _ => self.access_elements(plan, issue, state, start, hierarchy) - start,
+        };
         free[unit] = start + plan.busy + if plan.is_store { late } else { 0 };
         self.last[order] = start;
         self.queue.push(Sent {
@@ -218,7 +225,32 @@ impl Course {
     }
 
     /// Accesses memory from `start` on; returns when all lines are there, or a store goes on.
-    fn access(
+    #[inline(always)]
+    fn access_run(
+        &mut self,
+        plan: &Plan,
+        issue: VectorIssue,
+        start: u64,
+        hierarchy: &mut Hierarchy,
+    ) -> u64 {
+        let (from, bytes) = (
+            issue.base,
+            u64::from(plan.element_bytes) * u64::from(plan.vl),
+        );
+        if bytes == 0 {
+            return start;
+        }
+        if plan.is_store {
+            self.store = (from, from.wrapping_add(bytes), start + plan.busy);
+            return hierarchy.store(from, bytes, start);
+        }
+        let there = hierarchy.load(from, bytes, start);
+        self.behind_store(from, from.wrapping_add(bytes), there)
+    }
+
+    /// The same one element after the other.
+    #[inline(never)]
+    fn access_elements(
         &mut self,
         plan: &Plan,
         issue: VectorIssue,
@@ -227,51 +259,52 @@ impl Course {
         hierarchy: &mut Hierarchy,
     ) -> u64 {
         let (bytes, vl) = (u64::from(plan.element_bytes), u64::from(plan.vl));
-        let mut one = |address: u64, bytes: u64, at: u64| {
-            if plan.is_store {
-                hierarchy.store(address, bytes, at)
-            } else {
-                hierarchy.load(address, bytes, at)
-            }
-        };
         if vl == 0 {
             return start;
         }
         let (mut from, mut to) = (issue.base, issue.base.wrapping_add(bytes * vl));
-        let mode = issue.bits >> 26 & 3;
+        let is_strided = issue.bits >> 26 & 3 == 2;
         let mut there = start;
-        if mode == 0 {
-            there = one(from, bytes * vl, start);
-        } else {
-            for idx in 0..vl {
-                let offset = match mode {
-                    2 => issue.stride.wrapping_mul(idx),
-                    _ => state.index(issue.bits, idx as usize),
-                };
-                let address = issue.base.wrapping_add(offset);
-                // By how much this one is later than it could be.
-                let at = start + idx * PARTS;
-                there = there.max(start + (one(address, bytes, at) - at));
-                from = from.min(address);
-                to = to.max(address.wrapping_add(bytes));
-            }
+        for idx in 0..vl {
+            let offset = match is_strided {
+                true => issue.stride.wrapping_mul(idx),
+                false => state.index(issue.bits, idx as usize),
+            };
+            let address = issue.base.wrapping_add(offset);
+            // By how much this one is later than it could be.
+            let at = start + idx * PARTS;
+            let done = match plan.is_store {
+                true => hierarchy.store(address, bytes, at),
+                false => hierarchy.load(address, bytes, at),
+            };
+            there = there.max(start + (done - at));
+            from = from.min(address);
+            to = to.max(address.wrapping_add(bytes));
         }
         if plan.is_store {
             self.store = (from, to, start + plan.busy);
-        } else {
-            there = there.max(self.stored(from, to.saturating_sub(from)));
+            return there;
         }
-        there
+        self.behind_store(from, to, there)
+    }
+
+    /// Returns when a load of what lies from `from` to `to`, all lines of which are `there`, finds
+    /// what the last store left.
+    #[inline(always)]
+    fn behind_store(&self, from: u64, to: u64, there: u64) -> u64 {
+        there.max(self.stored(from, to.saturating_sub(from)))
     }
 
     /// Makes the destination of what began at `start` ready; returns when it is.
     #[inline(always)]
     fn finish(&mut self, plan: &Plan, start: u64, is_late: bool) -> u64 {
-        // Eight registers at most, none behind the last one.
+        // Eight registers at most, none behind the last one; the first one if there is none, too,
+        // where nobody looks.
         let mut ready = start + plan.ready_first;
-        for idx in 0..plan.written {
-            self.ready[usize::from(plan.first.wrapping_add(idx))] = ready;
+        self.ready[usize::from(plan.first)] = ready;
+        for idx in 1..plan.written {
             ready += plan.ready_step;
+            self.ready[usize::from(plan.first.wrapping_add(idx))] = ready;
         }
         let bits = plan.written_bits;
         self.late = self.late & !bits | if is_late { bits } else { 0 };

@@ -73,6 +73,9 @@ pub(super) const NEXT: u8 = 2;
 
 /// A load, behind what waits for its operands.
 pub(super) trait Load {
+    /// Executes the load where nothing has to be looked at; returns whether that has been done.
+    fn load_quickly(core: &mut Core, record: &Record) -> bool;
+
     /// Executes the load of the first record, which issues at `now`, and goes on;
     /// `base` is the register that it reads.
     fn load<const TIMED: bool, const USER: u8>(
@@ -89,6 +92,18 @@ macro_rules! loads {
         pub(super) struct $operation;
 
         impl Load for $operation {
+            #[inline(always)]
+            fn load_quickly(core: &mut Core, record: &Record) -> bool {
+                let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+                let bytes = core.memory.load_open::<$bytes>(address);
+                let Some(bytes) = bytes.filter(|_| <$file>::are_on(core)) else {
+                    return false;
+                };
+                let $value = <$type>::from_le_bytes(bytes);
+                <$file>::set(core, record.rd, $extended);
+                true
+            }
+
             #[inline(always)]
             fn load<const TIMED: bool, const USER: u8>(
                 core: &mut Core,

@@ -1,40 +1,37 @@
 //! Records that keep time for a core with a scoreboard: one stands before each instruction, and
 //! sees what that is about to read.
+//!
+//! Before a frequent instruction its step executes that too, which saves the way from step to step.
 
+mod behind;
+
+use super::known::{AsRecorded, Behind};
+use super::transfer::{self as t, Condition};
 use crate::float::FloatForm;
 use crate::instruction::{Instruction, Operation};
 use crate::predictor::Transfer;
 use crate::record::{Below, Core, How, Record, Step};
-use crate::scoreboard::{Sources, VectorIssue, class_of, result_of};
-use crate::vector::{CONFIGURES, kind_of};
+use crate::scoreboard::{ELEMENTS, NONE, RUN, Sources, VectorIssue, class_of, result_of};
+use crate::vector::{CONFIGURES, VectorClass, kind_of};
 
 /// Returns the record that keeps time for `record`, which executes `instruction`.
 pub(crate) fn clock_of(instruction: &Instruction, record: &Record) -> Record {
     use Operation as O;
-    let configures = kind_of(instruction.immediate as u32) == CONFIGURES;
-    let (step, bytes): (Step, u8) = match instruction.operation {
-        O::Lb | O::Lbu => (load, 1),
-        O::Lh | O::Lhu | O::Flh => (load, 2),
-        O::Lw | O::Lwu | O::Flw => (load, 4),
-        O::Ld | O::Fld => (load, 8),
-        O::Sb => (store, 1),
-        O::Sh | O::Fsh => (store, 2),
-        O::Sw | O::Fsw => (store, 4),
-        O::Sd | O::Fsd => (store, 8),
-        O::LrW | O::ScW | O::AmoW => (atomic, 4),
-        O::LrD | O::ScD | O::AmoD => (atomic, 8),
-        O::Beq | O::Bne | O::Blt | O::Bge | O::Bltu | O::Bgeu => (branch, 0),
-        O::Jal | O::Jalr => (jump, 0),
-        O::Vector if !configures => (vector, 0),
-        _ => (plain, 0),
+    let sources = sources_of(instruction);
+    let bytes = match instruction.operation {
+        O::Lb | O::Lbu | O::Sb => 1,
+        O::Lh | O::Lhu | O::Flh | O::Sh | O::Fsh => 2,
+        O::Lw | O::Lwu | O::Flw | O::Sw | O::Fsw | O::LrW | O::ScW | O::AmoW => 4,
+        O::Ld | O::Fld | O::Sd | O::Fsd | O::LrD | O::ScD | O::AmoD => 8,
+        _ => 0,
     };
     Record {
-        step,
+        step: step_of(instruction, sources),
         immediate: match instruction.operation {
             O::Vector | O::Jal | O::Jalr => instruction.immediate as u64,
             _ => record.immediate,
         },
-        uses: sources_of(instruction).pack(),
+        uses: sources.pack(),
         rd: result_of(instruction),
         rs2: match instruction.operation {
             _ if bytes > 0 => bytes,
@@ -42,6 +39,40 @@ pub(crate) fn clock_of(instruction: &Instruction, record: &Record) -> Record {
         },
         extra: class_of(instruction) as u16,
         ..*record
+    }
+}
+
+/// Returns the step that keeps time for an instruction which reads these registers.
+fn step_of(instruction: &Instruction, sources: Sources) -> Step {
+    use Operation as O;
+    if let Some(step) = behind::step_with(instruction, sources) {
+        return step;
+    }
+    match instruction.operation {
+        O::Lb | O::Lbu | O::Lh | O::Lhu | O::Flh => load::<false, 3, AsRecorded>,
+        O::Lw | O::Lwu | O::Flw | O::Ld | O::Fld => load::<false, 3, AsRecorded>,
+        O::Sb | O::Sh | O::Fsh | O::Sw | O::Fsw | O::Sd | O::Fsd => store::<false, AsRecorded>,
+        O::LrW | O::ScW | O::AmoW | O::LrD | O::ScD | O::AmoD => atomic::<false>,
+        O::Beq => branch::<false, t::Beq>,
+        O::Bne => branch::<false, t::Bne>,
+        O::Blt => branch::<false, t::Blt>,
+        O::Bge => branch::<false, t::Bge>,
+        O::Bltu => branch::<false, t::Bltu>,
+        O::Bgeu => branch::<false, t::Bgeu>,
+        O::Jal | O::Jalr => jump::<false>,
+        O::Vector => step_of_vector(instruction.immediate as u32),
+        _ => plain::<false, 3, AsRecorded>,
+    }
+}
+
+fn step_of_vector(bits: u32) -> Step {
+    if kind_of(bits) == CONFIGURES {
+        return plain::<false, 3, AsRecorded>;
+    }
+    match (VectorClass::of(bits).is_access(), bits >> 26 & 3) {
+        (false, _) => vector::<false, NONE>,
+        (true, 0) => vector::<false, RUN>,
+        (true, _) => vector::<false, ELEMENTS>,
     }
 }
 
@@ -90,179 +121,183 @@ fn bits_of_sources(instruction: &Instruction) -> u64 {
     }
 }
 
-/// Takes the records apart, and the scoreboard out of the core.
+/// Takes the first record and the scoreboard and gives the time at which what stands behind may
+/// issue. Where it is noted what cycles are spent on, the step `noted` does it all instead.
 macro_rules! timed {
-    ($core:ident, $records:ident, $now:ident, |$record:ident, $board:ident, $pc:ident| $behind:expr, $below:ident) => {{
-        let [$record, next, ..] = $records else {
+    ($core:ident, $records:ident, $now:ident, $below:ident, $noted:expr,
+        |$record:ident, $board:ident, $pc:ident| $after:expr) => {{
+        let [$record, _, ..] = $records else {
             return super::lost($core, $now);
         };
         let $pc = $core.pc_of($record);
         let Some($board) = $core.scoreboard.as_deref_mut() else {
             return super::lost($core, $now);
         };
-        let behind = $behind;
-        (next.step)($core, &$records[1..], behind, $below)
+        if !NOTES && $board.notes_causes() {
+            return instead($noted, $core, $records, $now, $below);
+        }
+        $after
     }};
 }
 
-fn plain(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| {
-            let begun = board.issue(
-                Sources::unpack(record.uses),
-                record.extra,
-                record.rd,
-                now,
-                pc,
-            );
-            board.behind(begun)
-        },
-        below
-    )
-}
-
-fn load(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| {
-            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let begun = board.issue(
-                Sources::unpack(record.uses),
-                record.extra,
-                record.rd,
-                now,
-                pc,
-            );
-            board.load(address, record.rs2.into(), record.rd, begun);
-            board.behind(begun)
-        },
-        below
-    )
-}
-
-fn store(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| {
-            let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
-            let begun = board.issue(Sources::unpack(record.uses), record.extra, 0, now, pc);
-            board.store(address, record.rs2.into(), begun, pc)
-        },
-        below
-    )
-}
-
-fn atomic(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| {
-            let address = core.x[usize::from(record.rs1)];
-            let begun = board.issue(
-                Sources::unpack(record.uses),
-                record.extra,
-                record.rd,
-                now,
-                pc,
-            );
-            board.load(address, record.rs2.into(), record.rd, begun);
-            board.store(address, record.rs2.into(), begun, pc)
-        },
-        below
-    )
-}
-
-fn branch(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| {
-            use Operation as O;
-            let a = core.x[usize::from(record.rs1)];
-            let b = core.x[usize::from(record.rs2)];
-            let taken = match record.operation {
-                O::Beq => a == b,
-                O::Bne => a != b,
-                O::Blt => (a as i64) < b as i64,
-                O::Bge => a as i64 >= b as i64,
-                O::Bltu => a < b,
-                _ => a >= b,
-            };
-            let begun = board.issue(Sources::unpack(record.uses), record.extra, 0, now, pc);
-            board.branch(taken, begun, pc)
-        },
-        below
-    )
-}
-
-fn jump(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| {
-            // The register that takes results for `x0` is no link.
-            let kind = Transfer::of(record.operation, record.rd, record.rs1);
-            let target = match record.operation {
-                Operation::Jalr => {
-                    core.x[usize::from(record.rs1)].wrapping_add(record.immediate) & !1
-                }
-                _ => record.immediate,
-            };
-            let begun = board.issue(
-                Sources::unpack(record.uses),
-                record.extra,
-                record.rd,
-                now,
-                pc,
-            );
-            board.jump(kind.unwrap_or(Transfer::Jump), target, begun, pc)
-        },
-        below
-    )
-}
-
+/// Keeps time by another step, which is kept apart from the usual one.
+#[cold]
 #[inline(never)]
-fn vector(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| {
-            let issue = VectorIssue {
-                bits: record.immediate as u32,
-                base: core.x[usize::from(record.rs1)],
-                stride: core.x[usize::from(record.rs2)],
-                pc,
-            };
-            // Without a unit the instruction is illegal.
-            match core.vector.as_deref() {
-                Some(unit) => {
-                    board.vector(Sources::unpack(record.uses), issue, record.rd, unit, now)
-                }
-                None => now,
-            }
-        },
-        below
-    )
+fn instead(
+    step: Step,
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    step(core, records, now, below)
+}
+
+/// What reads `READ` registers at most.
+fn plain<const NOTES: bool, const READ: usize, B: Behind>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let noted = plain::<true, 3, AsRecorded>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        let (sources, class) = (Sources::unpack(record.uses), record.extra);
+        let begun = board.issue::<NOTES, READ>(sources, class, record.rd, now, pc);
+        board.behind(begun)
+    });
+    B::go(core, &records[1..], after, below)
+}
+
+fn load<const NOTES: bool, const READ: usize, B: Behind>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let noted = load::<true, 3, AsRecorded>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+        let (sources, class) = (Sources::unpack(record.uses), record.extra);
+        let begun = board.issue::<NOTES, READ>(sources, class, record.rd, now, pc);
+        board.load::<NOTES>(address, record.rs2.into(), record.rd, begun);
+        board.behind(begun)
+    });
+    B::go(core, &records[1..], after, below)
+}
+
+fn store<const NOTES: bool, B: Behind>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let noted = store::<true, AsRecorded>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        let address = core.x[usize::from(record.rs1)].wrapping_add(record.immediate);
+        let (sources, class) = (Sources::unpack(record.uses), record.extra);
+        let begun = board.issue::<NOTES, 3>(sources, class, 0, now, pc);
+        board.store::<NOTES>(address, record.rs2.into(), begun, pc)
+    });
+    B::go(core, &records[1..], after, below)
+}
+
+fn atomic<const NOTES: bool>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let noted = atomic::<true>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        let address = core.x[usize::from(record.rs1)];
+        let (sources, class) = (Sources::unpack(record.uses), record.extra);
+        let begun = board.issue::<NOTES, 3>(sources, class, record.rd, now, pc);
+        board.load::<NOTES>(address, record.rs2.into(), record.rd, begun);
+        board.store::<NOTES>(address, record.rs2.into(), begun, pc)
+    });
+    AsRecorded::go(core, &records[1..], after, below)
+}
+
+fn branch<const NOTES: bool, C: Condition>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let [record, ..] = records else {
+        return super::lost(core, now);
+    };
+    let [a, b] = [record.rs1, record.rs2].map(|number| core.x[usize::from(number)]);
+    let taken = C::holds(a, b);
+    let noted = branch::<true, C>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        let (sources, class) = (Sources::unpack(record.uses), record.extra);
+        let begun = board.issue::<NOTES, 3>(sources, class, 0, now, pc);
+        board.branch::<NOTES>(taken, begun, pc)
+    });
+    t::go_by::<false, false>(core, taken, &records[1..], after, below)
+}
+
+fn jump<const NOTES: bool>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let noted = jump::<true>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        // The register that takes results for `x0` is no link.
+        let kind = Transfer::of(record.operation, record.rd, record.rs1);
+        let target = match record.operation {
+            Operation::Jalr => core.x[usize::from(record.rs1)].wrapping_add(record.immediate) & !1,
+            _ => record.immediate,
+        };
+        let (sources, class) = (Sources::unpack(record.uses), record.extra);
+        let begun = board.issue::<NOTES, 3>(sources, class, record.rd, now, pc);
+        board.jump::<NOTES>(kind.unwrap_or(Transfer::Jump), target, begun, pc)
+    });
+    AsRecorded::go(core, &records[1..], after, below)
+}
+
+fn vector<const NOTES: bool, const ACCESS: u8>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let noted = vector::<true, ACCESS>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        let issue = VectorIssue {
+            bits: record.immediate as u32,
+            base: core.x[usize::from(record.rs1)],
+            stride: core.x[usize::from(record.rs2)],
+            pc,
+        };
+        let sources = Sources::unpack(record.uses);
+        // Without a unit the instruction is illegal.
+        match core.vector.as_deref() {
+            Some(unit) => board.vector::<NOTES, ACCESS>(sources, issue, record.rd, unit, now),
+            None => now,
+        }
+    });
+    AsRecorded::go(core, &records[1..], after, below)
 }
 
 /// Waits until the line of the instruction of the first record has been fetched.
 pub(crate) fn fetch(core: &mut Core, records: &[Record], now: u64, below: &mut Below<'_>) -> How {
-    timed!(
-        core,
-        records,
-        now,
-        |record, board, pc| board.fetch(pc, now),
-        below
-    )
+    fetch_line::<false>(core, records, now, below)
+}
+
+fn fetch_line<const NOTES: bool>(
+    core: &mut Core,
+    records: &[Record],
+    now: u64,
+    below: &mut Below<'_>,
+) -> How {
+    let noted = fetch_line::<true>;
+    let after = timed!(core, records, now, below, noted, |record, board, pc| {
+        board.fetch::<NOTES>(pc, now)
+    });
+    AsRecorded::go(core, &records[1..], after, below)
 }

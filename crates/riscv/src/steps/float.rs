@@ -52,6 +52,19 @@ pub fn fused_single<const TIMED: bool, const NEGATES: bool>(
     (next.step)(core, &records[1..], now, below)
 }
 
+/// Executes one that negates nothing where its flags are told at once and no time is kept; returns
+/// whether that has been done.
+#[inline(always)]
+pub fn fuse_single_quickly(core: &mut Core, record: &Record) -> bool {
+    let (are_single, [a, b, c]) = single_operands::<false>(core, record);
+    let plain = plain_fused_single(a, b, c);
+    let (true, true, Some(result)) = (core.csr.float_plain(), are_single, plain) else {
+        return false;
+    };
+    core.f[usize::from(record.rd)] = boxed(result);
+    true
+}
+
 /// The same for one that issues at `now` and whose result may raise no flag.
 #[inline(never)]
 fn fused_single_exact<const TIMED: bool>(
@@ -112,6 +125,17 @@ pub fn fused_double<const TIMED: bool, const NEGATES: bool>(
     }
     core.f[usize::from(record.rd)] = result.to_bits();
     (next.step)(core, &records[1..], now, below)
+}
+
+/// As [`fuse_single_quickly`] of double precision.
+#[inline(always)]
+pub fn fuse_double_quickly(core: &mut Core, record: &Record) -> bool {
+    let [a, b, c] = double_operands::<false>(core, record);
+    let plain = rounded_fused_double(a, b, c).filter(|_| core.csr.float_plain());
+    if let Some(result) = plain {
+        core.f[usize::from(record.rd)] = result.to_bits();
+    }
+    plain.is_some()
 }
 
 /// The same for one that issues at `now` and whose result may raise no flag.

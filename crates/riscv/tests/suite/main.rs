@@ -4,6 +4,7 @@ mod differential;
 mod extensions;
 #[path = "../vectors/interpreted.rs"]
 mod interpreted;
+mod merged_steps;
 mod parts;
 mod robustness;
 #[path = "../rocket/mod.rs"]
