@@ -214,9 +214,8 @@ fn written(text: &str) -> Vec<&str> {
     };
     let elements = text[..last_sign].match_indices('[');
     let names = elements.filter_map(|(at, _)| {
-        let before = text[..at].trim_end();
-        let begin = before.rfind(|c| !is_part(c)).map_or(0, |it| it + 1);
-        Some(&before[begin..]).filter(|it| is_name(it))
+        let mut words = text[..at].trim_end().rsplit(|c| !is_part(c));
+        words.next().filter(|it| is_name(it))
     });
     names.collect()
 }

@@ -197,6 +197,10 @@ fn values_are_drawn_as_the_program_draws_them_or_it_is_told() {
             None,
         ),
         ("B_MATRIX_NAME[i][j] += RAND % 4;", None),
+        (
+            "B_MATRIX_NAME[i][j] = RAND % 4; é[i] = 1; B_MATRIX_NAME[é[i]][j] += 1;",
+            None,
+        ),
         ("if (i < j) B_MATRIX_NAME[i][j] = RAND % 4;", None),
         ("if (i < j) { B_MATRIX_NAME[i][j] = RAND % 4; }", None),
         ("x = B_MATRIX_NAME[i][j] = RAND % 4;", None),
@@ -448,7 +452,7 @@ proptest! {
         is_product in any::<bool>(),
         at in 0..1500_usize,
         length in 0..80_usize,
-        other in "[-#()<*/;{}\\[\\] %0-9A-Z\n]{0,12}",
+        other in "[-+=#()<*/\\\\\"';{}\\[\\] %0-9A-Zé\n]{0,12}",
     ) {
         let mut source = if is_product { PRODUCT } else { CONVOLUTION }.to_owned();
         let at = at.min(source.len());
