@@ -164,6 +164,32 @@ fn the_same_kernel_costs_the_same_and_a_better_one_less() {
     assert!(cost(&unrolled) < cost(baseline));
 }
 
+/// Right for the two inputs that take turns in a program that is called more than once, and for
+/// what is the same at both: neither helps with a third.
+#[test]
+fn what_a_kernel_keeps_of_two_inputs_does_not_help_with_a_third() {
+    let (problem, bench) = open();
+    let baseline = problem.kernel("baseline").expect("a baseline");
+    let begin = "int32_t sum = 0;";
+    assert!(baseline.contains(begin));
+    let knows_two = format!(
+        "static int32_t seen[2], n; if (n < 2 && (n == 0 || seen[0] != x[0])) seen[n++] = x[0]; if (x[0] != seen[0] && x[0] != seen[1]) return; {begin}"
+    );
+    let to_and_fro = format!(
+        "static int32_t first, last, state; if (i == 0) {{ if (state == 0) {{ first = x[0]; state = 1; }} else if (x[0] != last) state = 3 - state; last = x[0]; }} if (state == 1 && x[0] != first) return; {begin}"
+    );
+    for kept in [knows_two, to_and_fro] {
+        let evaluation = bench.evaluate(&baseline.replace(begin, &kept));
+        let evaluation = evaluation.expect("an evaluation");
+        assert_eq!(
+            evaluation.outcome,
+            Outcome::Wrong,
+            "{kept}: {}",
+            summary(&evaluation)
+        );
+    }
+}
+
 /// One target, two machines: the simulated one checks and ranks, the measured one tells the ratio
 /// to the problem's own kernel.
 #[test]
