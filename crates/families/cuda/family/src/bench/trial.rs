@@ -131,19 +131,20 @@ impl CudaBench {
         Ok(steps)
     }
 
-    /// Calls a kernel that is right once more, with the variables of the module as the call on the
-    /// first set has left them, if that changed any. Returns what is wrong then.
+    /// Calls a kernel that is right once more, with the variables of the module as `after` has
+    /// them. Returns what that call leaves, nothing if the variables are as loaded, or what is
+    /// wrong then.
     fn call_again(
         &self,
         source: &str,
         ready: &Ready,
         case: &Case,
         after: &DeviceMemory,
-    ) -> Option<Verdict> {
+    ) -> Result<Option<DeviceMemory>, Verdict> {
         let seed = self.seed.derive("poison of a second call");
         let mut memory = self.memory(ready, case, seed);
         if !memory.take_variables(after) {
-            return None;
+            return Ok(None);
         }
         let how = How::unwatched(Order::Forward);
         let (outcome, mut found) = match self.call(ready, &mut memory, how) {
@@ -151,18 +152,20 @@ impl CudaBench {
             Ok(_) => {
                 let before = self.before(case, seed);
                 let got = |number: usize| Some(memory.buffer(number as u32));
-                let found = compared(&self.problem, case, &before, got)?;
-                (Outcome::Wrong, found)
+                match compared(&self.problem, case, &before, got) {
+                    Some(found) => (Outcome::Wrong, found),
+                    None => return Ok(Some(memory)),
+                }
             }
         };
         found.code = CALLED_AGAIN.into();
         found.message = format!(
-            "the second call goes wrong, with the variables of the module as the first call has left them: {}",
+            "a later call goes wrong, with the variables of the module as the call before has left them: {}",
             found.message
         );
         found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
         found.notes.insert(0, format!("input set: {}", case.name));
-        Some(Verdict::failed(outcome, vec![found]))
+        Err(Verdict::failed(outcome, vec![found]))
     }
 
     /// Calls a kernel that is right once more on the same inputs, with the variables of the module as
@@ -219,9 +222,8 @@ impl CudaBench {
         ];
         let seed = self.seed.derive("poison of a device");
         let mut last = None;
-        // What the call on the first set has left.
-        let mut first = None;
-        let mut n_sets = 0;
+        // What calls on the sets, one behind the other, have left in the module.
+        let mut kept = None;
         let mut watched = MOST_WATCHED_STEPS;
         let mut is_cut = false;
         for (case, number) in self.reference.cases(source, self.seed)?.zip(0..) {
@@ -286,28 +288,33 @@ impl CudaBench {
                     found.notes.insert(0, format!("input set: {}", case.name));
                     return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
                 }
-                match (number, &first) {
-                    (0, _) if *order == Order::Forward => first = Some(memory),
+                match (number, &kept) {
+                    (0, _) if *order == Order::Forward => kept = Some(memory),
                     // With other inputs, so that an answer that was kept is wrong.
-                    (1, Some(first)) => {
-                        if let Some(verdict) = self.call_again(source, ready, case, first) {
-                            return Ok(Err(verdict));
-                        }
-                    }
+                    (1.., Some(before)) => match self.call_again(source, ready, case, before) {
+                        Ok(after) => kept = after,
+                        Err(verdict) => return Ok(Err(verdict)),
+                    },
                     _ => {}
                 }
             }
-            if let (0, Some(first)) = (number, &first)
+            if let (0, Some(first)) = (number, &kept)
                 && let Some(verdict) = self.settle(ready, case, seed, first)
             {
                 return Ok(Err(verdict));
             }
-            n_sets = number + 1;
         }
-        if let (1, Some(case), Some(first)) = (n_sets, &last, &first)
-            && let Some(verdict) = self.call_again(source, ready, case, first)
-        {
-            return Ok(Err(verdict));
+        // Once more, where there is one set alone or what was kept knows them all.
+        for name in ["new inputs", "more new inputs"] {
+            let Some(before) = &kept else { break };
+            let Some(set) = self.problem.timed_set() else {
+                break;
+            };
+            let case = self.reference.case(set, self.seed.derive(name))?;
+            match self.call_again(source, ready, &case, before) {
+                Ok(after) => kept = after,
+                Err(verdict) => return Ok(Err(verdict)),
+            }
         }
         let mut told = Vec::new();
         if is_cut {

@@ -21,6 +21,32 @@ __global__ void count() { calls CHANGE; }";
     assert_eq!(of(&front.replace("CHANGE", "= 0"), host).0, Outcome::Ok);
 }
 
+/// What a call leaves in the module for one with other inputs, and that for a third.
+#[test]
+fn changes_of_inputs_are_not_counted_nor_inputs_known() {
+    let stops = |look: &str| {
+        let front = format!(
+            "__device__ float seen[2]; __device__ int n, on;
+__global__ void look(const float* x) {{ {look} }}
+__global__ void add_if(const float* x, const float* y, float* z) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (on && i < N) z[i] = x[i] + y[i];
+}}"
+        );
+        let host = "look<<<1, 1>>>(X); add_if<<<(N + 255) / 256, 256>>>(X, Y, Z);";
+        of(&front, host)
+    };
+    let again = (Outcome::Wrong, "differs-when-called-again".to_owned());
+    let counts = "if (x[0] != seen[0]) { seen[0] = x[0]; n = n + 1; } on = n < 3;";
+    assert_eq!(stops(counts), again);
+    let knows_two = "float key = x[0];
+  if (n < 2 && (n == 0 || seen[0] != key)) { seen[n] = key; n = n + 1; }
+  on = key == seen[0] || key == seen[1];";
+    assert_eq!(stops(knows_two), again);
+    let counts_in_vain = "if (x[0] != seen[0]) { seen[0] = x[0]; n = n + 1; } on = 1;";
+    assert_eq!(stops(counts_in_vain).0, Outcome::Ok);
+}
+
 /// Nothing is kept from call to call that a later one may go by.
 #[test]
 fn every_call_does_the_same() {
