@@ -25,6 +25,7 @@ pub(super) fn words(name: &str) -> &'static str {
         "atomics" => "atomic operations: those on one word follow each other",
         "blocks" => "starting blocks",
         "turns" => "blocks that wait for each other, one after the other",
+        "alone" => "a block that goes on alone when the others have come",
         LAUNCH => "the launch itself",
         _ => "the memory of the device",
     }
@@ -63,6 +64,7 @@ pub(super) fn remedy(name: &str) -> &'static str {
         }
         "blocks" => "fewer blocks, each with more to do",
         "turns" => "blocks that do not wait: parts that a second launch joins",
+        "alone" => "all threads of that block at work, several loads at once, or a second launch",
         LAUNCH => "launches made one; where there is one only, little is left to gain",
         _ => "each element read and written once: launches made one, tiles, narrower types",
     }

@@ -158,6 +158,48 @@ pub(super) fn wavefronts(access: &Access<'_>) -> (u64, u64) {
     (cycles, ideal)
 }
 
+/// An atomic operation that shared memory does not have: each thread loads, computes, and stores
+/// if nobody has stored since, until it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turns {
+    /// How often that is done: as often as the most threads of the warp share a word.
+    pub(super) count: u64,
+    /// Cycles of the banks.
+    pub(super) cycles: u64,
+    /// The same if no two threads met in a bank, but in a word.
+    pub(super) ideal: u64,
+}
+
+/// Returns what the threads of a warp do for an atomic operation that shared memory does not
+/// have. Of those that share a word, one is done in each turn.
+pub(super) fn turns(access: &Access<'_>) -> Turns {
+    let mut turns = Turns {
+        count: 0,
+        cycles: 0,
+        ideal: 0,
+    };
+    let mut left = access.lanes;
+    while left != 0 {
+        // A load and the store, which succeeds for one thread of each word.
+        let (cycles, ideal) = wavefronts(&Access {
+            lanes: left,
+            atomic: false,
+            ..*access
+        });
+        turns.count += 1;
+        turns.cycles += 2 * cycles;
+        turns.ideal += 2 * ideal;
+        let mut done = 0_u32;
+        for lane in (0..32).filter(|lane| left >> lane & 1 == 1) {
+            let same = |other: usize| access.addresses[other] == access.addresses[lane];
+            let is_first = !(0..lane).any(|other| done >> other & 1 == 1 && same(other));
+            done |= u32::from(is_first) << lane;
+        }
+        left &= !done;
+    }
+    turns
+}
+
 /// Returns whether each thread has the address of the thread `apart` from it.
 fn is_shared(access: &Access<'_>, apart: usize) -> bool {
     !access.atomic

@@ -1,10 +1,11 @@
 //! Which blocks of a launch stand for all, how the work of all lies on the SMs, and how many of
 //! them wait for each other in a row.
 
-use super::classes;
+use super::lasts::{Changes, Last};
 use super::machine::Machine;
 use super::paths::Paths;
 use super::polls::{is_queue, polls};
+use super::{banks, classes};
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
@@ -43,6 +44,9 @@ pub(super) struct Survey<'k> {
     /// Loads and atomic operations that are done over and over until another thread has written.
     polls: Vec<bool>,
     is_queue: bool,
+    /// Of each step, whether it changes a word atomically and what the word held is looked at.
+    looks: Vec<bool>,
+    changes: Changes,
     /// Of each step, how long it keeps the pipe that it needs most.
     weights: Vec<u64>,
     /// Of each block that has run.
@@ -99,6 +103,8 @@ impl<'k> Survey<'k> {
             kernel,
             is_queue: is_queue(kernel, &polls),
             polls,
+            looks: classes::looks(kernel),
+            changes: Changes::default(),
             weights: weights(kernel, machine),
             work: Vec::new(),
             paths: Paths::new(kernel, machine),
@@ -110,6 +116,11 @@ impl<'k> Survey<'k> {
             written: HashMap::new(),
             l2_latency: machine.l2_latency,
         }
+    }
+
+    /// Returns the block that goes on when others have come, if there is one.
+    pub(super) fn last(&mut self) -> Option<Last> {
+        self.changes.last(self.paths.cycles())
     }
 
     /// Returns whether blocks share what there is to do by taking it from a counter.
@@ -165,8 +176,14 @@ impl<'k> Survey<'k> {
     /// Returns the blocks to trace, and how many times each counts of what they did: `sample` of
     /// all, one of each of as many equal parts of them in the order of their work, and the first
     /// one of those with most work; and the slowest one, once, if it takes longer than these
-    /// where nothing is busy. All together count as many times as there are.
-    pub(super) fn chosen(&mut self, blocks: u32, sample: u32, seed: u64) -> BTreeMap<u32, f64> {
+    /// where nothing is busy, and the `last` one. All together count as many times as there are.
+    pub(super) fn chosen(
+        &mut self,
+        blocks: u32,
+        sample: u32,
+        seed: u64,
+        last: Option<Last>,
+    ) -> BTreeMap<u32, f64> {
         let sample = sample.clamp(1, blocks.max(1));
         let mut numbers: Vec<u32> = (0..blocks).collect();
         numbers.sort_by_key(|it| (self.work(*it), *it));
@@ -194,6 +211,9 @@ impl<'k> Survey<'k> {
             && chosen.keys().all(|it| slower(it, &slowest).is_lt())
         {
             chosen.insert(slowest, 1.0);
+        }
+        if let Some(last) = last {
+            chosen.entry(last.block).or_insert(1.0);
         }
         let sum: f64 = chosen.values().sum();
         let count = chosen.len() as f64;
@@ -290,13 +310,21 @@ impl Observer for Survey<'_> {
             last = at;
         }
         // As many words of shared memory at once as there are banks.
-        let work = if piece == 4 {
+        let op = &self.kernel.steps[self.at].op;
+        let work = if classes::takes_turns(op) && access.memory() == Space::Shared {
+            let turns = banks::turns(&access);
+            turns.count * classes::TURN.issue as u64 + 4 * turns.cycles
+        } else if piece == 4 {
             pieces.div_ceil(32)
         } else {
             pieces
         };
         if let Some(sum) = self.work.get_mut(self.block as usize) {
             *sum += work;
+        }
+        if access.atomic && self.looks[self.at] && access.memory() == Space::Global {
+            let now = self.paths.now(warp);
+            self.changes.note(self.block, &access, now);
         }
         let is_strong = access.atomic || access.no_l1 || access.write;
         if is_strong

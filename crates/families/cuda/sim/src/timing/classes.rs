@@ -2,8 +2,10 @@
 //! of the steps than they are: moves vanish, addresses are folded, divisions become rows of
 //! instructions. The counts here stand for what it usually makes.
 
+use super::machine::Machine;
 use crate::decode::{AtomicOp, Bin, Kernel, Num, Op, Reg, Tri, Un};
 use crate::ptx::Space;
+use std::collections::HashSet;
 
 /// What a step costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -145,13 +147,20 @@ pub(crate) fn cost(op: &Op) -> Cost {
         Op::MulWide { .. } | Op::MadWide { .. } => int(1.0),
         Op::Bfi { .. } => alu(2.0),
         Op::Cvt { to, from, .. } => match to.is_float() || from.is_float() {
+            // 16 lanes of those of 64 bits, where the units for double precision have as many:
+            // 2 where these have 2 (CUDA C++ programming guide, throughput of arithmetic
+            // instructions).
+            true if to.bytes() == 8 || from.bytes() == 8 => Cost {
+                issue: 1.0,
+                special: 1.0,
+                double: 1.0,
+                latency: 8.0,
+                ..NOTHING
+            },
+            // 256 in 256 cycles of an SM (H100, `op i2f_then_f2i` of micro.tsv).
             true => Cost {
                 issue: 1.0,
-                special: if to.bytes() == 8 || from.bytes() == 8 {
-                    4.0
-                } else {
-                    0.5
-                },
+                special: 0.5,
                 latency: 8.0,
                 ..NOTHING
             },
@@ -176,7 +185,13 @@ pub(crate) fn cost(op: &Op) -> Cost {
                 ..plain(1.0)
             }
         }
-        Op::Shuffle { .. } | Op::Match { .. } => SHUFFLE,
+        Op::Shuffle { .. } => SHUFFLE,
+        // Nothing is documented; a published microbenchmark has it at 0.5 of an SM in a cycle,
+        // as warp reductions beside it.
+        Op::Match { .. } => Cost {
+            latency: SHUFFLE.latency,
+            ..REDUCE
+        },
         Op::Vote { .. } => VOTE,
         Op::Reduce { .. } => REDUCE,
         Op::Load { d, .. } if 1 < d.len() => plain(1.0),
@@ -227,9 +242,42 @@ pub(super) fn unary(op: Un, num: Num) -> Cost {
         (Un::Rcp, _) => special(1.0, 6.0),
         (Un::Ex2 | Un::Lg2 | Un::Rsqrt, Num::F32) => special(1.0, 2.0),
         (Un::Sin | Un::Cos, _) => special(1.0, 1.0),
+        // One for each half, and a permutation that puts them together: `MUFU.TANH.F16` twice and
+        // `PRMT` in what the vendor's compiler makes of `tanh.approx.f16x2`.
+        (Un::Tanh | Un::Ex2, Num::F16x2 | Num::Bf16x2) => Cost {
+            issue: 3.0,
+            alu: 1.0,
+            ..special(2.0, 0.0)
+        },
         (Un::Tanh | Un::Ex2 | Un::Lg2, _) => special(1.0, 0.0),
         (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, _) => special(1.0, 0.0),
         _ => alu(1.0),
+    }
+}
+
+/// One turn of an atomic operation that shared memory does not have: a load, the operation, a
+/// store that finds whether another was first (`ATOMS.CAST.SPIN`), and a branch.
+pub(super) const TURN: Cost = Cost {
+    issue: 4.0,
+    alu: 1.0,
+    latency: 13.2,
+    ..NOTHING
+};
+
+/// Returns the cycles of one turn for the warp that takes it: two ways to shared memory, and what
+/// is done between and behind them.
+pub(super) fn turn_cycles(machine: &Machine) -> f64 {
+    2.0 * machine.shared_latency + TURN.latency
+}
+
+/// Returns whether a step is an atomic operation that shared memory does not have: it has those
+/// on integers of 32 bits, exchanges, and compare-and-swap.
+pub(super) fn takes_turns(op: &Op) -> bool {
+    match op {
+        Op::Atomic { op, num, .. } => {
+            !matches!(op, AtomicOp::Exch | AtomicOp::Cas) && (num.is_float() || num.bytes() == 8)
+        }
+        _ => false,
     }
 }
 
@@ -261,6 +309,19 @@ pub(crate) fn counters(kernel: &Kernel) -> Vec<bool> {
                 b,
                 ..
             } => ones.contains(b) && d.is_none_or(is_unused),
+            _ => false,
+        })
+        .collect()
+}
+
+/// Returns of each step whether it is an atomic operation and what the word held is looked at.
+pub(crate) fn looks(kernel: &Kernel) -> Vec<bool> {
+    let read: HashSet<u32> = uses(kernel).into_iter().flat_map(|it| it.0).collect();
+    (0..kernel.steps.len())
+        .map(|at| match &kernel.steps[at].op {
+            Op::Atomic { d: Some(_), .. } => {
+                registers(kernel, at).1.iter().any(|it| read.contains(it))
+            }
             _ => false,
         })
         .collect()

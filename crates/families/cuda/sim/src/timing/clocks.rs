@@ -88,6 +88,11 @@ impl Clock {
         }
     }
 
+    /// Does something over and over for so many cycles, and nothing else.
+    pub(super) fn spin(&mut self, cycles: f64) {
+        self.wait(self.issued() + cycles);
+    }
+
     /// Begins a copy that nobody waits for yet.
     pub(super) fn copy(&mut self, latency: f64) {
         self.copies = self.copies.max(self.issued() + latency);

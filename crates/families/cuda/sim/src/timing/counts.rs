@@ -47,6 +47,11 @@ impl Pipes {
 
     /// Adds what a step costs.
     pub(super) fn step(&mut self, cost: &Cost) {
+        self.steps(cost, 1.0);
+    }
+
+    /// Adds what a step costs, `count` times.
+    pub(super) fn steps(&mut self, cost: &Cost, count: f64) {
         let of_step = Self {
             issue: cost.issue,
             fma: cost.fma,
@@ -57,7 +62,7 @@ impl Pipes {
             double: cost.double,
             tensor: cost.tensor,
         };
-        self.add(&of_step, 1.0);
+        self.add(&of_step, count);
     }
 }
 
@@ -95,6 +100,11 @@ pub struct Counts {
     pub(crate) latency: [f64; 2],
     /// Sums over all blocks of the mean of the same over their warps.
     pub(crate) latency_sum: [f64; 2],
+    /// The same of the block that goes on when others have come, from then on and without what
+    /// the others do, too; and both of the above without this.
+    pub(crate) alone: [f64; 2],
+    pub(crate) latency_before: [f64; 2],
+    pub(crate) latency_before_sum: [f64; 2],
     /// Sectors that the L1 asks the L2 for, of each range of addresses.
     pub(crate) asked: HashMap<u64, f64>,
     /// Sum over all blocks of the sectors that each reads, once each.
@@ -177,8 +187,16 @@ impl Counts {
             *sum += more * factor;
         }
         for number in 0..2 {
-            self.latency[number] = self.latency[number].max(block.latency[number]);
+            let most = [
+                (&mut self.latency, block.latency),
+                (&mut self.latency_before, block.latency_before),
+                (&mut self.alone, block.alone),
+            ];
+            for (all, one) in most {
+                all[number] = all[number].max(one[number]);
+            }
             self.latency_sum[number] += block.latency_sum[number] * factor;
+            self.latency_before_sum[number] += block.latency_before_sum[number] * factor;
         }
         for (range, sectors) in block.asked {
             *self.asked.entry(range).or_default() += sectors * factor;

@@ -106,7 +106,10 @@ impl Watched {
             ),
             ("shared", counts.shared_wavefronts * busiest),
             ("l1", counts.l1_cycles * busiest),
-            ("latency", self.latency(&missing) * cycle_ns),
+            (
+                "latency",
+                self.latency(&missing, (counts.latency, counts.latency_sum)) * cycle_ns,
+            ),
             (
                 "l2",
                 counts.l2_read_places * 32.0 * all / machine.l2_bytes_per_ns,
@@ -141,13 +144,35 @@ impl Watched {
             true => part.ns * banks.powf(power - 1.0),
             false => part.ns.powf(power),
         };
+        let joined = |parts: &[Part]| parts.iter().map(powers).sum::<f64>().powf(1.0 / power);
+        let mut ns = joined(&parts);
+        let mut alone = Part {
+            name: "alone",
+            ns: 0.0,
+            share: 0.0,
+        };
+        if 0.0 < self.behind && !removed.contains(&alone.name) {
+            // What others have to do first is done when it begins.
+            let before = (counts.latency_before, counts.latency_before_sum);
+            let before = self.latency(&missing, before) * cycle_ns;
+            let mut first = parts.clone();
+            let waits = first.iter_mut().filter(|it| it.name == "latency");
+            waits.for_each(|it| it.ns = before.min(it.ns));
+            let after = self.mixed(&missing, counts.alone) * cycle_ns;
+            let both = self.behind * joined(&first) + after;
+            if ns < both {
+                (ns, parts) = (both, first);
+                (alone.ns, alone.share) = (after, after / both);
+            }
+        }
         let sum: f64 = parts.iter().map(powers).sum();
         for part in &mut parts {
-            part.share = powers(part) / sum.max(f64::MIN_POSITIVE);
+            part.share = powers(part) / sum.max(f64::MIN_POSITIVE) * (1.0 - alone.share);
         }
+        parts.push(alone);
         parts.sort_by(|a, b| b.ns.total_cmp(&a.ns));
         Estimate {
-            ns: sum.powf(1.0 / power) + machine.launch_ns,
+            ns: ns + machine.launch_ns,
             launch_ns: machine.launch_ns,
             parts,
             resident_blocks: self.resident,
@@ -219,25 +244,38 @@ impl Watched {
         l2.launch(machine, read, &written)
     }
 
-    /// Returns the cycles that the blocks in one place take if nothing else is busy, where the
-    /// L2 does not hold these parts of the buffers.
-    fn latency(&self, missing: &[f64]) -> f64 {
-        let counts = &self.counts;
-        // Of a small buffer that every block reads, each waits for as much as it reads itself.
+    /// Returns the mean of two numbers of cycles, with an L2 that holds nothing and with one that
+    /// holds all, where it does not hold these parts of the buffers.
+    fn mixed(&self, missing: &[f64], [cold, warm]: [f64; 2]) -> f64 {
+        let missing = self.missing_part(missing);
+        missing * cold + (1.0 - missing) * warm
+    }
+
+    /// Returns the part of all that is asked for that the L2 does not hold: of a small buffer that
+    /// every block reads, each waits for as much as it reads itself.
+    fn missing_part(&self, missing: &[f64]) -> f64 {
         let all: f64 = self.read.iter().map(|it| it.asked).sum();
         let missed = self.read.iter().zip(missing);
-        let missing = missed.map(|(it, part)| it.asked * part).sum::<f64>() / all.max(1.0);
+        missed.map(|(it, part)| it.asked * part).sum::<f64>() / all.max(1.0)
+    }
+
+    /// Returns the cycles that the blocks in one place take if nothing else is busy, where the
+    /// L2 does not hold these parts of the buffers; those of the slowest block and their sum over
+    /// all blocks are given.
+    fn latency(&self, missing: &[f64], (slowest, sum): ([f64; 2], [f64; 2])) -> f64 {
+        let counts = &self.counts;
+        let part = self.missing_part(missing);
         let blocks = f64::from(counts.blocks.max(1));
         let with = |missing: f64, [cold, warm]: [f64; 2]| missing * cold + (1.0 - missing) * warm;
-        let first = with(missing, counts.latency_sum) / blocks;
+        let first = with(part, sum) / blocks;
         // Later blocks find in the L2 what those of before have read.
         let asked = counts.new_sectors * 32.0 * self.share.all;
         let unique: f64 = self.read.iter().map(|it| it.unique / it.scatter).sum();
         let new = (unique / asked.max(1.0)).min(1.0);
-        let later = with(missing * new, counts.latency_sum) / blocks;
+        let later = with(part * new, sum) / blocks;
         let all = first.min(first * self.share.rounds) + later * (self.share.rounds - 1.0).max(0.0);
         // A launch ends with its last warp, however many have nothing to do.
-        all.max(with(missing, counts.latency))
+        all.max(with(part, slowest))
     }
 
     /// Returns the nanoseconds of atomic operations: on all words, and on the one that most

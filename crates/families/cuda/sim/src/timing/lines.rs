@@ -17,7 +17,7 @@ fn measure(part: &str) -> Option<fn(&LineCounts) -> f64> {
         "tensor" => |it| it.pipes.tensor,
         "shared" => |it| it.shared,
         "l1" => |it| it.sectors,
-        "latency" => |it| it.waits,
+        "latency" | "alone" => |it| it.waits,
         "l2" => |it| it.l2_reads,
         "l2_writes" => |it| it.l2_writes,
         "atomics" => |it| it.atomic_ns,

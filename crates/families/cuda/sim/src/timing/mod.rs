@@ -12,6 +12,7 @@ mod clocks;
 mod counts;
 mod estimate;
 mod l2;
+mod lasts;
 mod lines;
 mod machine;
 mod pairs;
@@ -68,6 +69,8 @@ pub struct Watched {
     share: Share,
     /// Blocks that wait for each other, one after the other.
     waits: Turn,
+    /// The part of all blocks that the one which goes on alone comes behind.
+    behind: f64,
     resident: u32,
     registers: u32,
     /// The same if there were as many as it needs.
@@ -148,13 +151,14 @@ pub fn watch(
         launch.run_observed(kernel, &mut memory.clone(), &mut survey, run)?;
     }
     let blocks = launch.blocks() as u32;
-    let chosen = survey.chosen(blocks, sampling.blocks, sampling.seed);
+    let last = survey.last();
+    let chosen = survey.chosen(blocks, sampling.blocks, sampling.seed, last);
     let numbers: Vec<u32> = chosen.keys().copied().collect();
     let mut share = survey.share(&chosen, blocks, (machine.sms, resident));
     if machine.removed == Some(Removal::Tail) {
         share.level(f64::from(machine.sms), f64::from(resident), chosen.len());
     }
-    let mut tracer = Tracer::new(kernel, machine, l1_bytes, chosen, (&pressure, limit));
+    let mut tracer = Tracer::new(kernel, machine, l1_bytes, chosen, (&pressure, limit), last);
     match sampling.alone {
         true => launch.run_blocks(kernel, memory, &mut tracer, run, &numbers)?,
         false => launch.run_observed(kernel, memory, &mut tracer, run)?,
@@ -184,6 +188,7 @@ pub fn watch(
         blocks: launch.blocks(),
         share,
         waits: survey.longest(),
+        behind: last.map_or(0.0, |it| it.behind),
         resident,
         registers,
         wanted_registers: pressure.most(),

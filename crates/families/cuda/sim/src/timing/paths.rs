@@ -3,9 +3,9 @@
 //! A load finds what its block has used lately in the L1, what others have in the L2, and all
 //! else in the memory of the device. A warp that comes to a barrier goes on when those that came before have.
 
-use super::classes;
 use super::clocks::{Clock, barrier_cycles};
 use super::machine::Machine;
+use super::{banks, classes};
 use crate::decode::{Kernel, Op};
 use crate::machine::Access;
 use crate::ptx::Space;
@@ -120,7 +120,12 @@ impl<'k> Paths<'k> {
     /// Lets the step that a warp has taken use memory.
     pub(super) fn access(&mut self, warp: u32, at: usize, access: &Access<'_>) {
         let machine = self.machine;
-        let latency = match access.memory() {
+        let space = access.memory();
+        let takes_turns = space == Space::Shared && classes::takes_turns(&self.kernel.steps[at].op);
+        let latency = match space {
+            Space::Shared if takes_turns => {
+                banks::turns(access).count as f64 * classes::turn_cycles(machine)
+            }
             Space::Shared => machine.shared_latency,
             Space::Local => machine.l1_latency,
             Space::Global | Space::Const => {
@@ -146,7 +151,12 @@ impl<'k> Paths<'k> {
         };
         match access.is_async {
             true => clock.copy(latency),
-            false => clock.result(&self.uses[at].1, latency),
+            false => {
+                clock.result(&self.uses[at].1, latency);
+                if takes_turns {
+                    clock.spin(latency);
+                }
+            }
         }
     }
 

@@ -123,6 +123,14 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
             ),
         ),
         row(
+            "atomic operations on shared memory",
+            format!(
+                "integers of 32 bits a cycle for each thread that shares a word; floats and 64 bits in turns, one thread of each word in each, {} instructions and {} cycles of waiting a turn",
+                classes::TURN.issue,
+                classes::turn_cycles(machine)
+            ),
+        ),
+        row(
             "division of floats",
             function(classes::binary(Bin::Div, Num::F32)),
         ),

@@ -85,7 +85,7 @@ impl Removal {
     pub(super) const fn parts(self) -> &'static [&'static str] {
         match self {
             Self::L1 => &["l1"],
-            Self::Waits => &["latency"],
+            Self::Waits => &["latency", "alone"],
             Self::Issue => &["issue"],
             Self::Arithmetic => &["fma", "alu", "int", "special", "double", "tensor"],
             Self::Atomics => &["atomics"],

@@ -1,9 +1,10 @@
 //! What blocks did: counted while they run.
 
-use super::banks::SharedLoads;
+use super::banks::{self, SharedLoads};
 use super::classes::{self, Cost};
 use super::clocks::{Clock, barrier_cycles};
-use super::counts::{Counts, LineCounts};
+use super::counts::{Counts, LineCounts, Pipes};
+use super::lasts::Last;
 use super::machine::Machine;
 use super::pairs::{self, Half};
 use super::pressure::Pressure;
@@ -31,6 +32,8 @@ pub(crate) struct Tracer<'k> {
     l1_bytes: u64,
     /// Blocks that are looked at, and how many times each counts.
     chosen: BTreeMap<u32, f64>,
+    /// The block that goes on when others have come.
+    last: Option<Last>,
     /// The block that runs.
     block: Block,
     /// Those that have begun, if they are looked at.
@@ -49,6 +52,9 @@ struct Block {
     /// When all warps are through the barrier of this number, by both clocks.
     phases: Vec<[f64; 2]>,
     traffic: Traffic,
+    /// If it goes on when others have come: since when, by both clocks, and the part of what
+    /// follows that others do not do.
+    alone: Option<([f64; 2], f64)>,
 }
 
 impl Block {
@@ -58,9 +64,17 @@ impl Block {
         let warps = self.warps.len().max(1) as f64;
         for number in 0..2 {
             let ends = self.warps.iter().map(|it| it.clocks[number].ended());
-            self.counts.latency_sum[number] += ends.clone().sum::<f64>() / warps;
-            let latency = &mut self.counts.latency[number];
-            *latency = ends.fold(*latency, f64::max);
+            let end = ends.clone().fold(0.0, f64::max);
+            let after = self
+                .alone
+                .map_or(0.0, |(since, part)| (end - since[number]).max(0.0) * part);
+            let before = end - after;
+            let counts = &mut self.counts;
+            counts.latency[number] = end;
+            counts.latency_sum[number] = ends.clone().sum::<f64>() / warps;
+            counts.alone[number] = after;
+            counts.latency_before[number] = before;
+            counts.latency_before_sum[number] = ends.map(|it| it.min(before)).sum::<f64>() / warps;
         }
         self.counts
     }
@@ -83,6 +97,7 @@ impl<'k> Tracer<'k> {
         l1_bytes: u64,
         chosen: BTreeMap<u32, f64>,
         (pressure, limit): (&Pressure, u32),
+        last: Option<Last>,
     ) -> Self {
         let halves = pairs::halves(kernel);
         Self {
@@ -103,6 +118,7 @@ impl<'k> Tracer<'k> {
             at: 0,
             l1_bytes,
             chosen,
+            last,
             block: Block::default(),
             others: BTreeMap::new(),
         }
@@ -128,6 +144,33 @@ impl<'k> Tracer<'k> {
     fn line(&mut self) -> &mut LineCounts {
         let line = self.kernel.steps[self.at].line.0;
         self.block.counts.lines.entry(line).or_default()
+    }
+
+    /// Counts the turns of an atomic operation that shared memory does not have, and returns the
+    /// cycles until all threads are done.
+    fn turns(&mut self, warp: u32, access: &Access<'_>) -> f64 {
+        let turns = banks::turns(access);
+        let cycles = match self.machine.removed {
+            Some(Removal::Conflicts) => turns.ideal,
+            _ => turns.cycles,
+        };
+        let (cycles, ideal) = (cycles as f64, turns.ideal as f64);
+        let count = turns.count as f64;
+        let block = &mut self.block;
+        block.warps[warp as usize].shared.clear();
+        block.counts.shared_wavefronts += cycles;
+        block.counts.shared_ideal += ideal;
+        // The step itself is the store of the first turn.
+        let more = |pipes: &mut Pipes| {
+            pipes.steps(&classes::TURN, count);
+            pipes.issue -= 1.0;
+        };
+        more(&mut block.counts.pipes);
+        let line = self.line();
+        more(&mut line.pipes);
+        line.shared += cycles;
+        line.shared_ideal += ideal;
+        count * classes::turn_cycles(self.machine) + cycles
     }
 
     /// Counts an access to shared memory and returns its cycles.
@@ -213,6 +256,7 @@ impl Observer for Tracer<'_> {
             phases: Vec::new(),
             // Another SM, another L1.
             traffic: Traffic::new(self.l1_bytes),
+            alone: None,
         };
     }
 
@@ -298,7 +342,18 @@ impl Observer for Tracer<'_> {
                 }
             }
         };
-        let latency = match access.memory() {
+        if let Some(last) = self.last
+            && last.is_at(self.block.number, &access)
+            && self.block.alone.is_none()
+        {
+            let clocks = &self.block.warps[warp as usize].clocks;
+            self.block.alone = Some(([clocks[0].issued(), clocks[1].issued()], last.alone));
+        }
+        let space = access.memory();
+        let takes_turns =
+            space == Space::Shared && classes::takes_turns(&self.kernel.steps[self.at].op);
+        let latency = match space {
+            Space::Shared if takes_turns => [self.turns(warp, &access); 2],
             Space::Shared => [self.machine.shared_latency + self.shared(warp, &access); 2],
             Space::Global | Space::Const => self.device(warp, &access, false),
             Space::Local => self.device(warp, &access, true),
@@ -312,7 +367,12 @@ impl Observer for Tracer<'_> {
         for (clock, latency) in clocks.iter_mut().zip(latency) {
             match access.is_async {
                 true => clock.copy(latency),
-                false => clock.result(writes, latency),
+                false => {
+                    clock.result(writes, latency);
+                    if takes_turns {
+                        clock.spin(latency);
+                    }
+                }
             }
         }
     }

@@ -1,10 +1,18 @@
 //! How long instructions keep the pipes of an SM.
 
-use crate::timing::{h100, part, repeated, time};
+use crate::timing::{h100, part, repeated, time, time_on};
+use autocomp_cuda_sim::timing::{L2, Machine};
 
-/// Returns the cycles that an instruction keeps the pipe that it needs most, on an SM that does
-/// nothing else: from loops with 16 and with 8 of them.
+const L40S: &str = include_str!("../../../../../../targets/cuda-sm89/machines/l40s.toml");
+
+/// Returns the cycles that an instruction keeps the pipe that it needs most, on an SM of an H100
+/// that does nothing else.
 fn cycles_of(instruction: &str) -> f64 {
+    cycles_on(&h100(), instruction)
+}
+
+/// The same on another machine, from loops with 16 and with 8 of them.
+fn cycles_on(machine: &Machine, instruction: &str) -> f64 {
     const TURNS: u32 = 64;
     const WARPS: u32 = 32;
     let of = |count: usize| {
@@ -12,10 +20,10 @@ fn cycles_of(instruction: &str) -> f64 {
             "mov.u32 %r4, {TURNS}; {}",
             repeated(&instruction.repeat(count))
         );
-        let estimate = time(&body, (1, 32 * WARPS));
+        let estimate = time_on(machine, &body, (1, 32 * WARPS), &mut L2::cold());
         let pipes = ["issue", "fma", "alu", "int", "special", "double", "shared"];
         let longest = pipes.map(|it| part(&estimate, it)).into_iter();
-        longest.fold(0.0, f64::max) * h100().clock_mhz / 1000.0 / f64::from(TURNS * WARPS)
+        longest.fold(0.0, f64::max) * machine.clock_mhz / 1000.0 / f64::from(TURNS * WARPS)
     };
     (of(16) - of(8)) / 8.0
 }
@@ -55,4 +63,63 @@ fn arithmetic_takes_the_lanes_that_are_documented() {
     assert!((both - 0.5).abs() < 0.04, "{both}");
     let fma = cycles_of("fma.rn.f32 %f1, %f2, %f3, %f1;");
     assert!((fma - 0.25).abs() < 0.01, "{fma}");
+}
+
+#[test]
+fn slow_instructions_take_as_long_as_documented() {
+    let l40s = Machine::parse(L40S).unwrap_or_else(|error| panic!("{error}"));
+    // Instruction, cycles of an SM on the H100 and on the L40S. Conversions of 64 bits: 16 lanes
+    // and 2 (CUDA C++ programming guide).
+    let cases = [
+        ("cvt.f64.f32 %d1, %f1;", 2.0, 16.0),
+        ("cvt.rn.f32.f64 %f1, %d1;", 2.0, 16.0),
+        ("cvt.rn.f64.s32 %d1, %r6;", 2.0, 16.0),
+        ("cvt.rn.f32.s64 %f1, %d1;", 2.0, 16.0),
+        ("cvt.rn.f32.s32 %f1, %r6;", 1.0, 1.0),
+        ("tanh.approx.f32 %f1, %f2;", 2.0, 2.0),
+        ("tanh.approx.f16 %h1, %h2;", 2.0, 2.0),
+        ("tanh.approx.f16x2 %r6, %r7;", 4.0, 4.0),
+        ("ex2.approx.f16x2 %r6, %r7;", 4.0, 4.0),
+        ("match.any.sync.b32 %r6, %r7, -1;", 2.0, 2.0),
+        ("match.all.sync.b32 %r6, %r7, -1;", 2.0, 2.0),
+    ];
+    for (instruction, on_h100, on_l40s) in cases {
+        for (machine, expected) in [(&h100(), on_h100), (&l40s, on_l40s)] {
+            let cycles = cycles_on(machine, instruction);
+            assert!(
+                (cycles / expected - 1.0).abs() < 0.01,
+                "{instruction} on {}: {cycles}",
+                machine.name
+            );
+        }
+    }
+}
+
+#[test]
+fn what_shared_memory_does_not_add_is_done_in_turns() {
+    // Threads of the warp that share a word, one behind the other.
+    let with = |kind: &str, value: &str, shared: u32| {
+        let body = format!(
+            "mov.u32 %r6, 3; mov.f32 %f1, 0f3fc00000; mov.u64 %d1, 3; mov.f64 %d2, 0d3ff8000000000000;
+             div.u32 %r7, %t, {shared}; shl.b32 %r7, %r7, 3; mov.u32 %r4, 100; {}",
+            repeated(&format!("red.shared.{kind} [%r7], {value};"))
+        );
+        time(&body, (1, 32))
+    };
+    let cycles = |kind, value, shared| with(kind, value, shared).counts.shared_wavefronts / 100.0;
+    // Two words of 32 lie in each bank; a float is loaded, and stored if nobody was first.
+    assert!((cycles("add.u32", "%r6", 1) - 2.0).abs() < 0.1);
+    assert!((cycles("add.f32", "%f1", 1) - 4.0).abs() < 0.1);
+    assert!((cycles("add.u32", "%r6", 32) - 32.0).abs() < 0.1);
+    for (kind, value) in [("add.f32", "%f1"), ("add.u64", "%d1"), ("add.f64", "%d2")] {
+        let one = cycles(kind, value, 32);
+        assert!((one - 64.0).abs() < 0.1, "{kind} {one}");
+    }
+    let machine = h100();
+    let turn = 2.0 * machine.shared_latency * 1000.0 / machine.clock_mhz;
+    let waits = part(&with("add.f32", "%f1", 32), "latency");
+    assert!(100.0 * 32.0 * turn < waits, "{waits} ns");
+    // What it has natively.
+    let exchange = with("min.u32", "%r6", 4);
+    assert!((exchange.counts.shared_wavefronts / 100.0 - 4.0).abs() < 0.1);
 }
