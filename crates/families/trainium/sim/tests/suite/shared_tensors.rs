@@ -141,16 +141,21 @@ fn tensors_that_nobody_has_any_more_are_forgotten() {
     let source = kernel(&format!(
         "{OWN_HALF}nisa.dma_copy(dst=o[nl.ds(4 * p, 4), :], src=x)\n"
     ))
-    .replace(
-        "  return kernel[2](a)\n",
-        "  for i in range(2000):\n    o = kernel[2](a)\n  return o\n",
-    );
+    .replace("  return kernel[2](a)\n", "BETWEEN  return o\n");
+    let between_launches = "  for i in range(2000):\n    o = kernel[2](a)\n";
+    let before_them = "  for i in range(300):\n    t = nl.ndarray((1024, 4096), dtype=nl.float32, buffer=nl.hbm)\n    fill(a, t)\n  o = kernel[2](a)\n";
+    let fill = "@nki.jit\ndef fill(a, t):\n  x = nl.ndarray((8, 8), dtype=nl.float32, buffer=nl.sbuf)\n  nisa.dma_copy(dst=x, src=a)\n  nisa.dma_copy(dst=t[0:8, 0:8], src=x)\n";
     let inputs = parse_inputs("a:f32[8,8]", Some(7)).unwrap();
-    let options = Options {
-        generation: 3,
-        byte_limit: 32 << 20,
-        ..Options::default()
-    };
-    let found = evaluate(&source, "solution", &inputs, &options);
-    assert_eq!(found.unwrap().outputs[0].data, input());
+    for (between, byte_limit) in [(between_launches, 32 << 20), (before_them, 256 << 20)] {
+        let options = Options {
+            generation: 3,
+            byte_limit,
+            ..Options::default()
+        };
+        let source = source
+            .replace("BETWEEN", between)
+            .replace("def solution", &format!("{fill}def solution"));
+        let found = evaluate(&source, "solution", &inputs, &options);
+        assert_eq!(found.unwrap().outputs[0].data, input());
+    }
 }

@@ -19,6 +19,8 @@ const ELEMENT_WORK: u64 = 8;
 pub(in crate::api) struct SharedTensors {
     tensors: Vec<Shared>,
     made: usize,
+    /// How many were there when the others were forgotten.
+    kept: usize,
 }
 
 impl SharedTensors {
@@ -34,6 +36,7 @@ impl SharedTensors {
     /// Forgets those that nobody else has any more.
     pub(super) fn forget(&mut self) {
         self.tensors.retain(|it| 1 < Rc::strong_count(it));
+        self.kept = self.tensors.len();
     }
 }
 
@@ -46,6 +49,10 @@ impl Device {
             Buffer::Sbuf | Buffer::Psum => false,
         };
         if is_shared && self.link.is_some() {
+            // Between kernels nobody is asked what a core did to a tensor that is gone.
+            if !self.is_on_several_cores() && 2 * self.shared.kept < self.shared.tensors.len() {
+                self.shared.forget();
+            }
             let sharing = Sharing {
                 place: self.shared.made,
                 touched: RefCell::default(),
