@@ -137,6 +137,7 @@ macro_rules! loads {
             }
         }
 
+        #[inline(always)]
         pub fn $name<const TIMED: bool, const USER: u8>(
             core: &mut Core,
             records: &[Record],
@@ -230,6 +231,7 @@ loads! {
 
 macro_rules! stores {
     ($($name:ident, $slow:ident: $file:ty, $type:ty;)*) => {$(
+        #[inline(always)]
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             records: &[Record],

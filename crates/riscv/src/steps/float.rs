@@ -33,6 +33,7 @@ pub(super) fn unit_is_off(core: &mut Core, record: &Record, now: u64) -> How {
 
 /// Executes a fused multiply-add of single precision that is rounded to nearest even, and
 /// `NEGATES` the product or the addend or not.
+#[inline(always)]
 pub fn fused_single<const TIMED: bool, const NEGATES: bool>(
     core: &mut Core,
     records: &[Record],
@@ -106,6 +107,7 @@ fn fused_registers(core: &Core, record: &Record) -> [u64; 3] {
 
 /// Executes a fused multiply-add of double precision that is rounded to nearest even, and
 /// `NEGATES` the product or the addend or not.
+#[inline(always)]
 pub fn fused_double<const TIMED: bool, const NEGATES: bool>(
     core: &mut Core,
     records: &[Record],

@@ -31,6 +31,7 @@ macro_rules! arithmetic {
             }
         }
 
+        #[inline(always)]
         pub fn $name<const TIMED: bool>(
             core: &mut Core,
             records: &[Record],
@@ -113,6 +114,7 @@ arithmetic! {
 /// What the multiplier and divider do: a value, and the iterations it takes.
 macro_rules! long {
     ($($name:ident: |$a:ident, $b:ident| $value:expr, |$core:ident| $iterations:expr;)*) => {$(
+        #[inline(always)]
         pub fn $name<const TIMED: bool>(
             $core: &mut Core,
             records: &[Record],

@@ -1,7 +1,7 @@
 //! Steps of frequent instructions where no time is kept, as types: what goes on with one of them
 //! needs no jump that the host would have to foresee.
 
-use super::{access as m, float, integer as i, transfer as t};
+use super::{access as m, float, integer as i};
 use crate::record::{Below, Core, How, Record};
 
 /// What comes next.
@@ -79,12 +79,6 @@ known! {
     Sd: m::sd::<false>;
     Fsw: m::fsw::<false>;
     Fsd: m::fsd::<false>;
-    Beq: t::beq::<false, false>;
-    Bne: t::bne::<false, false>;
-    Blt: t::blt::<false, false>;
-    Bge: t::bge::<false, false>;
-    Bltu: t::bltu::<false, false>;
-    Bgeu: t::bgeu::<false, false>;
     FusedSingle: float::fused_single::<false, false>;
     FusedDouble: float::fused_double::<false, false>;
 }

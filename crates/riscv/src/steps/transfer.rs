@@ -59,6 +59,7 @@ macro_rules! branches {
         }
 
         /// `UNSURE` if it is often predicted wrongly.
+        #[inline(always)]
         pub fn $name<const TIMED: bool, const UNSURE: bool>(
             core: &mut Core,
             records: &[Record],

@@ -147,12 +147,6 @@ fn step_behind<A: Arithmetic, ALONE: Behind>(second: Operation) -> Option<Step> 
         O::Ld => two::<Computes<A>, ALONE, k::Ld>,
         O::Lbu => two::<Computes<A>, ALONE, k::Lbu>,
         O::Flw => two::<Computes<A>, ALONE, k::Flw>,
-        O::Beq => two::<Computes<A>, ALONE, k::Beq>,
-        O::Bne => two::<Computes<A>, ALONE, k::Bne>,
-        O::Blt => two::<Computes<A>, ALONE, k::Blt>,
-        O::Bge => two::<Computes<A>, ALONE, k::Bge>,
-        O::Bltu => two::<Computes<A>, ALONE, k::Bltu>,
-        O::Bgeu => two::<Computes<A>, ALONE, k::Bgeu>,
         _ => return None,
     })
 }

@@ -53,6 +53,19 @@ fn clipped<const N: usize>(value: i128, is_signed: bool, saturated: &Cell<bool>)
     value.clamp(least, most) as u64
 }
 
+/// The same for a value that has room in 64 bits, for `N` of 4 at most.
+#[inline(always)]
+fn clipped_number<const N: usize>(value: i64, is_signed: bool, saturated: &Cell<bool>) -> u64 {
+    let (least, most) = if is_signed {
+        (-(1 << (8 * N - 1)), (1 << (8 * N - 1)) - 1)
+    } else {
+        (0, (1 << (8 * N)) - 1)
+    };
+    let clipped = value.clamp(least, most);
+    saturated.set(saturated.get() | (clipped != value));
+    clipped as u64
+}
+
 impl VectorUnit {
     /// Executes the fixed-point instructions with numbers among those of `vadd` and its like.
     pub(super) fn fixed_point(&mut self, fields: Fields, operand: Operand) -> Executed {
@@ -62,8 +75,14 @@ impl VectorUnit {
             self.to_narrow(fields, operand)?;
             let is_signed = fields.funct6() == 0x2f;
             by_widened!(self, N, W => self.each::<N, W, N>(fields, operand, |a, b, _| {
+                let shift = b as usize % (8 * W);
+                if W < 8 {
+                    let value = if is_signed { signed::<W>(a) } else { a as i64 };
+                    let value = rounded_number(value, shift, vxrm);
+                    return clipped_number::<N>(value, is_signed, &saturated);
+                }
                 let value = if is_signed { signed::<W>(a).into() } else { i128::from(a) };
-                clipped::<N>(rounded(value, b as usize % (8 * W), vxrm), is_signed, &saturated)
+                clipped::<N>(rounded(value, shift, vxrm), is_signed, &saturated)
             }));
         } else {
             self.same_width(fields, operand)?;
