@@ -230,9 +230,11 @@ fn answer_by_program(
             }
         }
     }
-    // A reference that keeps something from call to call is found by asking everything again,
-    // in the opposite order: whatever it counts, it is at another place then.
-    for case in cases.iter().rev() {
+    // A reference that keeps something from call to call is found by asking another process, in
+    // the opposite order, and there once more at last: whatever it counts or has kept of the
+    // first call, it is something else there.
+    let mut calls = started(problem, reference, settings)?;
+    for case in cases.iter().rev().chain(cases.last()) {
         calls.fill(0, case);
         let again = calls.call(0, &[case], REFERENCE_TIME);
         again.map_err(|offence| match offence {

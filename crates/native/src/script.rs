@@ -158,14 +158,16 @@ impl Script {
         }
         let bytes: usize = problem.buffers.iter().map(Buffer::bytes).sum();
         for batch in missing.chunks_mut((BATCH_BYTES / bytes.max(1)).max(1)) {
-            let mut inputs: Vec<&Case> = batch.iter().map(|(case, _)| &***case).collect();
+            let inputs: Vec<&Case> = batch.iter().map(|(case, _)| &***case).collect();
             // A reference that keeps something from call to call, or draws numbers, is found
-            // by asking everything again, in the opposite order: whatever it counts, it is
-            // at another place then.
-            inputs.extend(inputs.clone().into_iter().rev());
-            let mut answers = self.run(problem, &inputs)?;
-            let again = answers.split_off(batch.len());
-            let pairs = answers.iter().zip(again.iter().rev()).zip(&inputs);
+            // by asking another process, in the opposite order, and there once more at last:
+            // whatever it counts or has kept of the first call, it is something else there.
+            let mut reversed: Vec<&Case> = inputs.iter().rev().copied().collect();
+            reversed.extend(inputs.last().copied());
+            let answers = self.run(problem, &inputs)?;
+            let again = self.run(problem, &reversed)?;
+            let expected = answers.iter().rev().chain(answers.last());
+            let pairs = expected.zip(&again).zip(&reversed);
             let other = pairs.into_iter().find(|((one, again), _)| one != again);
             if let Some((_, case)) = other {
                 return Err(EvalError::Input {

@@ -103,10 +103,12 @@ fn a_reference_that_counts_its_calls_contradicts_itself() {
     let problem = format!(
         "{PROBLEM}[[input_set]]\nname = \"other\"\nfill.x = {{ kind = \"real\", low = -2.0, high = 2.0 }}\n"
     );
-    for is_other in ["n % 2 == 1", "n > 2"] {
+    for is_other in ["n % 2 == 1", "n > 1", "n == 0", "first"] {
         let reference = format!(
             "static int n;
+             static float first;
              void solution(float x[300], float y[300]) {{
+               if (n == 0) {{ first = x[0]; }}
                for (int i = 0; i < 300; i++) {{ y[i] = x[i] + ({is_other}); }}
                n++;
              }}"
