@@ -15,7 +15,7 @@ use autocomp_eval::EvalError;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
 pub(crate) use host::CALLED_AGAIN;
-use host::{calls, host_error, host_failure, keeps_state, names_of};
+use host::{Wanted, host_error, host_failure, keeps_state, names_of, wanted};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -187,7 +187,9 @@ impl KernelCompiler {
         let ptx = fs::read(folder.join("kernel.ptx")).map_err(|error| unusable(folder, &error))?;
         write(&folder.join("call.cu"), &self.call)?;
         let made = ("-c", "call.cu", "call.o");
-        if let Err(found) = self.half(&self.host, folder, made, &["-O1"], source)? {
+        if let Err(found) =
+            self.half(&self.host, folder, made, &["-O1", "-femulated-tls"], source)?
+        {
             return Ok(Err(found));
         }
         let report = self.link(folder)?;
@@ -233,7 +235,7 @@ impl KernelCompiler {
         self.plain.link(&policy, inputs, "host")
     }
 
-    /// Runs the host part, twice: it must want the same, in both calls that each run makes.
+    /// Runs the host part, twice: it must want the same, in all calls that each run makes.
     fn record(
         &self,
         folder: &Path,
@@ -275,20 +277,20 @@ impl KernelCompiler {
                 "the host part does not ask for the same each time",
             );
             found.remedy =
-                Some("let nothing in `solution` depend on time or on what memory holds".into());
+                Some("let nothing in `solution` depend on time or on what memory holds; addresses of its own variables are others each time: kernels cannot read what lies there, so give them values, or copy with `cudaMemcpy`".into());
             return Ok(Err(Box::new(found)));
         }
-        let (call, again) = calls(first);
-        if let Some(again) = again
-            && again != call
-        {
-            let changed = again.lines().find_map(|it| it.strip_prefix("changed "));
-            let changed = changed.and_then(|it| it.parse::<u64>().ok());
-            let name = changed.and_then(|it| names.range(..=it).next_back());
-            return Ok(Err(Box::new(keeps_state(source, name.map(|it| &**it.1)))));
-        }
-        Ok(Recording::parse(call, &names)
-            .map_err(|message| Box::new(host_error("host-part", &message))))
+        let wanted = match wanted(first, &names) {
+            Err(message) => return Ok(Err(Box::new(host_error("host-part", &message)))),
+            Ok(wanted) => wanted,
+        };
+        Ok(match wanted {
+            Wanted::Always(recording) => Ok(recording),
+            Wanted::Varying(changed) => {
+                let name = changed.and_then(|it| names.range(..=it).next_back());
+                Err(Box::new(keeps_state(source, name.map(|it| &**it.1))))
+            }
+        })
     }
 }
 

@@ -45,6 +45,9 @@ pub(crate) enum Request {
     Free { address: u64 },
 }
 
+/// Bytes of shared memory that kernels are allowed beyond the usual.
+pub(crate) type Allowed = BTreeMap<String, u32>;
+
 /// All that it asks for, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recording {
@@ -59,8 +62,16 @@ impl Recording {
     ///
     /// `names` are those of kernels and variables by what stands for them.
     pub(crate) fn parse(text: &str, names: &BTreeMap<u64, String>) -> Result<Self, String> {
+        Self::parse_after(text, names, &mut Allowed::new())
+    }
+
+    /// The same, where calls before have allowed kernels more shared memory.
+    pub(crate) fn parse_after(
+        text: &str,
+        names: &BTreeMap<u64, String>,
+        allowed: &mut Allowed,
+    ) -> Result<Self, String> {
         let mut recording = Self::default();
-        let mut allowed = BTreeMap::new();
         let mut is_whole = false;
         let kernel = |address: u64| {
             let name = names.get(&address);
@@ -163,6 +174,38 @@ impl Recording {
             return Err("the host part launches no kernel".into());
         }
         Ok(recording)
+    }
+}
+
+impl Request {
+    /// Returns whether another request does as much, at other addresses perhaps.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Launch(a), Self::Launch(b)) => {
+                let plain = |it: &Launch| Launch {
+                    arguments: vec![0; it.arguments.len()],
+                    ..it.clone()
+                };
+                plain(a) == plain(b)
+            }
+            (
+                Self::Set { value, bytes, .. },
+                Self::Set {
+                    value: of_other,
+                    bytes: others,
+                    ..
+                },
+            ) => (value, bytes) == (of_other, others),
+            (Self::Copy { bytes, .. }, Self::Copy { bytes: others, .. }) => bytes == others,
+            (
+                Self::Put { content, .. },
+                Self::Put {
+                    content: others, ..
+                },
+            ) => content == others,
+            (Self::Free { .. }, Self::Free { .. }) => true,
+            _ => false,
+        }
     }
 }
 

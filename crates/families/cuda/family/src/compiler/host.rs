@@ -2,6 +2,7 @@
 
 use super::KERNEL_FILE;
 use crate::dialect::unusable;
+use crate::requests::{Allowed, Recording};
 use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
 use autocomp_eval::EvalError;
 use autocomp_sandbox::SandboxReport;
@@ -12,15 +13,53 @@ use std::path::Path;
 /// The code of what is right once.
 pub(crate) const CALLED_AGAIN: &str = "differs-when-called-again";
 
-/// Splits what a host part wants into that of the first call and, if it came so far, that of the
-/// second, with what stands behind it.
-pub(super) fn calls(text: &str) -> (&str, Option<&str>) {
+/// What a host part wants.
+pub(super) enum Wanted {
+    /// In each call.
+    Always(Recording),
+    /// Something else in a later call, or perhaps so: the address of a variable that such a call
+    /// has changed, if one is known.
+    Varying(Option<u64>),
+}
+
+/// Reads what the three calls of a host part have asked for. What allows kernels more shared
+/// memory may stand in the first call alone, and so may pieces of memory that are kept: each call
+/// begins with pieces that hold nothing, whoever asked for them.
+///
+/// # Errors
+/// What is wrong with the first call.
+pub(super) fn wanted(text: &str, names: &BTreeMap<u64, String>) -> Result<Wanted, String> {
     const END: &str = "end\n";
-    let Some(at) = text.find(END) else {
-        return (text, None);
+    let mut calls = text.split_inclusive(END);
+    let mut allowed = Allowed::new();
+    let first = calls.next().unwrap_or_default();
+    let first = Recording::parse_after(first, names, &mut allowed)?;
+    let mut later = [(); 2].map(|()| {
+        let call = calls.next().unwrap_or_default();
+        Recording::parse_after(call, names, &mut allowed)
+    });
+    let rest = calls.next().unwrap_or_default();
+    let changed = rest.lines().find_map(|it| it.strip_prefix("changed "));
+    let varying = Wanted::Varying(changed.and_then(|it| it.parse().ok()));
+    let [Ok(second), Ok(third)] = &mut later else {
+        return Ok(varying);
     };
-    let (call, again) = text.split_at(at + END.len());
-    (call, Some(again).filter(|it| !it.is_empty()))
+    // Where pieces are kept, the second call gives other addresses to those that it asks for.
+    let is_same = match second.memory.len() == first.memory.len() {
+        true => *second == first,
+        false => {
+            second.requests.len() == first.requests.len()
+                && (second.requests.iter().zip(&first.requests)).all(|(a, b)| a.is_like(b))
+        }
+    };
+    let is_same = is_same
+        && third.requests == first.requests
+        && first.memory.ends_with(&third.memory)
+        && second.memory == third.memory;
+    Ok(match is_same && rest.is_empty() {
+        true => Wanted::Always(first),
+        false => varying,
+    })
 }
 
 /// Says that the host function keeps something from call to call, in the variable `name`.
@@ -43,7 +82,7 @@ pub(super) fn keeps_state(source: &str, name: Option<&str>) -> Diagnostic {
         line: line as u32 + 1,
         column: None,
     });
-    found.remedy = Some("let `solution` keep nothing from call to call: no `static` variables that count or remember; every call does the whole work".into());
+    found.remedy = Some("let `solution` keep nothing from call to call: no `static` variables that count or remember, but for memory asked for once (unset in each call) and shared memory allowed once; every call does the whole work".into());
     found
 }
 

@@ -118,3 +118,103 @@ void solution(const float* X, const float* Y, float* Z) {
     let (_, code, line) = verdict(ADD, source);
     assert_eq!((code.as_str(), line.as_str()), (again, "static int turn;"));
 }
+
+/// What is set up in the first call is there in later ones: memory, which holds nothing, and the
+/// leave to use more shared memory.
+#[test]
+fn what_is_set_up_once_holds() {
+    use Outcome::{Illegal, Ok, Wrong};
+    let again = "differs-when-called-again";
+    let front = "
+__global__ void pass(const float* x, float* t) { int i = blockIdx.x * 256 + threadIdx.x; if (i < N) t[i] = x[i]; }
+__global__ void keep(const float* x, float* t) { int i = blockIdx.x * 256 + threadIdx.x; if (i < N && t[i] == 0) t[i] = x[i]; }
+__global__ void large(const float* x, const float* y, float* z) {
+  extern __shared__ float s[];
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (i < N) { s[threadIdx.x + 16000] = x[i]; z[i] = s[threadIdx.x + 16000] + y[i]; }
+}
+struct Pieces { float* a; float* b; };
+";
+    let blocks = "(N + 255) / 256, 256";
+    let add = format!("add<<<{blocks}>>>(t, Y, Z);");
+    let large = format!("large<<<{blocks}, 70000>>>(X, Y, Z);");
+    let attribute =
+        "cudaFuncSetAttribute(large, cudaFuncAttributeMaxDynamicSharedMemorySize, 70000);";
+    let cases = [
+        (
+            format!("static bool done; if (!done) {{ {attribute} done = true; }} {large}"),
+            Ok,
+            "",
+        ),
+        (
+            format!("static bool done = [] {{ {attribute} return true; }}(); (void)done; {large}"),
+            Ok,
+            "",
+        ),
+        (
+            format!("thread_local bool done; if (!done) {{ {attribute} done = true; }} {large}"),
+            Ok,
+            "",
+        ),
+        (
+            format!("static thread_local int n = 3; if (n == 4) return; n = 4; {RIGHT}"),
+            Wrong,
+            again,
+        ),
+        // Allowed from the second call on only.
+        (
+            format!("static bool done; if (done) {{ {attribute} }} done = true; {large}"),
+            Wrong,
+            again,
+        ),
+        (
+            format!(
+                "static float* t; if (!t) cudaMalloc(&t, N * 4); pass<<<{blocks}>>>(X, t); {add}"
+            ),
+            Ok,
+            "",
+        ),
+        // One piece is kept, another one asked for each time.
+        (
+            format!(
+                "static float* t; float* u; if (!t) cudaMalloc(&t, N * 4); cudaMalloc(&u, N * 4); pass<<<{blocks}>>>(X, u); pass<<<{blocks}>>>(u, t); {add} cudaFree(u);"
+            ),
+            Ok,
+            "",
+        ),
+        // What a piece held in the call before is not there.
+        (
+            format!(
+                "static float* t; if (!t) {{ cudaMalloc(&t, N * 4); cudaMemset(t, 0, N * 4); }} keep<<<{blocks}>>>(X, t); {add}"
+            ),
+            Wrong,
+            again,
+        ),
+        (
+            format!(
+                "static float* t; if (!t) cudaMalloc(&t, N * 4); keep<<<{blocks}>>>(X, t); {add}"
+            ),
+            Illegal,
+            "uninitialised",
+        ),
+        // The work of a kernel is not set up once.
+        (
+            format!(
+                "static float* t; if (!t) {{ cudaMalloc(&t, N * 4); pass<<<{blocks}>>>(X, t); }} {add}"
+            ),
+            Wrong,
+            again,
+        ),
+        // Less in the second call alone.
+        (
+            format!(
+                "static float* t; static int n; if (n < 2 && n++ == 1) {{ add<<<{blocks}>>>(X, Y, Z); return; }} if (!t) cudaMalloc(&t, N * 4); pass<<<{blocks}>>>(X, t); {add}"
+            ),
+            Wrong,
+            again,
+        ),
+    ];
+    for (host, outcome, code) in cases {
+        assert_eq!(of(front, &host), (outcome, code.into()), "{host}");
+    }
+}
