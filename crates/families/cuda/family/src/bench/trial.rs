@@ -140,7 +140,7 @@ impl CudaBench {
         ready: &Ready,
         case: &Case,
         after: &DeviceMemory,
-    ) -> Result<Option<DeviceMemory>, Verdict> {
+    ) -> Result<Option<DeviceMemory>, Box<Verdict>> {
         let seed = self.seed.derive("poison of a second call");
         let mut memory = self.memory(ready, case, seed);
         if !memory.take_variables(after) {
@@ -165,7 +165,7 @@ impl CudaBench {
         );
         found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
         found.notes.insert(0, format!("input set: {}", case.name));
-        Err(Verdict::failed(outcome, vec![found]))
+        Err(Box::new(Verdict::failed(outcome, vec![found])))
     }
 
     /// Calls a kernel that is right once more on the same inputs, with the variables of the module as
@@ -293,7 +293,7 @@ impl CudaBench {
                     // With other inputs, so that an answer that was kept is wrong.
                     (1.., Some(before)) => match self.call_again(source, ready, case, before) {
                         Ok(after) => kept = after,
-                        Err(verdict) => return Ok(Err(verdict)),
+                        Err(verdict) => return Ok(Err(*verdict)),
                     },
                     _ => {}
                 }
@@ -313,7 +313,7 @@ impl CudaBench {
             let case = self.reference.case(set, self.seed.derive(name))?;
             match self.call_again(source, ready, &case, before) {
                 Ok(after) => kept = after,
-                Err(verdict) => return Ok(Err(verdict)),
+                Err(verdict) => return Ok(Err(*verdict)),
             }
         }
         let mut told = Vec::new();
