@@ -1,12 +1,36 @@
 //! Loads and stores: which element it is.
 
-use super::name::Name;
+use super::name::{Kind, Name};
 use super::{Reader, function};
 use autocomp_c_loops::syntax::children;
 use autocomp_nests::Refusal;
 use tree_sitter::Node;
 
 impl<'s> Reader<'s> {
+    /// Returns a field of the first element of a load.
+    pub(super) fn loaded(
+        &mut self,
+        node: Node<'s>,
+        arguments: &[Node<'s>],
+        field: usize,
+        name: &Name<'s>,
+    ) -> Result<String, Refusal> {
+        if name.operation.ends_with("ff") {
+            return self.refused(
+                node,
+                "loads as many elements as it may: write `vle` with what is left",
+            );
+        }
+        let place = self.place(node, arguments, field, name)?;
+        let held = arguments.first().and_then(|it| self.c_type(*it));
+        Ok(match name.kinds.first() {
+            Some(kind) if !held.is_some_and(|it| it.is_like(*kind)) => {
+                format!("({})({place})", kind.to_c())
+            }
+            _ => place,
+        })
+    }
+
     /// Returns the place of a field of the first element of an access.
     pub(super) fn place(
         &mut self,
@@ -43,7 +67,7 @@ impl<'s> Reader<'s> {
                 return self.visit(element);
             }
             let array = self.visit(self.field(element, "argument")?)?;
-            let index = self.visit(self.field(element, "index")?)?;
+            let index = self.operand(self.field(element, "index")?)?;
             return Ok(format!("{array}[{index} + {behind}]"));
         }
         let text = self.visit(pointer)?;
@@ -73,8 +97,8 @@ impl<'s> Reader<'s> {
             };
         }
         match function::scaled(offset, self.source) {
-            Some((inner, by)) if by == shift => self.visit(inner),
-            _ if bytes == 1 => self.visit(offset),
+            Some((inner, by)) if by == shift => self.operand(inner),
+            _ if bytes == 1 => self.operand(offset),
             _ => self.refused(
                 node,
                 "takes offsets in bytes that are not made of places by a shift next to it",
@@ -98,7 +122,18 @@ impl<'s> Reader<'s> {
         };
         let values = match name.fields() {
             1 => vec![self.visit(*value)?],
-            fields => self.fields_of(*value, fields)?,
+            fields => {
+                let values = self.fields_of(*value, fields)?;
+                let kind = name.kinds.first().copied().unwrap_or(Kind::MASK);
+                // What is read of memory may be what is written.
+                match values
+                    .iter()
+                    .any(|it| it.contains("*(") || it.starts_with('*'))
+                {
+                    true => self.at_once(values, kind, ""),
+                    false => self.at_once(values, kind, "["),
+                }
+            }
         };
         let mut made = Vec::new();
         for (idx, value) in values.iter().enumerate() {
@@ -136,7 +171,7 @@ impl<'s> Reader<'s> {
         }
         let arguments = self.arguments(node, list, &name)?;
         (0..n_fields)
-            .map(|idx| self.place(node, &arguments, idx, &name))
+            .map(|idx| self.loaded(node, &arguments, idx, &name))
             .collect()
     }
 }

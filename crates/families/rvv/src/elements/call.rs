@@ -1,8 +1,9 @@
 //! Calls of intrinsics and of the kernel's own functions.
 
 use super::Reader;
-use super::name::Name;
+use super::name::{Kind, Name};
 use super::operation::Operation;
+use super::scalar::scalar_of;
 use autocomp_c_loops::syntax::children;
 use autocomp_nests::Refusal;
 use tree_sitter::Node;
@@ -60,7 +61,10 @@ impl<'s> Reader<'s> {
         if name.operation == "vget" {
             let arguments = children(list);
             return match arguments.as_slice() {
-                [tuple, idx] if self.function.tuples.contains_key(self.text(*tuple)) => {
+                [tuple, idx]
+                    if self.function.tuples.contains_key(self.text(*tuple))
+                        && ["0", "1", "2", "3", "4", "5", "6", "7"].contains(&self.text(*idx)) =>
+                {
                     Ok(format!("{}_{}", self.text(*tuple), self.text(*idx)))
                 }
                 _ => self.refused(node, unknown),
@@ -95,13 +99,12 @@ impl<'s> Reader<'s> {
             true => arguments.pop().map_or("?", |it| self.text(it)),
             false => "",
         };
+        let mut last = None;
         let value = match name.is_load() {
-            true => self.place(node, &arguments, 0, &name)?,
+            true => self.loaded(node, &arguments, 0, &name)?,
             false => {
-                let operands: Vec<String> = arguments
-                    .iter()
-                    .map(|it| self.operand(self.uncast(*it, &name)))
-                    .collect::<Result<_, _>>()?;
+                let operands = self.operands(&arguments, &name)?;
+                last = operands.last().cloned();
                 let operation = Operation {
                     name: &name,
                     operands: &operands.iter().map(|it| self.known(it)).collect::<Vec<_>>(),
@@ -128,8 +131,8 @@ impl<'s> Reader<'s> {
         let value = match (mask, name.policy) {
             (None, _) => value,
             (Some(mask), "m" | "tum") if name.is_load() => format!("({mask} ? {value} : 0)"),
-            (Some(mask), _) if is_reduction => match arguments.last() {
-                Some(first) => format!("({mask} ? {value} : {})", self.visit(*first)?),
+            (Some(mask), _) if is_reduction => match last {
+                Some(first) => format!("({mask} ? {value} : {first})"),
                 None => return self.refused(node, unknown),
             },
             (Some(mask), _) if name.operation == "vcpop" => format!("({mask} && {value})"),
@@ -139,17 +142,58 @@ impl<'s> Reader<'s> {
                 format!("({mask} ? {value} : {})", old.unwrap_or_else(|| "0".into()))
             }
         };
-        let narrow = name.kinds.last().filter(|it| it.is_narrow());
-        Ok(match narrow {
-            Some(kind) if !is_kept && !name.is_exact() && !is_copy(&name) => {
-                format!("({})({value})", kind.to_c())
-            }
+        let kind = name.kinds.last().filter(|_| !name.is_mask());
+        let converts = |kind: &&Kind| match kind.is_narrow() {
+            true => !name.is_exact() && !is_copy(&name),
+            // C may compute in more bits.
+            false if kind.letter == 'f' && kind.bits == 16 => !name.is_load() && !is_copy(&name),
+            false => name.changes_bits() && !(kind.letter == 'i' && is_of_less(&name, **kind)),
+        };
+        Ok(match kind.filter(converts) {
+            Some(kind) if !is_kept => format!("({})({value})", kind.to_c()),
             _ => value,
         })
     }
 
+    /// Returns the operands of an intrinsic, each of the type of its elements, or a whole number
+    /// of less bits that is in its range.
+    fn operands(
+        &mut self,
+        arguments: &[Node<'s>],
+        name: &Name<'s>,
+    ) -> Result<Vec<String>, Refusal> {
+        let scalar = scalar_of(name);
+        let mut made = Vec::new();
+        for (idx, argument) in arguments.iter().enumerate() {
+            made.push(match scalar {
+                Some((place, _)) if place == idx && name.is_shift() => {
+                    self.places(*argument, name)?
+                }
+                Some((place, kind)) if place == idx => {
+                    self.scalar(*argument, kind, !name.is_splat())?
+                }
+                _ if idx == 1 && name.is_shift() => {
+                    format!("({} & {})", self.operand(*argument)?, name.most_places())
+                }
+                _ => self.operand(*argument)?,
+            });
+        }
+        Ok(made)
+    }
+
+    /// Returns by how many places a shift goes: only so many bits of the number count.
+    fn places(&mut self, node: Node<'s>, name: &Name<'s>) -> Result<String, Refusal> {
+        let text = self.text(node).trim_end_matches(['u', 'U']);
+        let most = name.most_places();
+        let is_known = |it: &u32| *it <= most && it.to_string() == text;
+        match text.parse().ok().filter(is_known) {
+            Some(places) => Ok(places.to_string()),
+            None => Ok(format!("({} & {most})", self.operand(node)?)),
+        }
+    }
+
     /// Returns what may stand beside an operator.
-    fn operand(&mut self, node: Node<'s>) -> Result<String, Refusal> {
+    pub(super) fn operand(&mut self, node: Node<'s>) -> Result<String, Refusal> {
         let made = self.visit(node)?;
         let binds_less = [
             "binary_expression",
@@ -162,20 +206,10 @@ impl<'s> Reader<'s> {
         })
     }
 
-    /// Returns a number without a conversion to the type of the elements, which an intrinsic makes
-    /// of it anyway: numbers are taken to fit.
-    fn uncast(&self, node: Node<'s>, name: &Name<'s>) -> Node<'s> {
-        let is_number = name.form.iter().any(|it| ["vx", "wx"].contains(it));
-        match node.child_by_field_name("value") {
-            Some(value) if is_number && node.kind() == "cast_expression" => value,
-            _ => node,
-        }
-    }
-
     /// Returns the value of a name that is one number throughout.
     fn known(&self, text: &str) -> String {
         let value = self.function.zeros.get(text);
-        value.map_or(text, |it| *it).to_owned()
+        value.cloned().unwrap_or_else(|| text.to_owned())
     }
 
     /// Reads a call of one of the kernel's own functions.
@@ -210,4 +244,10 @@ impl<'s> Reader<'s> {
 /// Returns whether an intrinsic gives what it gets.
 fn is_copy(name: &Name<'_>) -> bool {
     ["vmv", "vfmv", "vundefined", "vid", "vget"].contains(&name.operation)
+}
+
+/// Returns whether C computes in the type of the elements because what it gets has less bits.
+fn is_of_less(name: &Name<'_>, kind: Kind) -> bool {
+    let operations = ["vsext", "vwcvt", "vwredsum"];
+    kind.bits == 32 && operations.contains(&name.operation)
 }

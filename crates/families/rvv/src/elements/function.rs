@@ -1,6 +1,7 @@
 //! What the variables of a function are.
 
 use super::name::{Kind, Name};
+use super::scalar::literal;
 use autocomp_c_loops::syntax::children;
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
@@ -21,12 +22,12 @@ pub(super) struct Function<'s> {
     pub lengths: BTreeSet<&'s str>,
     /// Variables that hold how many elements fit.
     pub most: BTreeSet<&'s str>,
-    /// Tuples of vectors, with how many there are.
-    pub tuples: BTreeMap<&'s str, usize>,
+    /// Tuples of vectors.
+    pub tuples: BTreeMap<&'s str, Kind>,
     /// Variables of narrow whole numbers that never leave their range.
     pub exact: BTreeSet<&'s str>,
     /// Variables that are one number throughout.
-    pub zeros: BTreeMap<&'s str, &'s str>,
+    pub zeros: BTreeMap<&'s str, String>,
     /// Variables that are offsets in bytes only, with how far places are shifted.
     pub indices: BTreeMap<&'s str, String>,
     pub pointers: BTreeSet<&'s str>,
@@ -197,7 +198,7 @@ impl<'s> Function<'s> {
         for (name, kind) in kinds {
             let all = values.get(name).map_or(&[][..], Vec::as_slice);
             if 1 < kind.fields {
-                own.tuples.insert(name, kind.fields);
+                own.tuples.insert(name, kind);
             } else if kind.is_narrow()
                 && all
                     .iter()
@@ -228,15 +229,16 @@ impl<'s> Function<'s> {
 }
 
 /// Returns the number that all elements are, if it is written there.
-fn number<'s>(node: Node<'_>, source: &'s str) -> Option<&'s str> {
+fn number(node: Node<'_>, source: &str) -> Option<String> {
     let callee = &source[node.child_by_field_name("function")?.byte_range()];
     let name = Name::read(callee).filter(|it| it.policy.is_empty())?;
-    let is_splat = ["vmv", "vfmv"].contains(&name.operation)
-        && ["v_f", "v_x", "s_f", "s_x"].contains(&name.form.join("_").as_str());
     let first = children(node.child_by_field_name("arguments")?)
         .first()
         .copied()?;
-    (is_splat && first.kind() == "number_literal").then(|| &source[first.byte_range()])
+    let kind = *name.kinds.last().filter(|_| name.is_splat())?;
+    (first.kind() == "number_literal")
+        .then(|| literal(kind, &source[first.byte_range()], false))
+        .flatten()
 }
 
 fn is_exact(node: Node<'_>, source: &str) -> bool {

@@ -10,6 +10,7 @@ mod call;
 mod function;
 mod name;
 mod operation;
+mod scalar;
 mod statement;
 mod step;
 mod strip;
@@ -24,6 +25,9 @@ use tree_sitter::Node;
 
 /// The longest source that is read, in bytes, and the longest that is made.
 const SOURCE_LIMIT: usize = 1 << 16;
+
+/// How many nodes of the source are written at most.
+const NODE_LIMIT: usize = 1 << 18;
 
 /// Functions between numbers and their bits, for kernels that need them.
 const BITS: [(&str, &str); 2] = [
@@ -70,6 +74,7 @@ struct Reader<'s> {
     source: &'s str,
     /// Which parameters of the kernel's own functions are lengths.
     lengths_of: BTreeMap<&'s str, Vec<usize>>,
+    types: scalar::Types<'s>,
     function: Function<'s>,
     /// Loops over what is left, from the outside.
     strips: Vec<Strip<'s>>,
@@ -79,6 +84,8 @@ struct Reader<'s> {
     before: Vec<String>,
     /// Whether what is read next is cut to the bits of its type anyway.
     is_kept: bool,
+    /// How many more nodes are written.
+    budget: usize,
     /// How many names were given.
     n_names: usize,
 }
@@ -88,11 +95,13 @@ impl<'s> Reader<'s> {
         Self {
             source,
             lengths_of: function::length_parameters(root, source),
+            types: scalar::types(root, source),
             function: Function::default(),
             strips: Vec::new(),
             moved: BTreeMap::new(),
             before: Vec::new(),
             is_kept: false,
+            budget: NODE_LIMIT,
             n_names: 0,
         }
     }
@@ -125,6 +134,10 @@ impl<'s> Reader<'s> {
 
     /// Returns what is written for a node, with as many lines.
     fn visit(&mut self, node: Node<'s>) -> Result<String, Refusal> {
+        match self.budget.checked_sub(1) {
+            Some(left) => self.budget = left,
+            None => return self.refused(node, "is one node too many"),
+        }
         let mut made = self.written(node)?;
         let lines = |text: &str| text.matches('\n').count();
         let (had, has) = (lines(self.text(node)), lines(&made));

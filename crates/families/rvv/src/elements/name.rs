@@ -20,6 +20,19 @@ impl Kind {
         fields: 1,
     };
 
+    pub(super) const fn new(letter: char, bits: u32) -> Self {
+        Self {
+            letter,
+            bits,
+            fields: 1,
+        }
+    }
+
+    /// Returns whether an element is of the same type.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        (self.letter, self.bits) == (other.letter, other.bits)
+    }
+
     /// Reads `f32m4`, `i8mf2`, `u16m1x3` or `f32`.
     fn read(text: &str) -> Option<Self> {
         let letter = text.chars().next().filter(|it| "fiu".contains(*it))?;
@@ -70,7 +83,7 @@ impl Kind {
         self.letter != 'f' && self.bits < 32
     }
 
-    /// Returns the least and the greatest value of a type of less than 32 bits.
+    /// Returns the least and the greatest value of a type of at most 32 bits.
     pub(super) fn range(self) -> (i64, i64) {
         match self.letter {
             'u' => (0, (1 << self.bits) - 1),
@@ -127,6 +140,45 @@ impl<'s> Name<'s> {
             && !self.operation.starts_with("vlmul")
             && !self.operation.starts_with("vset")
             && !["f s", "x s"].contains(&self.form[..].join(" ").as_str())
+    }
+
+    /// Returns whether all elements become one number.
+    pub(super) fn is_splat(&self) -> bool {
+        let (splats, forms) = (["vmv", "vfmv"], ["v_x", "v_f", "s_x", "s_f"]);
+        splats.contains(&self.operation) && forms.contains(&self.form.join("_").as_str())
+    }
+
+    /// Returns whether its second operand is by how many places it shifts.
+    pub(super) fn is_shift(&self) -> bool {
+        let operations = [
+            "vsll", "vsrl", "vsra", "vnsrl", "vnsra", "vssrl", "vssra", "vnclip", "vnclipu",
+        ];
+        operations.contains(&self.operation)
+    }
+
+    /// Returns by how many places it may shift.
+    pub(super) fn most_places(&self) -> u32 {
+        let bits = self.kinds.last().map_or(32, |it| it.bits);
+        match self.operation.starts_with("vn") {
+            true => 2 * bits - 1,
+            false => bits - 1,
+        }
+    }
+
+    /// Returns whether it gives a mask.
+    pub(super) fn is_mask(&self) -> bool {
+        let ratio = self.form.last().and_then(|it| it.strip_prefix('b'));
+        ratio.is_some_and(|it| it.parse::<u32>().is_ok())
+    }
+
+    /// Returns whether C gives it another type than that of its elements, unless it is narrow.
+    pub(super) fn changes_bits(&self) -> bool {
+        let operations = [
+            "vsext", "vzext", "vwcvt", "vwcvtu", "vnsrl", "vnsra", "vnclip", "vnclipu",
+        ];
+        operations.contains(&self.operation)
+            || self.operation.starts_with("vwred")
+            || self.operation.starts_with("vfwred")
     }
 
     /// Returns whether it writes memory.

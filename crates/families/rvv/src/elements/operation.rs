@@ -1,6 +1,7 @@
 //! What an intrinsic does to one element, in C.
 
 use super::name::{Kind, Name};
+use super::scalar::literal;
 
 /// The words of C that a value is made of, and operands that have to be given names first.
 pub(super) struct Operation<'n, 's> {
@@ -64,22 +65,19 @@ impl Operation<'_, '_> {
         let operation = self.name.operation;
         let form = self.name.form.join("_");
         let operands = self.operands;
+        let is_converted = matches!(self.name.form.as_slice(), ["x" | "xu", "f", ..]);
+        if self.name.is_rounded && !is_converted && self.rounding != "__RISCV_FRM_RNE" {
+            return None;
+        }
+        let widened = self.widened(kind);
         if let (Some(operator), [one, other]) = (infix(operation), operands) {
-            // Products of 32 bits have 64.
-            let widened = match (operation.starts_with("vw"), kind.bits) {
-                (true, 64) => format!("({})", kind.to_c()),
-                _ => String::new(),
-            };
             return Some(format!("({widened}{one} {operator} {other})"));
         }
         if let (Some((sign, operator, is_factor)), [old, one, other]) = (fused(operation), operands)
         {
-            if kind.bits == 64 && operation.starts_with("vw") {
-                return None;
-            }
             let (product, sum) = match is_factor {
-                true => (format!("{old} * {one}"), other),
-                false => (format!("{one} * {other}"), old),
+                true => (format!("{widened}{old} * {one}"), other),
+                false => (format!("{widened}{one} * {other}"), old),
             };
             return Some(match (sign, operator) {
                 ("", "+") => format!("({sum} + {product})"),
@@ -91,12 +89,14 @@ impl Operation<'_, '_> {
         Some(match (operation, form.as_str(), operands) {
             ("vfrsub" | "vrsub", _, [one, other]) => format!("({other} - {one})"),
             ("vfrdiv", _, [one, other]) => format!("({other} / {one})"),
-            ("vfneg" | "vneg", _, [one]) => format!("(-{one})"),
-            ("vfabs", _, [one]) => format!("fabsf({one})"),
+            ("vfneg" | "vneg", _, [one]) => format!("(-{})", apart(one)),
+            ("vfabs", _, [one]) if kind.bits == 32 => format!("fabsf({one})"),
             ("vfsqrt", _, [one]) if kind.bits == 32 => format!("sqrtf({one})"),
             ("vfsgnj", _, [one, other]) if one == other => one.clone(),
-            ("vfsgnjn", _, [one, other]) if one == other => format!("(-{one})"),
-            ("vfsgnjx", _, [one, other]) if one == other => format!("fabsf({one})"),
+            ("vfsgnjn", _, [one, other]) if one == other => format!("(-{})", apart(one)),
+            ("vfsgnjx", _, [one, other]) if one == other && kind.bits == 32 => {
+                format!("fabsf({one})")
+            }
             ("vfmin", _, [one, other]) if kind.bits == 32 => format!("fminf({one}, {other})"),
             ("vfmax", _, [one, other]) if kind.bits == 32 => format!("fmaxf({one}, {other})"),
             ("vmin" | "vminu" | "vmax" | "vmaxu", _, [one, other]) => {
@@ -119,18 +119,21 @@ impl Operation<'_, '_> {
                 one.clone()
             }
             ("vncvt", _, [one]) => format!("({})({one})", kind.to_c()),
-            ("vundefined", _, []) => "0".into(),
-            ("vid", _, []) => "0".into(),
+            ("vundefined" | "vid", _, []) => {
+                literal(kind, "0", false).unwrap_or_else(|| format!("(({})0)", kind.to_c()))
+            }
             // With one element, what is slid in is all there is.
             ("vfslide1up" | "vslide1up" | "vfslide1down" | "vslide1down", _, [_, scalar]) => {
                 scalar.clone()
             }
             ("vsadd" | "vssub" | "vsaddu" | "vssubu", _, [one, other]) if kind.is_narrow() => {
                 let operator = if operation.contains("add") { '+' } else { '-' };
-                clamped(kind, &format!("{one} {operator} {other}"), named)
+                clamped(kind, kind, &format!("{one} {operator} {other}"), named)?
             }
             ("vnclip" | "vnclipu", _, [one, shift]) => {
-                clamped(kind, &self.shifted(one, shift, 2 * kind.bits)?, named)
+                let from = Kind::new(kind.letter, 2 * kind.bits);
+                let value = self.shifted(one, shift, from.bits)?;
+                clamped(kind, from, &value, named)?
             }
             ("vssra" | "vssrl", _, [one, shift]) => {
                 format!("({})", self.shifted(one, shift, kind.bits)?)
@@ -150,7 +153,7 @@ impl Operation<'_, '_> {
             ("vfredmin", _, [one, other]) if kind.bits == 32 => format!("fminf({other}, {one})"),
             ("vredmax" | "vredmaxu", _, [one, other]) => extreme(kind, true, other, one, named),
             ("vredmin" | "vredminu", _, [one, other]) => extreme(kind, false, other, one, named),
-            ("vreinterpret", _, [one]) => match *self.name.kinds.first()? {
+            ("vreinterpret", _, [one]) if !self.name.is_mask() => match *self.name.kinds.first()? {
                 from if from.bits != kind.bits => return None,
                 from if from.letter == kind.letter => one.clone(),
                 from if from.letter != 'f' && kind.letter != 'f' => {
@@ -162,6 +165,23 @@ impl Operation<'_, '_> {
             },
             _ => return None,
         })
+    }
+
+    /// Returns a cast for the first factor or summand where C would compute in another type than
+    /// the intrinsic does: in less bits, or in `int` where products of 16 bits leave its range.
+    fn widened(&self, kind: Kind) -> String {
+        let operation = self.name.operation;
+        let is_wide = operation.starts_with("vw") || operation.starts_with("vfw");
+        let is_product = operation.contains("mul") || fused(operation).is_some();
+        let needs = match (is_wide, kind.letter, kind.bits) {
+            (true, 'f', _) | (true, _, 64) | (true, 'u', 32) => true,
+            (false, 'u', 16) if is_product => return "(uint32_t)".into(),
+            _ => false,
+        };
+        match needs {
+            true => format!("({})", kind.to_c()),
+            false => String::new(),
+        }
     }
 
     /// Returns a number shifted to the right and rounded as the argument says.
@@ -186,10 +206,17 @@ impl Operation<'_, '_> {
     /// Returns a number of another type.
     fn converted(&self, kind: Kind, value: &str, named: Named<'_>) -> Option<String> {
         let to = kind.to_c();
+        let from = match self.name.operation {
+            "vfncvt" => 2 * kind.bits,
+            "vfwcvt" => kind.bits / 2,
+            _ => kind.bits,
+        };
         Some(match self.name.form.as_slice() {
             ["f", "x" | "xu" | "f", _] => format!("({to})({value})"),
             ["rtz", "x" | "xu", "f", _] if 32 <= kind.bits => format!("({to})({value})"),
-            ["x" | "xu", "f", _] if ["", "__RISCV_FRM_RNE"].contains(&self.rounding) => {
+            ["x" | "xu", "f", _]
+                if from <= 32 && ["", "__RISCV_FRM_RNE"].contains(&self.rounding) =>
+            {
                 match kind.bits {
                     8 | 16 => {
                         // Adding this number rounds to the nearest whole number, half to even.
@@ -213,7 +240,7 @@ impl Operation<'_, '_> {
 
 /// Returns whether a number is written as zero.
 fn is_zero(text: &str) -> bool {
-    ["0", "0.0f", "0.f", "0.0", "0.0F"].contains(&text)
+    ["0", "0u", "0.0f", "0.f", "0.0", "0.0F"].contains(&text)
 }
 
 fn extreme(kind: Kind, is_max: bool, one: &str, other: &str, named: Named<'_>) -> String {
@@ -226,9 +253,29 @@ fn extreme(kind: Kind, is_max: bool, one: &str, other: &str, named: Named<'_>) -
     format!("({one} {operator} {other} ? {one} : {other})")
 }
 
-/// Returns a number held within the range of a narrow type.
-fn clamped(kind: Kind, value: &str, named: Named<'_>) -> String {
-    let value = named("int32_t", value);
+/// Returns a negative number apart from a sign in front of it.
+fn apart(text: &str) -> String {
+    match text.starts_with('-') {
+        true => format!("({text})"),
+        false => text.to_owned(),
+    }
+}
+
+/// Returns a number of a type held within the range of one of less bits.
+fn clamped(kind: Kind, from: Kind, value: &str, named: Named<'_>) -> Option<String> {
+    if 32 < kind.bits {
+        return None;
+    }
     let (least, most) = kind.range();
-    format!("({value} > {most} ? {most} : {value} < {least} ? {least} : {value})")
+    if from.letter == 'u' && 32 <= from.bits {
+        let value = named(&from.to_c(), value);
+        return Some(format!("({value} > {most} ? {most} : {value})"));
+    }
+    let value = match from.bits {
+        ..=32 => named("int32_t", value),
+        _ => named(&from.to_c(), value),
+    };
+    Some(format!(
+        "({value} > {most} ? {most} : {value} < {least} ? {least} : {value})"
+    ))
 }

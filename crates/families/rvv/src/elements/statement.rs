@@ -73,6 +73,26 @@ impl<'s> Reader<'s> {
         Ok(made.join(" "))
     }
 
+    /// Gives the fields of a tuple names before any of them is written, where one that is
+    /// written may be read by another.
+    pub(super) fn at_once(
+        &mut self,
+        values: Vec<String>,
+        kind: Kind,
+        written: &str,
+    ) -> Vec<String> {
+        if !values.iter().any(|it| it.contains(written)) {
+            return values;
+        }
+        let named = |value: String| {
+            let name = self.fresh("field");
+            let made = format!("{} {name} = {value};", kind.to_c());
+            self.before.push(made);
+            name
+        };
+        values.into_iter().map(named).collect()
+    }
+
     /// Reads the value of a variable, which cuts it to its bits.
     pub(super) fn kept(&mut self, name: &str, node: Node<'s>) -> Result<String, Refusal> {
         if self.function.indices.contains_key(name)
@@ -135,7 +155,7 @@ impl<'s> Reader<'s> {
                 self.length(Some(right))?;
                 return Ok(String::new());
             }
-            if let Some(n_fields) = self.function.tuples.get(self.text(left)).copied() {
+            if let Some(kind) = self.function.tuples.get(self.text(left)).copied() {
                 let name = self.text(left);
                 if self.text(right).starts_with("__riscv_vset_") {
                     let arguments = children(self.field(right, "arguments")?);
@@ -146,7 +166,8 @@ impl<'s> Reader<'s> {
                         return Ok(format!("{name}_{} = {value};", self.text(*idx)));
                     }
                 }
-                let values = self.fields_of(right, n_fields)?;
+                let values = self.fields_of(right, kind.fields)?;
+                let values = self.at_once(values, kind, &format!("{name}_"));
                 let each = values.iter().enumerate();
                 let each = each.map(|(idx, value)| format!("{name}_{idx} = {value};"));
                 return Ok(each.collect::<Vec<_>>().join(" "));

@@ -92,7 +92,14 @@ impl<'s> Reader<'s> {
                 .find(|it| it.kind() != "comment" && !self.is_tail(**it, &all[..idx]));
             made += &match tail {
                 Some(before) if self.ends(*before, *child) => {
-                    "\n".repeat(self.text(*child).matches('\n').count())
+                    let lines = |node: Node<'s>| self.text(node).matches('\n').count();
+                    let other = child
+                        .child_by_field_name("alternative")
+                        .and_then(|it| it.named_child(0));
+                    let n_lines = lines(*child) - other.map_or(0, lines);
+                    // Nothing is left, so what is done instead is done.
+                    let other = other.map(|it| self.visit(it)).transpose()?;
+                    "\n".repeat(n_lines) + &other.unwrap_or_default()
                 }
                 _ => self.visit(*child)?,
             };
@@ -203,7 +210,7 @@ impl<'s> Reader<'s> {
                 let (end, by) = (self.visit(end)?, &counter.by);
                 let behind = match (start, by.as_str()) {
                     (Some("0"), "1") => Some(name.to_owned()),
-                    (Some(start), "1") => Some(format!("({name} - {start})")),
+                    (Some(start), "1") => Some(format!("({name} - ({start}))")),
                     _ => None,
                 };
                 (behind, format!("{head}{name} < {end}; {name} += {by}"))

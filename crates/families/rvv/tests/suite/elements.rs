@@ -136,7 +136,7 @@ fn a_loop_over_what_is_left_is_one_over_elements() {
         plain(&source).expect("a plain kernel"),
         kernel(
             "for (size_t i = 0; i < 100; i += 1)",
-            " int8_t x = X[i]; x = (x + (3 + 4)); Y[i] = (int8_t)((x * (int8_t)((x + x)))); ",
+            " int8_t x = X[i]; x = (x + (int8_t)(3 + 4)); Y[i] = (int8_t)((x * (int8_t)((x + x)))); ",
         )
     );
 }
@@ -235,4 +235,165 @@ fn calls_with_an_argument_less_are_read_or_refused() {
         }
     }
     assert!(500 < count, "{count}");
+}
+
+/// Returns what a kernel over elements stores that computes this of bytes and words.
+fn stored(declared: &str, value: &str) -> String {
+    let source = format!(
+        "void solution(int32_t X[100], uint16_t A[100], uint8_t B[100], float F[100], int32_t Y[100]) {{\n  {declared}\n  for (size_t i = 0, vl; i < 100; i += vl) {{\n    vl = __riscv_vsetvl_e32m4(100 - i);\n    vint32m4_t x = __riscv_vle32_v_i32m4(&X[i], vl); vuint16m2_t a = __riscv_vle16_v_u16m2(&A[i], vl); vuint8m1_t b = __riscv_vle8_v_u8m1(&B[i], vl); vfloat32m4_t f = __riscv_vle32_v_f32m4(&F[i], vl);\n    __riscv_vse32_v_i32m4(&Y[i], {value}, vl);\n  }}\n}}\n"
+    );
+    let made = match plain(&source) {
+        Ok(made) => made,
+        Err(refusal) => return refusal.why.split(": ").next().unwrap_or("").to_owned(),
+    };
+    let line = made.lines().nth(5).expect("a line").trim();
+    line.replace("Y[i] = ", "")
+}
+
+#[test]
+fn results_within_others_and_numbers_have_the_types_of_their_elements() {
+    let wide = "__riscv_vsext_vf2_i64m8(x, vl)";
+    let cases = [
+        // 64 bits.
+        (
+            "",
+            format!("__riscv_vnsra_wx_i32m4(__riscv_vadd_vv_i64m8({wide}, {wide}, vl), 1, vl)"),
+            "(int32_t)((((int64_t)(x) + (int64_t)(x)) >> 1));",
+        ),
+        // Differences and products without signs.
+        (
+            "",
+            "__riscv_vsrl_vx_u32m4(__riscv_vsub_vv_u32m4(__riscv_vzext_vf4_u32m4(b, vl), __riscv_vzext_vf4_u32m4(b, vl), vl), 4, vl)".into(),
+            "(((uint32_t)(b) - (uint32_t)(b)) >> 4);",
+        ),
+        (
+            "",
+            "__riscv_vfcvt_f_xu_v_f32m4(__riscv_vwmulu_vv_u32m4(a, a, vl), vl)".into(),
+            "(float)(((uint32_t)a * a));",
+        ),
+        // Numbers of other types.
+        (
+            "",
+            "__riscv_vsra_vx_i32m4(__riscv_vmul_vx_i32m4(x, 0x9E3779B1, vl), 15, vl)".into(),
+            "((x * (int32_t)(0x9E3779B1)) >> 15);",
+        ),
+        (
+            "size_t bound = 100;",
+            "__riscv_vsub_vx_i32m4(x, bound, vl)".into(),
+            "(x - (int32_t)(bound));",
+        ),
+        (
+            "int32_t bound = 100;",
+            "__riscv_vsub_vx_i32m4(x, bound, vl)".into(),
+            "(x - bound);",
+        ),
+        (
+            "uint8_t bound = 200;",
+            "__riscv_vand_vx_u8m1(b, bound + 100, vl)".into(),
+            "(b & (uint8_t)(bound + 100));",
+        ),
+        (
+            "",
+            "__riscv_vand_vx_u8m1(b, (uint8_t)~0x80, vl)".into(),
+            "(b & ((uint8_t)~0x80));",
+        ),
+        (
+            "",
+            "__riscv_vmfeq_vf_f32m4_b8(f, 0.1, vl)".into(),
+            "(f == 0.1f);",
+        ),
+        // Only so many bits of a shift count.
+        (
+            "int by = 3;",
+            "__riscv_vsll_vx_i32m4(x, by, vl)".into(),
+            "(x << (by & 31));",
+        ),
+        // Widening operations of floating point, and twice as many bits.
+        (
+            "",
+            "__riscv_vfncvt_f_f_w_f32m4(__riscv_vfwmul_vv_f64m8(f, f, vl), vl)".into(),
+            "(float)(((double)f * f));",
+        ),
+        (
+            "",
+            "__riscv_vfncvt_x_f_w_i32m4(__riscv_vfabs_v_f64m8(__riscv_vfwcvt_f_f_v_f64m8(f, vl), vl), vl)".into(),
+            "is an intrinsic that is not read as what it does to single elements",
+        ),
+        (
+            "",
+            "__riscv_vfadd_vv_f32m4_rm(f, f, __RISCV_FRM_RTZ, vl)".into(),
+            "is an intrinsic that is not read as what it does to single elements",
+        ),
+        // Saturation from 64 bits, and from 32 without a sign.
+        (
+            "",
+            format!("__riscv_vnclip_wx_i32m4({wide}, 8, __RISCV_VXRM_RDN, vl)"),
+            "int64_t element1 = (int64_t)(x) >> 8; (int32_t)((element1 > 2147483647 ? 2147483647 : element1 < -2147483648 ? -2147483648 : element1));",
+        ),
+        (
+            "",
+            "__riscv_vnclipu_wx_u16m2(__riscv_vwmulu_vv_u32m4(a, a, vl), 0, __RISCV_VXRM_RDN, vl)".into(),
+            "uint32_t element1 = ((uint32_t)a * a); (element1 > 65535 ? 65535 : element1);",
+        ),
+        (
+            "",
+            "__riscv_vnclip_wx_i64m1(x, 3, __RISCV_VXRM_RDN, vl)".into(),
+            "is an intrinsic that is not read as what it does to single elements",
+        ),
+        // Operators in an index, beside what is behind it.
+        (
+            "",
+            "__riscv_vloxei32_v_i32m4(&X[i & 3], __riscv_vsll_vx_u32m4(__riscv_vzext_vf4_u32m4(b, vl), 2, vl), vl)".into(),
+            "X[(i & 3) + (uint32_t)(b)];",
+        ),
+    ];
+    for (declared, value, expected) in cases {
+        assert_eq!(stored(declared, &value), expected, "{value}");
+    }
+}
+
+#[test]
+fn fields_of_tuples_are_written_at_once() {
+    let source = kernel(
+        "for (size_t i = 0, vl; i < 50; i += vl)",
+        "vl = __riscv_vsetvl_e8m1(50 - i); vint8m1x2_t x = __riscv_vlseg2e8_v_i8m1x2(&X[i << 1], vl); x = __riscv_vcreate_v_i8m1x2(__riscv_vget_v_i8m1x2_i8m1(x, 1), __riscv_vget_v_i8m1x2_i8m1(x, 0)); __riscv_vsseg2e8_v_i8m1x2(&Y[i << 1], x, vl); __riscv_vsseg2e8_v_i8m1x2(&Y[i << 1], __riscv_vlseg2e8_v_i8m1x2(&Y[98 - 2 * i], vl), vl);",
+    );
+    let made = plain(&source).expect("a plain kernel");
+    for wanted in [
+        "int8_t x_0 = X[i << 1]; int8_t x_1 = X[(i << 1) + 1];",
+        "int8_t field1 = x_1; int8_t field2 = x_0; x_0 = field1; x_1 = field2;",
+        "Y[i << 1] = x_0; Y[(i << 1) + 1] = x_1;",
+        "int8_t field3 = Y[98 - 2 * i]; int8_t field4 = Y[(98 - 2 * i) + 1]; Y[i << 1] = field3; Y[(i << 1) + 1] = field4;",
+    ] {
+        assert!(made.contains(wanted), "{wanted}\n{made}");
+    }
+}
+
+#[test]
+fn what_is_done_where_nothing_is_left_is_done_behind_a_loop() {
+    let source = "void solution(int8_t X[100], int8_t Y[100]) {\n  size_t i = 0;\n  for (size_t vl; i < 99; i += vl) { vl = __riscv_vsetvl_e8m1(99 - i); __riscv_vse8_v_i8m1(&Y[i], __riscv_vle8_v_i8m1(&X[i], vl), vl); }\n  if (i < 99) {\n    Y[i] = 0;\n  } else {\n    Y[99] = 7;\n  }\n}\n";
+    let made = plain(source).expect("a plain kernel");
+    let behind = made.split_once("Y[i] = X[i];").expect("a loop").1;
+    assert!(!behind.contains("Y[i] = 0"), "{made}");
+    assert!(behind.contains("Y[99] = 7;"), "{made}");
+    assert_eq!(made.lines().count(), source.lines().count());
+}
+
+/// Reading takes a bounded number of steps, whatever the text.
+#[test]
+fn masked_reductions_within_each_other_are_read_once() {
+    let mut value = "x".to_owned();
+    for _ in 0..20 {
+        value = format!(
+            "__riscv_vslide1up_vx_i32m1(__riscv_vredsum_vs_i32m1_i32m1_m(m, x, {value}, vl), 0, vl)"
+        );
+    }
+    let source = format!(
+        "void solution(int32_t X[100], int32_t Y[100]) {{\n  for (size_t i = 0, vl; i < 100; i += vl) {{ vl = __riscv_vsetvl_e32m1(100 - i); vint32m1_t x = __riscv_vle32_v_i32m1(&X[i], vl); vbool32_t m = __riscv_vmsne_vx_i32m1_b32(x, 0, vl); __riscv_vse32_v_i32m1(&Y[i], {value}, vl); }}\n}}\n"
+    );
+    assert!(
+        plain(&source)
+            .expect("a plain kernel")
+            .contains("Y[i] = 0;")
+    );
 }
