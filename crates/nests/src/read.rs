@@ -249,6 +249,9 @@ impl<'s> Reader<'s> {
                 self.bindings.remove(name);
             }
             false => {
+                if self.changed.contains(name) {
+                    self.changed.insert(own.clone());
+                }
                 let renamed = Binding::Renamed(own.clone());
                 self.bindings.insert(name.to_owned(), renamed);
             }
