@@ -25,6 +25,7 @@ mod registry;
 mod remembering;
 mod run_errors;
 mod settings;
+mod side_by_side;
 mod sparkline;
 mod table;
 mod vouching;

@@ -8,6 +8,7 @@ use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::queueing::QueueOptions;
 use crate::run_errors::eval_error;
+use crate::side_by_side::side_by_side;
 use crate::workplace::{Workplace, WorkplaceOptions, catalog_error};
 use autocomp_catalog::{Problem, Suite, nearest};
 use autocomp_eval::Evaluator as _;
@@ -16,8 +17,6 @@ use autocomp_eval::{EvalError, EvaluatorSettings};
 use clap::Args;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::thread;
 
 /// Order of the customary kernels; others come after them.
@@ -368,48 +367,29 @@ fn evaluate_all(
     workers: usize,
     output: Output,
 ) -> Result<Vec<Row>, CliError> {
-    let next = AtomicUsize::new(0);
     let mut rows: Vec<Option<Row>> = vec![None; tasks.len()];
-    let (sender, receiver) = mpsc::channel();
-    thread::scope(|scope| {
-        for _ in 0..workers.min(tasks.len()) {
-            let (sender, next) = (sender.clone(), &next);
-            scope.spawn(move || {
-                while let Some((idx, task)) = {
-                    let idx = next.fetch_add(1, Ordering::Relaxed);
-                    tasks.get(idx).map(|task| (idx, task))
-                } {
-                    let result = benches[task.bench].evaluator.evaluate(&task.source);
-                    if sender.send((idx, result)).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        drop(sender);
-        let mut done = 0;
-        for (idx, result) in receiver {
-            let (task, problem) = (&tasks[idx], &benches[tasks[idx].bench].problem.name);
-            let row = match result {
-                // Without an environment nothing can be evaluated, and without a
-                // right answer not this problem; the others need not be tried.
-                Err(error @ (EvalError::Environment { .. } | EvalError::Input { .. })) => {
-                    next.store(tasks.len(), Ordering::Relaxed);
-                    return Err(eval_error(&error));
-                }
-                result => row(problem, &task.kernel, result),
-            };
-            done += 1;
-            let cost = row
-                .cost
-                .map_or_else(|| row.outcome.clone(), |it| grouped(it.value));
-            output.message(format!(
-                "[{done}/{}] {problem} {}: {cost}",
-                tasks.len(),
-                task.kernel
-            ));
-            rows[idx] = Some(row);
-        }
+    let mut done = 0;
+    let evaluate = |task: &Task| benches[task.bench].evaluator.evaluate(&task.source);
+    side_by_side(tasks, workers, evaluate, |idx, result| {
+        let (task, problem) = (&tasks[idx], &benches[tasks[idx].bench].problem.name);
+        let row = match result {
+            // Without an environment nothing can be evaluated, and without a
+            // right answer not this problem; the others need not be tried.
+            Err(error @ (EvalError::Environment { .. } | EvalError::Input { .. })) => {
+                return Err(eval_error(&error));
+            }
+            result => row(problem, &task.kernel, result),
+        };
+        done += 1;
+        let cost = row
+            .cost
+            .map_or_else(|| row.outcome.clone(), |it| grouped(it.value));
+        output.message(format!(
+            "[{done}/{}] {problem} {}: {cost}",
+            tasks.len(),
+            task.kernel
+        ));
+        rows[idx] = Some(row);
         Ok(())
     })?;
     Ok(rows.into_iter().flatten().collect())

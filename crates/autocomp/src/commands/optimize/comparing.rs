@@ -2,6 +2,7 @@
 
 use crate::measuring::Bench;
 use crate::output::Output;
+use crate::side_by_side::side_by_side;
 use autocomp_core::{Cost, CostObject, Outcome};
 use autocomp_eval::Evaluator as _;
 use autocomp_eval::text;
@@ -9,9 +10,7 @@ use autocomp_reports::Reference;
 use autocomp_reports::change::times;
 use serde::Serialize;
 use std::cmp::Reverse;
-use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{iter, thread};
+use std::convert::Infallible;
 
 /// Another kernel of the problem; field names are stable.
 #[derive(Debug, Serialize)]
@@ -37,19 +36,11 @@ pub fn other_kernels(
     let kernels: Vec<_> = (bench.problem.kernels.iter())
         .filter(|(_, source)| *source != baseline)
         .collect();
-    let next = AtomicUsize::new(0);
-    let evaluate_next = || {
-        let (name, source) = kernels.get(next.fetch_add(1, Ordering::Relaxed))?;
-        Some((*name, bench.evaluator.evaluate(source)))
-    };
-    let mut evaluated: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..at_a_time.min(kernels.len()))
-            .map(|_| scope.spawn(|| iter::from_fn(evaluate_next).collect::<Vec<_>>()))
-            .collect();
-        let results = workers.into_iter().map(|worker| worker.join());
-        results
-            .flat_map(|it| it.unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
+    let mut evaluated = Vec::new();
+    let evaluate = |(_, source): &(&String, &String)| bench.evaluator.evaluate(source);
+    let Ok(()) = side_by_side(&kernels, at_a_time, evaluate, |idx, result| {
+        evaluated.push((kernels[idx].0, result));
+        Ok::<(), Infallible>(())
     });
     // Whatever the order in which the evaluations ended.
     evaluated.sort_by_key(|(name, _)| *name);
