@@ -5,7 +5,7 @@ use super::lasts::{Changes, Last};
 use super::machine::Machine;
 use super::paths::Paths;
 use super::polls::{is_queue, polls};
-use super::{banks, classes};
+use super::{banks, classes, registers};
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
@@ -103,7 +103,7 @@ impl<'k> Survey<'k> {
             kernel,
             is_queue: is_queue(kernel, &polls),
             polls,
-            looks: classes::looks(kernel),
+            looks: registers::looks(kernel),
             changes: Changes::default(),
             weights: weights(kernel, machine),
             work: Vec::new(),

@@ -20,6 +20,7 @@ mod paths;
 mod polls;
 mod pressure;
 mod rates;
+mod registers;
 mod removals;
 mod trace;
 mod traffic;

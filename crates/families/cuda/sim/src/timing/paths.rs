@@ -5,7 +5,7 @@
 
 use super::clocks::{Clock, barrier_cycles};
 use super::machine::Machine;
-use super::{banks, classes};
+use super::{banks, classes, registers};
 use crate::decode::{Kernel, Op};
 use crate::machine::Access;
 use crate::ptx::Space;
@@ -54,7 +54,7 @@ impl<'k> Paths<'k> {
         Self {
             kernel,
             machine,
-            uses: classes::uses(kernel),
+            uses: registers::uses(kernel),
             costs: kernel.steps.iter().map(|step| cost(&step.op)).collect(),
             block: Block::default(),
             others: BTreeMap::new(),

@@ -1,7 +1,7 @@
 //! Steps that wait for other threads: loads and atomic operations whose result decides whether
 //! they are done once more.
 
-use super::classes::registers;
+use super::registers::registers;
 use crate::decode::{AtomicOp, Kernel, Op};
 
 /// Returns whether threads go round in a loop in which each takes what no other takes by a

@@ -1,6 +1,6 @@
 //! How many registers a kernel needs.
 
-use super::classes;
+use super::registers;
 use crate::decode::{Kernel, Op};
 
 /// Registers of a thread that the compiler needs beside those of the kernel.
@@ -44,7 +44,7 @@ pub(crate) fn pressure(kernel: &Kernel) -> Pressure {
     for (register, _) in &kernel.double_constants {
         is_fixed[(kernel.words + register) as usize] = true;
     }
-    let uses = classes::uses(kernel);
+    let uses = registers::uses(kernel);
     let keep = |list: &[u32]| -> Vec<usize> {
         let kept = list.iter().map(|it| *it as usize);
         kept.filter(|it| *it < total && !is_fixed[*it]).collect()

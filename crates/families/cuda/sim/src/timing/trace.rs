@@ -8,6 +8,7 @@ use super::lasts::Last;
 use super::machine::Machine;
 use super::pairs::{self, Half};
 use super::pressure::Pressure;
+use super::registers;
 use super::removals::Removal;
 use super::traffic::Traffic;
 use crate::decode::{Kernel, Op};
@@ -106,13 +107,13 @@ impl<'k> Tracer<'k> {
             costs: (0..kernel.steps.len())
                 .map(|at| match halves[at] {
                     Some(Half::Second) => classes::NOTHING,
-                    _ if classes::is_shuffled(kernel, at) => classes::alu(1.0),
+                    _ if registers::is_shuffled(kernel, at) => classes::alu(1.0),
                     _ => classes::cost(&kernel.steps[at].op),
                 })
                 .collect(),
             spills: pressure.spills(limit),
-            counters: classes::counters(kernel),
-            uses: classes::uses(kernel),
+            counters: registers::counters(kernel),
+            uses: registers::uses(kernel),
             halves,
             counts: Counts::default(),
             at: 0,
