@@ -2,13 +2,17 @@
 //! one that is simulated. The device is made up: a core of 500 MHz whose times scatter by one per
 //! cent.
 
-use crate::plain::PlainPlatform;
+use crate::plain::{DEVICE, PlainPlatform};
 use autocomp_bare_metal::KernelEvaluator;
+use autocomp_catalog::Target;
 use autocomp_core::{ContentHash, Cost, Evaluation, Outcome, Seed};
 use autocomp_eval::profile::{Profile, Profiled};
-use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict};
+use autocomp_eval::{
+    Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict, read_machine,
+};
 use autocomp_measuring::statistics::Interval;
 use autocomp_measuring::{Effort, Paired, Side, Sides, Twin, compare};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -16,6 +20,21 @@ use std::time::Duration;
 const CYCLE_NS: f64 = 2.0;
 /// Share by which times scatter to either side.
 const SCATTER: f64 = 0.01;
+
+/// The file of the device.
+#[derive(Deserialize)]
+struct DeviceFile {
+    simulated: String,
+}
+
+/// Returns the machine that simulates one: that itself, unless it is the device.
+pub fn simulated_by(target: &Target, machine: &str) -> Result<String, EvalError> {
+    if machine != DEVICE {
+        return Ok(machine.to_owned());
+    }
+    let file: DeviceFile = read_machine(target, machine, |text| toml::from_str(text))?;
+    Ok(file.simulated)
+}
 
 /// One problem on the device.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //! has to bring.
 
 use crate::core_profile::CoreProfile;
-use crate::measured::Measured;
+use crate::measured::{Measured, simulated_by};
 use autocomp_bare_metal::{
     Kernel, KernelEvaluator, Platform, RankedCall, Recorded, SourceHashes, check_parameters,
 };
@@ -42,14 +42,18 @@ impl Family for Plain {
 
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {
         let mut names = target.machines.keys();
-        names.try_for_each(|name| PlainPlatform::new(target, name).map(drop))
+        names
+            .try_for_each(|name| PlainPlatform::new(target, &simulated_by(target, name)?).map(drop))
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         check_parameters(opening.problem)?;
         let toolchain = find_toolchain(opening.surroundings, opening.progress)?;
         let simulated = KernelEvaluator::new(
-            PlainPlatform::new(opening.target, opening.machine)?,
+            PlainPlatform::new(
+                opening.target,
+                &simulated_by(opening.target, opening.machine)?,
+            )?,
             opening.problem,
             opening.target,
             toolchain,
