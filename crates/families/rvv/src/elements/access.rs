@@ -15,10 +15,13 @@ impl<'s> Reader<'s> {
         field: usize,
         name: &Name<'s>,
     ) -> Result<String, Refusal> {
-        if name.operation.ends_with("ff") {
+        // The first element is loaded in any case.
+        let got = function::first_fault_length(node, self.source);
+        let is_known = got.is_some_and(|it| self.function.got.contains(self.text(it)));
+        if name.is_first_fault() && !is_known {
             return self.refused(
                 node,
-                "loads as many elements as it may: write `vle` with what is left",
+                "loads as many elements as it may into a variable that gets other numbers, too: write `vle` with what is left",
             );
         }
         let place = self.place(node, arguments, field, name)?;
@@ -99,10 +102,8 @@ impl<'s> Reader<'s> {
         match function::scaled(offset, self.source) {
             Some((inner, by)) if by == shift => self.operand(inner),
             _ if bytes == 1 => self.operand(offset),
-            _ => self.refused(
-                node,
-                "takes offsets in bytes that are not made of places by a shift next to it",
-            ),
+            // Elements lie at multiples of their size.
+            _ => Ok(format!("({} >> {shift})", self.operand(offset)?)),
         }
     }
 

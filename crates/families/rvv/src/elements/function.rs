@@ -1,7 +1,7 @@
 //! What the variables of a function are.
 
 use super::name::{Kind, Name};
-use super::scalar::literal;
+use super::scalar::{declared_name, literal};
 use autocomp_c_loops::syntax::children;
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
@@ -20,6 +20,8 @@ pub(super) enum Length {
 pub(super) struct Function<'s> {
     /// Variables that hold what `vsetvl` gives, and parameters that are such lengths.
     pub lengths: BTreeSet<&'s str>,
+    /// Those of them that hold how many elements a load has got.
+    pub got: BTreeSet<&'s str>,
     /// Variables that hold how many elements fit.
     pub most: BTreeSet<&'s str>,
     /// Tuples of vectors.
@@ -31,6 +33,10 @@ pub(super) struct Function<'s> {
     /// Variables that are offsets in bytes only, with how far places are shifted.
     pub indices: BTreeMap<&'s str, String>,
     pub pointers: BTreeSet<&'s str>,
+    /// Where each name stands, in the order of the text.
+    pub uses: BTreeMap<&'s str, Vec<Node<'s>>>,
+    /// Where names are declared first in blocks, by where the blocks begin.
+    pub declared: BTreeMap<(usize, &'s str), usize>,
     /// Vectors that the function gets and gives other values.
     pub changed: Vec<(&'s str, Kind)>,
 }
@@ -128,6 +134,7 @@ impl<'s> Function<'s> {
         let mut kinds: BTreeMap<&'s str, Kind> = BTreeMap::new();
         for node in below(function) {
             match node.kind() {
+                "identifier" => own.uses.entry(text(node)).or_default().push(node),
                 "pointer_declarator" => {
                     if let Some(name) = node.child_by_field_name("declarator") {
                         own.pointers.insert(text(name));
@@ -159,21 +166,36 @@ impl<'s> Function<'s> {
                 }
                 "declaration" => {
                     let kind = node.child_by_field_name("type").map_or("", text);
-                    let Some(kind) = Kind::of_type(kind) else {
-                        continue;
-                    };
+                    let kind = Kind::of_type(kind);
+                    let block = node.parent().map_or(0, |it| it.start_byte());
                     let mut cursor = node.walk();
                     for declarator in node.children_by_field_name("declarator", &mut cursor) {
-                        let name = declarator
-                            .child_by_field_name("declarator")
-                            .unwrap_or(declarator);
-                        kinds.insert(text(name), kind);
+                        let name = text(declared_name(declarator).0);
+                        let first = own.declared.entry((block, name));
+                        first.or_insert(node.start_byte());
+                        kinds.extend(kind.map(|kind| (name, kind)));
                     }
+                }
+                "call_expression" => {
+                    let got = first_fault_length(node, source);
+                    own.got.extend(got.map(text));
                 }
                 _ => {}
             }
         }
         own.changed.retain(|it| values.contains_key(it.0));
+        own.got
+            .retain(|it| match values.get(it).map(Vec::as_slice) {
+                None => true,
+                Some([Some(first)]) => {
+                    let is_declared = first
+                        .parent()
+                        .is_some_and(|it| it.kind() == "init_declarator");
+                    is_declared && first.kind() == "number_literal"
+                }
+                Some(_) => false,
+            });
+        own.lengths.extend(own.got.iter().copied());
         for (name, values) in &values {
             let is = |wanted: Length| {
                 let given = values
@@ -208,7 +230,10 @@ impl<'s> Function<'s> {
             }
             if let [Some(only)] = all
                 && let Some((_, by)) = scaled(*only, source)
-                && is_offset_only(function, name, source)
+                && own
+                    .uses
+                    .get(name)
+                    .is_some_and(|it| is_offset_only(it, source))
             {
                 own.indices.insert(name, by);
             }
@@ -247,8 +272,9 @@ fn is_exact(node: Node<'_>, source: &str) -> bool {
     name.is_some_and(|it| it.is_exact() && it.policy.is_empty())
 }
 
-/// Returns whether a variable is used for nothing but offsets of indexed accesses.
-fn is_offset_only(function: Node<'_>, name: &str, source: &str) -> bool {
+/// Returns whether a variable that stands at these places is used for nothing but offsets of
+/// indexed accesses.
+fn is_offset_only(uses: &[Node<'_>], source: &str) -> bool {
     let is_offset = |node: Node<'_>| {
         let list = node.parent().filter(|it| it.kind() == "argument_list");
         let callee = list
@@ -262,8 +288,16 @@ fn is_offset_only(function: Node<'_>, name: &str, source: &str) -> bool {
             it.kind() == "init_declarator" && it.child_by_field_name("declarator") == Some(node)
         })
     };
-    below(function)
-        .into_iter()
-        .filter(|it| it.kind() == "identifier" && &source[it.byte_range()] == name)
-        .all(|it| is_declared(it) || is_offset(it))
+    uses.iter().all(|it| is_declared(*it) || is_offset(*it))
+}
+
+/// Returns the variable that gets how many elements a load has got before a fault.
+pub(super) fn first_fault_length<'t>(call: Node<'t>, source: &str) -> Option<Node<'t>> {
+    let callee = &source[call.child_by_field_name("function")?.byte_range()];
+    Name::read(callee).filter(Name::is_first_fault)?;
+    let mut arguments = children(call.child_by_field_name("arguments")?);
+    arguments.pop()?;
+    let place = arguments.pop()?;
+    let name = place.child_by_field_name("argument")?;
+    (source[place.byte_range()].starts_with('&') && name.kind() == "identifier").then_some(name)
 }

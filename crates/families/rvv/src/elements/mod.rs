@@ -78,6 +78,8 @@ struct Reader<'s> {
     function: Function<'s>,
     /// Loops over what is left, from the outside.
     strips: Vec<Strip<'s>>,
+    /// Where the loop begins that is read next, and where what is behind it and its rest does.
+    behind: (usize, usize),
     /// What is written for variables that move along.
     moved: BTreeMap<&'s str, String>,
     /// What has to stand in front of the statement that is being read.
@@ -98,6 +100,7 @@ impl<'s> Reader<'s> {
             types: scalar::types(root, source),
             function: Function::default(),
             strips: Vec::new(),
+            behind: (0, 0),
             moved: BTreeMap::new(),
             before: Vec::new(),
             is_kept: false,
@@ -170,11 +173,15 @@ impl<'s> Reader<'s> {
             "expression_statement" => self.statement(node, Self::effect),
             "return_statement" => self.statement(node, Self::copied),
             "for_statement" | "while_statement" | "do_statement" => self.looped(node),
-            "continue_statement" | "break_statement" | "return" if self.is_left(node) => self
-                .refused(
+            // The loop around is the innermost one that is being read.
+            "continue_statement" | "break_statement" | "return"
+                if self.strips.last().is_some_and(|it| it.is_by_length) =>
+            {
+                self.refused(
                     node,
                     "leaves an iteration of a loop over what is left early",
-                ),
+                )
+            }
             "call_expression" => self.call(node),
             _ => self.copied(node),
         }

@@ -197,6 +197,11 @@ impl<'s> Name<'s> {
         self.form.first() == Some(&"v") && starts.iter().any(|it| self.operation.starts_with(it))
     }
 
+    /// Returns whether it reads as many elements as there are before a fault.
+    pub(super) fn is_first_fault(&self) -> bool {
+        self.is_load() && self.operation.ends_with("ff")
+    }
+
     /// Returns how many places side by side an access has for each element.
     pub(super) fn fields(&self) -> usize {
         self.kinds.first().map_or(1, |it| it.fields)

@@ -54,15 +54,8 @@ pub(super) fn types<'s>(root: Node<'_>, source: &'s str) -> Types<'s> {
         let kind = &source[kind.byte_range()];
         let kind = kind_of_word(kind).or(Kind::of_type(kind));
         let mut cursor = node.walk();
-        for mut name in node.children_by_field_name("declarator", &mut cursor) {
-            let mut is_pointer = false;
-            while let Some(inner) = name
-                .child_by_field_name("declarator")
-                .or_else(|| name.named_child(0).filter(|_| name.kind() != "identifier"))
-            {
-                is_pointer |= ["pointer_declarator", "array_declarator"].contains(&name.kind());
-                name = inner;
-            }
+        for declarator in node.children_by_field_name("declarator", &mut cursor) {
+            let (name, is_pointer) = declared_name(declarator);
             let kind = kind.map(|kind| Declared { kind, is_pointer });
             let known = found.entry(&source[name.byte_range()]).or_insert(kind);
             if *known != kind {
@@ -71,6 +64,20 @@ pub(super) fn types<'s>(root: Node<'_>, source: &'s str) -> Types<'s> {
         }
     }
     found
+}
+
+/// Returns the name that a declarator declares, and whether it is one of a pointer or an array.
+pub(super) fn declared_name(declarator: Node<'_>) -> (Node<'_>, bool) {
+    let mut name = declarator;
+    let mut is_pointer = false;
+    while let Some(inner) = name
+        .child_by_field_name("declarator")
+        .or_else(|| name.named_child(0).filter(|_| name.kind() != "identifier"))
+    {
+        is_pointer |= ["pointer_declarator", "array_declarator"].contains(&name.kind());
+        name = inner;
+    }
+    (name, is_pointer)
 }
 
 /// Returns a literal as a number of a type, if it is one that needs no conversion: in range, and

@@ -36,7 +36,10 @@ impl<'s> Reader<'s> {
                 .unwrap_or(declarator);
             let value = declarator.child_by_field_name("value");
             if self.is_length(declarator) {
-                self.length(value)?;
+                // What a load writes into it is asked for where it loads.
+                if !self.function.got.contains(self.text(name)) {
+                    self.length(value)?;
+                }
                 continue;
             }
             let Some(of_vectors) = of_vectors else {

@@ -1,7 +1,6 @@
 //! Loops over what is left become loops over elements.
 
 use super::Reader;
-use super::function::below;
 use super::step::{Bound, Step};
 use autocomp_nests::Refusal;
 use tree_sitter::Node;
@@ -11,6 +10,8 @@ use tree_sitter::Node;
 pub(super) struct Strip<'s> {
     /// What `vsetvl` may be asked for.
     left: Option<String>,
+    /// Whether an iteration goes on by a length.
+    pub is_by_length: bool,
     /// What is written for a variable behind the place where it moves.
     behind: Vec<(usize, &'s str, String)>,
 }
@@ -49,18 +50,6 @@ fn bare(text: &str) -> String {
 }
 
 impl<'s> Reader<'s> {
-    /// Returns whether a jump leaves an iteration of a loop over what is left.
-    pub(super) fn is_left(&self, node: Node<'s>) -> bool {
-        let mut around = node.parent();
-        while let Some(it) = around {
-            if ["for_statement", "while_statement", "do_statement"].contains(&it.kind()) {
-                return self.steps(it).iter().any(|step| step.is_by_length);
-            }
-            around = it.parent();
-        }
-        false
-    }
-
     /// Writes a block without what is behind a loop over what is left for the last elements.
     pub(super) fn block(&mut self, node: Node<'s>) -> Result<String, Refusal> {
         let mut made = String::new();
@@ -80,56 +69,60 @@ impl<'s> Reader<'s> {
         }
         let mut cursor = node.walk();
         let all: Vec<Node<'s>> = node.children(&mut cursor).collect();
+        let mut rest_ends = 0;
         for (idx, child) in all.iter().enumerate() {
             if child.end_byte() <= at {
                 continue;
             }
             made += &self.source[at..child.start_byte()];
             at = child.end_byte();
-            let tail = all[..idx]
-                .iter()
-                .rev()
-                .find(|it| it.kind() != "comment" && !self.is_tail(**it, &all[..idx]));
-            made += &match tail {
-                Some(before) if self.ends(*before, *child) => {
-                    let lines = |node: Node<'s>| self.text(node).matches('\n').count();
-                    let other = child
-                        .child_by_field_name("alternative")
-                        .and_then(|it| it.named_child(0));
-                    let n_lines = lines(*child) - other.map_or(0, lines);
-                    // Nothing is left, so what is done instead is done.
-                    let other = other.map(|it| self.visit(it)).transpose()?;
-                    "\n".repeat(n_lines) + &other.unwrap_or_default()
-                }
-                _ => self.visit(*child)?,
-            };
+            if idx < rest_ends && child.kind() != "comment" {
+                let lines = |node: Node<'s>| self.text(node).matches('\n').count();
+                let other = child
+                    .child_by_field_name("alternative")
+                    .and_then(|it| it.named_child(0));
+                let n_lines = lines(*child) - other.map_or(0, lines);
+                // Nothing is left, so what is done instead is done.
+                let other = other.map(|it| self.visit(it)).transpose()?;
+                made += &("\n".repeat(n_lines) + &other.unwrap_or_default());
+                continue;
+            }
+            let n_rest = self.n_rest(*child, &all[idx + 1..]);
+            rest_ends = rest_ends.max(idx + 1 + n_rest);
+            self.behind = (child.start_byte(), all[idx + n_rest].end_byte());
+            made += &self.visit(*child)?;
         }
         Ok(made + &self.source[at..node.end_byte()])
     }
 
-    /// Returns whether a statement is the rest of a loop in front of it.
-    fn is_tail(&self, node: Node<'s>, before: &[Node<'s>]) -> bool {
-        let own = before.iter().position(|it| it.id() == node.id());
-        let before = &before[..own.unwrap_or(0)];
-        before.last().is_some_and(|it| self.ends(*it, node))
-    }
-
-    /// Returns whether a statement does what a loop over whole registers in front of it left.
-    fn ends(&self, before: Node<'s>, node: Node<'s>) -> bool {
-        let is_strip = self.steps(before).iter().any(|it| it.is_by_length);
-        if !is_strip || node.child_by_field_name("initializer").is_some() {
-            return false;
+    /// Returns how many of the statements behind a loop over whole registers do what it left;
+    /// comments between them count.
+    fn n_rest(&self, node: Node<'s>, behind: &[Node<'s>]) -> usize {
+        if !self.steps(node).iter().any(|it| it.is_by_length) {
+            return 0;
         }
-        if !["for_statement", "while_statement", "if_statement"].contains(&node.kind()) {
-            return false;
-        }
-        match (self.bound(before), self.bound(node)) {
-            (Some(one), Some(other)) => {
-                let text = |it: Option<Node<'s>>| it.map(|it| bare(self.text(it)));
-                one.counter == other.counter && text(one.end) == text(other.end)
+        let asked = |node: Node<'s>| {
+            let bound = self.bound(node)?;
+            Some((bound.counter, bound.end.map(|it| bare(self.text(it)))))
+        };
+        let Some(own) = asked(node) else {
+            return 0;
+        };
+        let kinds = ["for_statement", "while_statement", "if_statement"];
+        let is_rest = |node: Node<'s>| {
+            kinds.contains(&node.kind())
+                && node.child_by_field_name("initializer").is_none()
+                && asked(node).as_ref() == Some(&own)
+        };
+        let mut found = 0;
+        for (idx, node) in behind.iter().enumerate() {
+            if is_rest(*node) {
+                found = idx + 1;
+            } else if node.kind() != "comment" {
+                break;
             }
-            _ => false,
         }
+        found
     }
 
     pub(super) fn looped(&mut self, node: Node<'s>) -> Result<String, Refusal> {
@@ -196,7 +189,11 @@ impl<'s> Reader<'s> {
             let value = value.or(it.child_by_field_name("right"));
             value.filter(|_| self.text(place) == name)
         });
-        let mut strip = Strip::default();
+        let is_strip = steps.iter().any(|it| it.is_by_length);
+        let mut strip = Strip {
+            is_by_length: is_strip,
+            ..Strip::default()
+        };
         // How many elements are behind, and the head of the loop.
         let (behind, head) = match bound.end {
             Some(end) => {
@@ -246,7 +243,6 @@ impl<'s> Reader<'s> {
                 .behind
                 .push((counter.at, name, format!("({name} + {})", counter.by)));
         }
-        let is_strip = steps.iter().any(|it| it.is_by_length);
         for step in steps.iter().filter(|it| it.name != name) {
             let is_pointer = self.function.pointers.contains(step.name);
             if !step.is_by_length && !is_pointer {
@@ -295,25 +291,23 @@ impl<'s> Reader<'s> {
     /// Looks whether anybody asks behind a loop where a variable has got to.
     fn stays(&self, node: Node<'s>, name: &str) -> Result<(), Refusal> {
         let why = "moves a variable that is used again behind it: take one of the loop's own";
+        let mut behind = match self.behind {
+            (begin, behind) if begin == node.start_byte() => behind,
+            _ => node.end_byte(),
+        };
+        let uses = self.function.uses.get(name).map_or(&[][..], Vec::as_slice);
         let mut inner = node;
         while let Some(around) = inner.parent() {
             if around.kind() == "compound_statement" || around.kind() == "function_definition" {
-                let mut cursor = around.walk();
-                let all: Vec<Node<'s>> = around.children(&mut cursor).collect();
-                let own = all.iter().position(|it| it.id() == inner.id()).unwrap_or(0);
-                let behind = all[own + 1..].iter().filter(|it| !self.ends(inner, **it));
-                let is_used = behind
-                    .flat_map(|it| below(*it))
-                    .any(|it| it.kind() == "identifier" && self.text(it) == name);
-                if is_used {
+                let next = uses.partition_point(|it| it.start_byte() < behind);
+                if uses
+                    .get(next)
+                    .is_some_and(|it| it.start_byte() < around.end_byte())
+                {
                     return self.refused(node, why);
                 }
-                let is_declared = all[..own].iter().any(|it| {
-                    it.kind() == "declaration"
-                        && below(*it)
-                            .into_iter()
-                            .any(|it| it.kind() == "identifier" && self.text(it) == name)
-                });
+                let declared = self.function.declared.get(&(around.start_byte(), name));
+                let is_declared = declared.is_some_and(|it| *it < inner.start_byte());
                 if is_declared || around.kind() == "function_definition" {
                     return Ok(());
                 }
@@ -322,6 +316,7 @@ impl<'s> Reader<'s> {
                 return self.refused(node, why);
             }
             inner = around;
+            behind = behind.max(around.end_byte());
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A problem of each kind, with its kernels with intrinsics that are not read.
-const PROBLEMS: [(&str, &[&str]); 16] = [
+pub(crate) const PROBLEMS: [(&str, &[&str]); 16] = [
     // Numbers of 16 bits by another pointer.
     ("dot-f16-3x333", &["widening"]),
     ("dwconv3x3-f32-8x28x28", &[]),
@@ -216,27 +216,6 @@ fn what_is_not_read_is_named_with_its_line_and_what_to_write() {
     }
 }
 
-/// Texts come from anybody: each argument of each call is left out in turn.
-#[test]
-fn calls_with_an_argument_less_are_read_or_refused() {
-    let catalog = Catalog::built_in().expect("built-in data");
-    let mut count = 0;
-    for (name, _) in PROBLEMS {
-        let problem = catalog.problem(&format!("rvv/{name}")).expect("a problem");
-        for text in problem.kernels.values() {
-            let begins = text.match_indices(['(', ',']).map(|it| it.0 + 1);
-            for begin in begins.filter(|_| text.contains("__riscv_v")) {
-                let rest = &text[begin..];
-                let end = rest.find([',', ')', ';']).unwrap_or(rest.len());
-                let behind = rest[end..].strip_prefix(',').unwrap_or(&rest[end..]);
-                let _ = plain(&format!("{}{behind}", &text[..begin]));
-                count += 1;
-            }
-        }
-    }
-    assert!(500 < count, "{count}");
-}
-
 /// Returns what a kernel over elements stores that computes this of bytes and words.
 fn stored(declared: &str, value: &str) -> String {
     let source = format!(
@@ -340,6 +319,12 @@ fn results_within_others_and_numbers_have_the_types_of_their_elements() {
             "__riscv_vnclip_wx_i64m1(x, 3, __RISCV_VXRM_RDN, vl)".into(),
             "is an intrinsic that is not read as what it does to single elements",
         ),
+        // Offsets in bytes that come from elsewhere.
+        (
+            "",
+            "__riscv_vluxei16_v_i32m4(X, __riscv_vand_vx_u16m2(a, 124, vl), vl)".into(),
+            "X[((a & 124) >> 2)];",
+        ),
         // Operators in an index, beside what is behind it.
         (
             "",
@@ -350,6 +335,25 @@ fn results_within_others_and_numbers_have_the_types_of_their_elements() {
     for (declared, value, expected) in cases {
         assert_eq!(stored(declared, &value), expected, "{value}");
     }
+}
+
+#[test]
+fn what_a_load_has_got_is_a_length_unless_it_gets_other_numbers() {
+    let load = "vint8m1_t x = __riscv_vle8ff_v_i8m1(&X[i], &got, vl); __riscv_vse8_v_i8m1(&Y[i], x, got); i += got;";
+    let of = |declared: &str| {
+        let asked = "size_t vl = __riscv_vsetvl_e8m1(100 - i);";
+        kernel(
+            "for (size_t i = 0; i < 100;)",
+            &format!("{asked} {declared} {load}"),
+        )
+    };
+    for declared in ["size_t got;", "size_t got = 0;"] {
+        let made = plain(&of(declared)).expect("a plain kernel");
+        assert!(made.contains("i < 100; i += 1"), "{made}");
+        assert!(made.contains("int32_t x = X[i]; Y[i] = x;"), "{made}");
+    }
+    let refusal = plain(&of("size_t got; got = 4;")).expect_err("another number");
+    assert_eq!(refusal.line, Some(3), "{refusal}");
 }
 
 #[test]
@@ -377,23 +381,4 @@ fn what_is_done_where_nothing_is_left_is_done_behind_a_loop() {
     assert!(!behind.contains("Y[i] = 0"), "{made}");
     assert!(behind.contains("Y[99] = 7;"), "{made}");
     assert_eq!(made.lines().count(), source.lines().count());
-}
-
-/// Reading takes a bounded number of steps, whatever the text.
-#[test]
-fn masked_reductions_within_each_other_are_read_once() {
-    let mut value = "x".to_owned();
-    for _ in 0..20 {
-        value = format!(
-            "__riscv_vslide1up_vx_i32m1(__riscv_vredsum_vs_i32m1_i32m1_m(m, x, {value}, vl), 0, vl)"
-        );
-    }
-    let source = format!(
-        "void solution(int32_t X[100], int32_t Y[100]) {{\n  for (size_t i = 0, vl; i < 100; i += vl) {{ vl = __riscv_vsetvl_e32m1(100 - i); vint32m1_t x = __riscv_vle32_v_i32m1(&X[i], vl); vbool32_t m = __riscv_vmsne_vx_i32m1_b32(x, 0, vl); __riscv_vse32_v_i32m1(&Y[i], {value}, vl); }}\n}}\n"
-    );
-    assert!(
-        plain(&source)
-            .expect("a plain kernel")
-            .contains("Y[i] = 0;")
-    );
 }
