@@ -16,6 +16,7 @@ mod loops;
 pub(crate) mod macros;
 mod order;
 mod places;
+mod pointed;
 mod structures;
 
 use super::code::{Action, Element, Expression, Named, Parameter, Program, Statement};
@@ -76,7 +77,12 @@ pub(super) fn read(source: &str) -> Result<Program, Refusal> {
     };
     shape::give_dimensions(&mut program);
     normal::normalize(&mut program);
-    program.body = normal::rolled(&pieces::cut(&program.body, false));
+    let cut = pieces::cut(&program.body, false);
+    program.body = normal::rolled(&cut);
+    if program.body != cut {
+        // Sums of single rows are such as they are written for one.
+        normal::normalize(&mut program);
+    }
     Ok(program)
 }
 
@@ -290,6 +296,7 @@ impl<'s> Reader<'s> {
                 is_restrict: has("restrict") || has("__restrict") || has("__restrict__"),
             });
             self.parameter_names.insert(declared.name.to_owned());
+            let kind = self.taken_for(function, declared.name, &kind);
             self.declare(declared.name, Named { kind, extents });
         }
         match found.is_empty() {

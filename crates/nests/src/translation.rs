@@ -4,7 +4,7 @@ mod halves;
 mod picks;
 
 use super::code::{Element, Expression, Index, Named};
-use super::vectors::{Preamble, gnu, is_narrow};
+use super::vectors::{Preamble, computed_in, gnu, is_narrow};
 use autocomp_c_loops::affine::Affine;
 pub(super) use halves::{Half, Halves};
 pub(super) use picks::MOST_STRIDE;
@@ -41,7 +41,7 @@ impl Translation<'_> {
     fn fits(kind: &str, want: &str) -> bool {
         match want {
             "float" => kind == "float" || is_narrow(kind) || kind == "int32_t",
-            _ => is_narrow(kind) || kind == "int32_t",
+            _ => computed_in(kind) != "float" && (is_narrow(kind) || kind == "int32_t"),
         }
     }
 
@@ -60,13 +60,13 @@ impl Translation<'_> {
             Expression::Index(_) => "int32_t",
             Expression::Element(element) => match self.names.get(&element.name)?.kind.as_str() {
                 "float" => "float",
-                kind if kind == "int32_t" || is_narrow(kind) => "int32_t",
+                kind if kind == "int32_t" || is_narrow(kind) => computed_in(kind),
                 _ => return None,
             },
             Expression::Negative(inner) => self.natural(inner)?,
             Expression::Cast(kind, _) => match kind.as_str() {
                 "float" | "double" => "float",
-                kind if kind == "int32_t" || is_narrow(kind) => "int32_t",
+                kind if kind == "int32_t" || is_narrow(kind) => computed_in(kind),
                 _ => return None,
             },
             Expression::Binary(left, operator, right) => {
@@ -133,9 +133,10 @@ impl Translation<'_> {
             Expression::Index(_) => self.indices(expression)?,
             Expression::Negative(inner) => format!("(-{})", self.vector_in(inner, kind)?),
             Expression::Cast(to, inner) if is_narrow(to) => {
-                let vector = self.preamble.vector(self.lanes, "int32_t");
+                let wide = computed_in(to);
+                let vector = self.preamble.vector(self.lanes, wide);
                 let narrow = self.preamble.narrow(self.lanes, to);
-                let inner = self.vector_in(inner, "int32_t")?;
+                let inner = self.vector_in(inner, wide)?;
                 gnu::converted(&gnu::converted(&inner, &narrow), &vector)
             }
             Expression::Cast(_, inner) => return self.value_in(inner, kind),
@@ -282,8 +283,7 @@ impl Translation<'_> {
         }
         if let Some(local) = self.locals.get(&element.name) {
             // Locals of narrow types hold what is left of them, in 32 bits.
-            let own = if own == "float" { "float" } else { "int32_t" };
-            return Some(match own == kind {
+            return Some(match computed_in(own) == kind {
                 true => local.clone(),
                 false => gnu::converted(local, &vector),
             });

@@ -135,6 +135,7 @@ fn type_name(lanes: u32, kind: &str) -> String {
         "uint8_t" => format!("vector_c{lanes}"),
         "int16_t" => format!("vector_h{lanes}"),
         "uint16_t" => format!("vector_u{lanes}"),
+        "_Float16" => format!("vector_e{lanes}"),
         _ => format!("vector_i{lanes}"),
     }
 }
@@ -143,12 +144,20 @@ fn type_name(lanes: u32, kind: &str) -> String {
 pub(super) fn bytes_of(kind: &str) -> u32 {
     match kind {
         "int8_t" | "uint8_t" => 1,
-        "int16_t" | "uint16_t" => 2,
+        "int16_t" | "uint16_t" | "_Float16" => 2,
         _ => 4,
     }
 }
 
 /// Returns whether a type has fewer than 32 bits.
 pub(super) fn is_narrow(kind: &str) -> bool {
-    ["int8_t", "uint8_t", "int16_t", "uint16_t"].contains(&kind)
+    ["int8_t", "uint8_t", "int16_t", "uint16_t", "_Float16"].contains(&kind)
+}
+
+/// Returns the type of 32 bits that vectors compute elements of a type in.
+pub(super) fn computed_in(kind: &str) -> &'static str {
+    match kind {
+        "float" | "_Float16" => "float",
+        _ => "int32_t",
+    }
 }

@@ -10,7 +10,7 @@ use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Wide;
 use super::text::Text;
 use super::translation::MOST_STRIDE;
-use super::vectors::{Preamble, WIDTHS, gnu, is_narrow};
+use super::vectors::{Preamble, WIDTHS, computed_in, gnu, is_narrow};
 use autocomp_c_loops::statement::Command;
 use roles::{Role, gathered};
 use std::collections::BTreeMap;
@@ -194,7 +194,7 @@ impl WideLoop {
         for (idx, role) in self.roles.iter().enumerate() {
             let vector = match role {
                 Role::Sum(..) | Role::Extreme(..) | Role::Running(..) => {
-                    preamble.vector(lanes, wide_kind(&self.kinds[idx]))
+                    preamble.vector(lanes, computed_in(&self.kinds[idx]))
                 }
                 _ => continue,
             };
@@ -341,11 +341,6 @@ fn quotients(expression: &Expression) -> f64 {
         Expression::Choice(condition, one, other) => all(&[condition, one, other]),
         Expression::Call(_, arguments) => arguments.iter().map(quotients).sum(),
     }
-}
-
-/// Returns the type that vectors compute elements of a type in.
-fn wide_kind(kind: &str) -> &str {
-    if kind == "float" { kind } else { "int32_t" }
 }
 
 /// Returns whether an action adds something up or finds an extreme.

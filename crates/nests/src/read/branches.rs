@@ -1,7 +1,7 @@
 //! `if` around assignments: a choice between values.
 
 use super::super::code::{Action, Element, Expression, Statement};
-use super::super::pieces;
+use super::super::{pieces, shape};
 use super::Reader;
 use super::constants::number;
 use super::expressions::negated;
@@ -153,21 +153,33 @@ impl<'s> Reader<'s> {
         self.flat_block(inner)
     }
 
-    fn known_condition(&self, node: Node<'s>) -> Option<bool> {
+    /// Returns whether a condition holds, if it is the same in all iterations of the loops around.
+    pub(super) fn known_condition(&self, node: Node<'s>) -> Option<bool> {
         match node.kind() {
             "parenthesized_expression" => self.known_condition(node.named_child(0)?),
             "binary_expression" => {
-                let side = |name: &str| self.affine(node.child_by_field_name(name)?)?.as_constant();
-                let (left, right) = (side("left")?, side("right")?);
-                Some(match self.text(node.child_by_field_name("operator")?) {
-                    "<" => left < right,
-                    ">" => left > right,
-                    "<=" => left <= right,
-                    ">=" => left >= right,
-                    "==" => left == right,
-                    "!=" => left != right,
-                    _ => return None,
-                })
+                let ranges = self.ranges();
+                let side = |name: &str| {
+                    let affine = self.affine(node.child_by_field_name(name)?)?;
+                    let range = shape::range(&affine, &ranges)?;
+                    // Numbers without a sign do not get below zero.
+                    (range.0 == range.1 || 0 <= range.0).then_some((affine, range))
+                };
+                let ((left, one), (right, other)) = (side("left")?, side("right")?);
+                let (least, most) = match left.minus(&right) {
+                    Some(apart) => shape::range(&apart, &ranges)?,
+                    None => (one.0.checked_sub(other.1)?, one.1.checked_sub(other.0)?),
+                };
+                let decided = |holds: bool, fails: bool| (holds || fails).then_some(holds);
+                match self.text(node.child_by_field_name("operator")?) {
+                    "<" => decided(most < 0, 0 <= least),
+                    ">" => decided(0 < least, most <= 0),
+                    "<=" => decided(most <= 0, 0 < least),
+                    ">=" => decided(0 <= least, most < 0),
+                    "==" => decided(least == 0 && most == 0, 0 < least || most < 0),
+                    "!=" => decided(0 < least || most < 0, least == 0 && most == 0),
+                    _ => None,
+                }
             }
             _ => self.affine(node)?.as_constant().map(|it| it != 0),
         }

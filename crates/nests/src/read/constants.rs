@@ -147,6 +147,12 @@ impl<'s> Reader<'s> {
                     .or(node.child_by_field_name("value"))?;
                 self.size_of(inner).map(Affine::constant)
             }
+            "conditional_expression" => {
+                match self.known_condition(node.child_by_field_name("condition")?)? {
+                    true => field("consequence"),
+                    false => field("alternative"),
+                }
+            }
             "unary_expression" if self.text(node).starts_with('-') => field("argument")?.times(-1),
             "unary_expression" if self.text(node).starts_with('+') => field("argument"),
             "binary_expression" => {
@@ -179,7 +185,7 @@ impl<'s> Reader<'s> {
         let bytes = |kind: &str| -> Option<i64> {
             Some(match kind {
                 "int8_t" | "uint8_t" | "char" => 1,
-                "int16_t" | "uint16_t" => 2,
+                "int16_t" | "uint16_t" | "_Float16" => 2,
                 "float" | "int32_t" | "uint32_t" => 4,
                 "double" | "int64_t" | "uint64_t" => 8,
                 _ => return None,

@@ -292,6 +292,8 @@ impl<'s> Reader<'s> {
             let read = self.names.get(&element.name).map(|it| it.kind.as_str());
             match kind {
                 "float" => read == Some("float"),
+                // Others are rounded before they get the name.
+                "_Float16" => read == Some(kind) && matches!(value, Expression::Element(_)),
                 "int32_t" => ["int8_t", "uint8_t", "int16_t", "int32_t"]
                     .map(Some)
                     .contains(&read),

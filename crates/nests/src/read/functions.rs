@@ -1,6 +1,6 @@
 //! Functions of the kernel's own, put where they are called.
 
-use super::super::code::{Expression, Statement};
+use super::super::code::{Expression, Index, Statement};
 use super::branches::chosen;
 use super::constants::is_index;
 use super::{Binding, Reader};
@@ -107,8 +107,8 @@ impl<'s> Reader<'s> {
         let [array, value, bytes] = arguments.as_slice() else {
             return self.not_understood(node);
         };
-        let constant = |it: Node<'s>| self.affine(it).and_then(|it| it.as_constant());
         let place = self.place(*array);
+        let constant = |it: Node<'s>| self.affine(it).and_then(|it| it.as_constant());
         let (Some(place), Some(0), Some(bytes)) = (place, constant(*value), constant(*bytes))
         else {
             return self.not_understood(node);
@@ -118,12 +118,13 @@ impl<'s> Reader<'s> {
         };
         let size = match named.kind.as_str() {
             "int8_t" | "uint8_t" => 1,
-            "int16_t" | "uint16_t" => 2,
+            "int16_t" | "uint16_t" | "_Float16" => 2,
             "double" | "int64_t" | "uint64_t" => 8,
             _ => 4,
         };
         let zero = autocomp_c_loops::affine::Affine::constant(0);
-        let at_start = place.offset == zero && place.lead.iter().all(|it| *it == zero);
+        let first = Index::Affine(zero.clone());
+        let at_start = place.offset == zero && place.lead.iter().all(|it| *it == first);
         let inner: Option<i64> = named.extents[1..]
             .iter()
             .try_fold(size, |a: i64, b| a.checked_mul(*b));

@@ -14,7 +14,7 @@ pub(super) struct Place {
     /// The array.
     pub name: String,
     /// Indices of the outer dimensions.
-    pub lead: Vec<Affine>,
+    pub lead: Vec<Index>,
     /// What is added to the index of the next one.
     pub offset: Affine,
 }
@@ -34,16 +34,29 @@ impl Place {
     }
 
     /// Returns the first place in the row at `index`.
-    fn row(mut self, index: &Affine) -> Option<Self> {
-        self.lead.push(self.offset.plus(index)?);
+    fn row(mut self, index: Index) -> Option<Self> {
+        self.lead.push(behind(&self.offset, index)?);
         self.offset = Affine::constant(0);
         Some(self)
     }
 }
 
+/// Returns an index counted from a place.
+fn behind(offset: &Affine, index: Index) -> Option<Index> {
+    Some(match index {
+        Index::Affine(affine) => Index::Affine(offset.plus(&affine)?),
+        Index::Value(value) if *offset == Affine::constant(0) => Index::Value(value),
+        Index::Value(value) => Index::Value(Box::new(Expression::Binary(
+            Box::new(Expression::Index(offset.clone())),
+            "+".into(),
+            value,
+        ))),
+    })
+}
+
 impl<'s> Reader<'s> {
     /// Reads a pointer, or an array taken as one; nothing if it is neither.
-    pub(super) fn place(&self, node: Node<'s>) -> Option<Place> {
+    pub(super) fn place(&mut self, node: Node<'s>) -> Option<Place> {
         let field = |name: &str| node.child_by_field_name(name);
         match node.kind() {
             "parenthesized_expression" => self.place(node.named_child(0)?),
@@ -59,7 +72,8 @@ impl<'s> Reader<'s> {
                 if dimensions < place.lead.len() + 2 {
                     return None;
                 }
-                place.row(&self.affine(field("index")?)?)
+                let index = self.steady_index(field("index")?)?;
+                place.row(index)
             }
             "pointer_expression" if self.text(node).starts_with('&') => {
                 let mut inner = field("argument")?;
@@ -92,7 +106,7 @@ impl<'s> Reader<'s> {
                 // Elements one after the other, whatever the dimensions.
                 let dimensions = self.names.get(&place.name)?.extents.len();
                 while place.lead.len() + 1 < dimensions {
-                    place = place.row(&Affine::constant(0))?;
+                    place = place.row(Index::Affine(Affine::constant(0)))?;
                 }
                 Some(place)
             }
@@ -119,13 +133,14 @@ impl<'s> Reader<'s> {
                     indices.push(Index::Affine(Affine::constant(0)));
                     inner = self.field(inner, "argument")?;
                 }
-                "parenthesized_expression"
-                    if inner.named_child(0).is_some_and(|it| {
-                        ["pointer_expression", "subscript_expression"].contains(&it.kind())
-                            && self.place(it).is_none()
-                    }) =>
-                {
-                    inner = self.field_or(inner)?
+                "parenthesized_expression" => {
+                    let within = self.field_or(inner)?;
+                    let is_element =
+                        ["pointer_expression", "subscript_expression"].contains(&within.kind());
+                    if !is_element || self.place(within).is_some() {
+                        break;
+                    }
+                    inner = within;
                 }
                 _ => break,
             }
@@ -157,6 +172,21 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// Reads an index of a pointer, which is looked up where the pointer is declared; nothing if
+    /// it may be another one where the pointer is used.
+    fn steady_index(&mut self, node: Node<'s>) -> Option<Index> {
+        if let Some(affine) = self.affine(node) {
+            return Some(Index::Affine(affine));
+        }
+        let (n_pending, doubt) = (self.pending.len(), self.doubt.clone());
+        let value = self.expression(node).ok();
+        let is_alone = self.pending.len() == n_pending && self.doubt == doubt;
+        self.pending.truncate(n_pending);
+        self.doubt = doubt;
+        let value = value.filter(|it| is_alone && self.is_stable(it))?;
+        Some(Index::Value(Box::new(value)))
+    }
+
     fn index(&mut self, node: Node<'s>) -> Result<Index, Refusal> {
         Ok(match self.affine(node) {
             Some(affine) => Index::Affine(affine),
@@ -167,20 +197,11 @@ impl<'s> Reader<'s> {
     /// Returns the element that `indices` name, counted from a place.
     fn at(&self, place: &Place, indices: Vec<Index>) -> Option<Element> {
         let extents = &self.names.get(&place.name)?.extents;
-        let mut all: Vec<Index> = place.lead.iter().cloned().map(Index::Affine).collect();
+        let mut all = place.lead.clone();
         for (idx, index) in indices.into_iter().enumerate() {
-            let offset = match idx {
-                0 => place.offset.clone(),
-                _ => Affine::constant(0),
-            };
-            all.push(match index {
-                Index::Affine(affine) => Index::Affine(offset.plus(&affine)?),
-                Index::Value(value) if offset == Affine::constant(0) => Index::Value(value),
-                Index::Value(value) => Index::Value(Box::new(Expression::Binary(
-                    Box::new(Expression::Index(offset)),
-                    "+".into(),
-                    value,
-                ))),
+            all.push(match idx {
+                0 => behind(&place.offset, index)?,
+                _ => index,
             });
         }
         if all.len() != extents.len() {
@@ -199,16 +220,17 @@ impl<'s> Reader<'s> {
     /// Returns the same element with every index inside its dimension: through a
     /// pointer, rows can be left.
     fn within_rows(&self, element: Element, extents: &[i64]) -> Option<Element> {
-        let Some(indices) = element.affine() else {
-            return Some(element);
-        };
         let ranges = self.ranges();
-        let inside = indices.iter().zip(extents).skip(1).all(|(index, extent)| {
-            shape::range(index, &ranges).is_some_and(|(least, most)| 0 <= least && most < *extent)
-        });
-        if inside {
+        let is_inside = |(index, extent): (&Index, &i64)| match index {
+            Index::Affine(affine) => shape::range(affine, &ranges)
+                .is_some_and(|(least, most)| 0 <= least && most < *extent),
+            // What is looked up is taken to be meant.
+            Index::Value(_) => true,
+        };
+        if element.indices.iter().zip(extents).skip(1).all(is_inside) {
             return Some(element);
         }
+        let indices = element.affine()?;
         let mut flat = Affine::constant(0);
         for (index, extent) in indices.iter().zip(extents) {
             flat = match extent {

@@ -1,10 +1,10 @@
 //! How the lanes of partial results come together behind a loop.
 
+use super::WideLoop;
 use super::roles::Role;
-use super::{WideLoop, wide_kind};
 use crate::schedule::Wide;
 use crate::text::Text;
-use crate::vectors::{Preamble, gnu};
+use crate::vectors::{Preamble, computed_in, gnu};
 
 impl WideLoop {
     /// Writes how the lanes of partial results come together.
@@ -18,7 +18,7 @@ impl WideLoop {
     ) -> Option<()> {
         let Wide { lanes, count, .. } = *schedule;
         let all = format!("s{idx}_0");
-        let kind = wide_kind(&self.kinds[idx]);
+        let kind = computed_in(&self.kinds[idx]);
         match role {
             Role::Sum(target, operator, _) => {
                 for copy in 1..count {

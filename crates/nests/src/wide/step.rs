@@ -1,13 +1,13 @@
 //! What a vector of iterations does: one line of C or a few for each role.
 
+use super::WideLoop;
 use super::gather::{extreme, extreme_name};
 use super::roles::Role;
-use super::{WideLoop, wide_kind};
 use crate::code::{Expression, Named};
 use crate::schedule::Wide;
 use crate::text::Text;
 use crate::translation::{Half, Halves, Translation, shifted};
-use crate::vectors::{Preamble, gnu, is_narrow};
+use crate::vectors::{Preamble, computed_in, gnu, is_narrow};
 use std::collections::BTreeMap;
 
 impl WideLoop {
@@ -28,7 +28,7 @@ impl WideLoop {
         let shifts = [(v.as_str(), i64::from(copy * lanes))];
         let mut locals: BTreeMap<String, String> = BTreeMap::new();
         for (idx, role) in self.roles.iter().enumerate() {
-            let kind = wide_kind(&self.kinds[idx]);
+            let kind = computed_in(&self.kinds[idx]);
             let vector = preamble.vector(lanes, kind);
             let translate = |expression: &Expression, preamble: &mut Preamble| {
                 let mut vectors = Translation {

@@ -60,10 +60,11 @@ fn what_is_not_read_is_named_with_its_line() {
             2,
             "",
         ),
+        // Its elements are whole numbers, too.
         (
-            "void solution(uint16_t X[8], float S[1]) {\n  const _Float16 *x = (const _Float16 *)X;\n  float sum = 0;\n  for (int i = 0; i < 8; i++) sum += (float)x[i];\n  S[0] = sum;\n}\n",
+            "void solution(uint16_t X[8], float S[1]) {\n  const _Float16 *x = (const _Float16 *)X;\n  float sum = 0;\n  for (int i = 0; i < 8; i++) sum += (float)x[i] * X[i];\n  S[0] = sum;\n}\n",
             2,
-            "",
+            "is a pointer that is not followed",
         ),
         // The block may leave the counter anywhere.
         (

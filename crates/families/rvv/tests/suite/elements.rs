@@ -11,16 +11,14 @@ use std::sync::Arc;
 
 /// A problem of each kind, with its kernels with intrinsics that are not read.
 pub(crate) const PROBLEMS: [(&str, &[&str]); 16] = [
-    // Numbers of 16 bits by another pointer.
-    ("dot-f16-3x333", &["widening"]),
+    ("dot-f16-3x333", &[]),
     ("dwconv3x3-f32-8x28x28", &[]),
     ("exp-sum-f32-256", &[]),
     ("gemm-f32-128x128x128", &[]),
     ("gemm-i8-64x64x256", &[]),
     ("gemm-nt-f32-61x45x75", &[]),
     ("gemm-qd8-f32-7x61x75", &[]),
-    // Pointers to rows that are looked up.
-    ("igemm-f32-7x29x4x13", &["tile"]),
+    ("igemm-f32-7x29x4x13", &[]),
     ("maxpool-f32-30x70", &[]),
     ("rmsnorm-f32-20x333", &[]),
     ("sigmoid-f32-1001", &[]),

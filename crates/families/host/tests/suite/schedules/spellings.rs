@@ -48,12 +48,13 @@ fn spellings_stay_right() {
             let sizes: String = shape.split(',').map(|size| format!("[{size}]")).collect();
             let c_kind = match *kind {
                 "float32" => "float",
+                "float16" => "uint16_t",
                 "int8" => "int8_t",
                 _ => "int32_t",
             };
             parameters.push(format!("{c_kind} {name}{sizes}"));
             let values = match *kind {
-                "float32" => "{ kind = \"real\", low = -2.0, high = 2.0 }",
+                "float16" | "float32" => "{ kind = \"real\", low = -2.0, high = 2.0 }",
                 _ => "{ kind = \"uniform\", low = -128, high = 127 }",
             };
             if *role != "output" {
