@@ -1,18 +1,22 @@
 //! A coarse estimate of what a part costs: good for the order in which
 //! schedules are tried, and for nothing else.
 
+pub(super) mod by_hand;
+
 use super::code::{Named, Statement};
 use super::jam::operations_of;
 use super::nest::Nest;
 use super::propose::Resources;
 use super::region::{Region, region};
-use super::schedule::{Part, Product};
+use super::schedule::{Part, Product, Turn};
 use std::collections::BTreeMap;
 
 /// Cycles from an addition or a multiply-add to the next one that needs its result.
 const LATENCY: f64 = 4.0;
 /// Operations that a division counts as more than a multiplication by a reciprocal.
 const RECIPROCAL_SAVES: f64 = 4.0;
+/// Cycles of an element that is picked from a vector, or put into one.
+const PICKED: f64 = 3.0;
 /// Vector operations, and loads, that a core begins in a cycle.
 const PER_CYCLE: f64 = 2.0;
 
@@ -31,10 +35,9 @@ pub(super) fn cycles(
             let all = nest.parallel.iter().chain(&nest.reduction);
             LATENCY * all.map(|it| f64::from(it.extent)).product::<f64>()
         }
-        (Region::Turn(nest), Part::Turn(schedule)) if schedule.strided => 1.2 * nest.elements(),
         (Region::Turn(nest), Part::Turn(schedule)) => {
             let outside = if schedule.columns_outside { 1.01 } else { 1.0 };
-            nest.elements() * outside * (0.4 + 4.0 / f64::from(schedule.lanes))
+            nest.elements() * outside * turned(schedule, resources)
         }
         (Region::Turn(nest), _) => 3.0 * nest.elements(),
         (Region::Counting(counting), part) => {
@@ -95,6 +98,36 @@ pub(super) fn cycles(
             }
         }
     }
+}
+
+/// Returns cycles for an element of a transposition.
+fn turned(schedule: &Turn, resources: &Resources) -> f64 {
+    let lanes = f64::from(schedule.lanes);
+    match (schedule.strided, resources.grouped) {
+        (true, _) => 1.2 + 0.4 / lanes,
+        // Lanes of groups are moved one by one. Beside a stride, the simulated C908 takes twice
+        // as long by tiles of 8 lanes, four times by 16.
+        (false, true) => (0.3 * lanes).max(2.0),
+        (false, false) => 0.4 + 4.0 / lanes,
+    }
+}
+
+/// Returns cycles that [`cycles`] leaves out: elements of vectors that do not lie side by side,
+/// which all ways to carry out a part share.
+pub(super) fn gathering(region: &Region, part: &Part, names: &BTreeMap<String, Named>) -> f64 {
+    let (trips, wide, schedule) = match (region, part) {
+        (Region::Wide(wide), Part::Vectors(schedule)) => (1, wide, schedule),
+        (Region::Jam(jammed, Some(wide)), Part::Vectors(schedule)) => {
+            (jammed.sizes().0, wide, schedule)
+        }
+        _ => return 0.0,
+    };
+    let (read, written) = wide.elements_apart(names);
+    let each = match schedule.strided {
+        true => by_hand::APART * read + PICKED * written,
+        false => PICKED * (read + written),
+    };
+    f64::from(trips) * f64::from(wide.extent()) * each
 }
 
 /// Returns estimated cycles of what belongs to no part.

@@ -65,7 +65,8 @@ impl Hints {
     }
 
     fn added_to(self, root: Node<'_>, source: &str) -> Option<String> {
-        let has_floats = source.contains("float") || source.contains("double");
+        let floats = ["float", "double", "_Float16"];
+        let has_floats = floats.iter().any(|it| source.contains(it));
         let mut insertions: Vec<(usize, String)> = Vec::new();
         let functions = children(root).into_iter();
         for function in functions.filter(|node| node.kind() == "function_definition") {
@@ -130,8 +131,13 @@ impl Hints {
         }
     }
 
-    /// Says what the compiler is told.
-    pub fn text(self) -> String {
+    /// Returns whether loops are to become vectors.
+    pub fn asks_for_vectors(self) -> bool {
+        self.interleave != 0
+    }
+
+    /// Says what the compiler is told of a kernel, or of its plain form.
+    pub fn text(self, is_plain: bool) -> String {
         let mut told = Vec::new();
         if self.restrict {
             told.push("that buffers do not overlap (`restrict`)".to_owned());
@@ -151,7 +157,13 @@ impl Hints {
                 self.unroll
             ));
         }
-        format!("Tell the compiler {}.", told.join(", "))
+        let told = told.join(", ");
+        match is_plain {
+            true => format!(
+                "Write loops over elements in place of vectors, and tell the compiler {told}."
+            ),
+            false => format!("Tell the compiler {told}."),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod code;
 mod distribute;
 mod estimate;
 mod forms;
+mod hand;
 mod hints;
 mod jam;
 mod nest;
@@ -35,6 +36,7 @@ mod wide;
 mod write;
 
 pub use forms::Form;
+pub use hand::ByHand;
 pub use propose::Resources;
 pub use read::macros::expanded;
 pub use refusal::Refusal;
@@ -80,9 +82,12 @@ struct Payload {
     /// The schedule for each draft in turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     drafts: Vec<Schedule>,
-    /// What the compiler is told of a kernel that is not read.
+    /// What the compiler is told of a kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hints: Option<Hints>,
+    /// Whether it is told of the plain form of a kernel whose vectors are written by hand.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    plain: bool,
 }
 
 impl Payload {
@@ -92,9 +97,10 @@ impl Payload {
         payload.drafts.into_iter().nth(draft as usize)
     }
 
-    /// Returns what a payload tells the compiler, if it does.
-    fn hints(payload: &str, _: u32) -> Option<Hints> {
-        of_payload::<Self>(payload).ok()?.hints
+    /// Returns what a payload tells the compiler, if it does, and whether of the plain form.
+    fn told(payload: &str, _: u32) -> Option<(Hints, bool)> {
+        let payload: Self = of_payload(payload).ok()?;
+        Some((payload.hints?, payload.plain))
     }
 }
 
@@ -157,7 +163,7 @@ fn told(
     choice: PlanChoice<'_>,
     reason: Refusal,
 ) -> Result<RewritePlan, RewriteError> {
-    let found = untold(source, choice);
+    let found = untold(source, false, choice);
     // What was made of a schedule and changed since is somebody's work.
     let is_made = Origin::is_claimed(source);
     if found.is_empty() || is_made {
@@ -166,29 +172,78 @@ fn told(
     let hints = found
         .get(choice.plan as usize)
         .ok_or(RewriteError::Nothing)?;
-    planned(hints, choice)
+    planned(hints, false, choice)
 }
 
-/// Returns what the compiler may be told of a kernel and was not in earlier iterations.
-fn untold(source: &str, choice: PlanChoice<'_>) -> Vec<Hints> {
-    let earlier = Earlier::read(choice, Payload::hints);
+/// Returns what the compiler may be told of a kernel, or of its plain form, and was not in earlier
+/// iterations.
+fn untold(source: &str, is_plain: bool, choice: PlanChoice<'_>) -> Vec<Hints> {
+    let earlier = Earlier::read(choice, Payload::told);
     let found = Hints::of(source).into_iter().map(|(hints, _)| hints);
-    found.filter(|it| !earlier.has(it)).collect()
+    found.filter(|it| !earlier.has(&(*it, is_plain))).collect()
 }
 
-/// Returns the plan that tells the compiler something.
-fn planned(hints: &Hints, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+/// Returns the plan that tells the compiler something of a kernel, or of its plain form.
+fn planned(
+    hints: &Hints,
+    is_plain: bool,
+    choice: PlanChoice<'_>,
+) -> Result<RewritePlan, RewriteError> {
     let is_named = choice.menu.iter().any(|it| it.id == hints.menu_item());
     let payload = Payload {
         drafts: Vec::new(),
         hints: Some(*hints),
+        plain: is_plain,
     };
     Ok(RewritePlan {
         menu_item: match is_named {
             true => hints.menu_item().to_owned(),
             false => MenuItem::OTHER.to_owned(),
         },
-        text: hints.text(),
+        text: hints.text(is_plain),
+        payload: to_payload(&payload)?,
+    })
+}
+
+/// Returns plan number `plan` of those that schedule a kernel.
+fn scheduled(
+    read: &Source,
+    source: &str,
+    proposals: Vec<propose::Proposal>,
+    plan: usize,
+    choice: PlanChoice<'_>,
+) -> Result<RewritePlan, RewriteError> {
+    let earlier = Earlier::read(choice, Payload::schedule);
+    let proposals = proposals.into_iter().enumerate().map(|(idx, it)| Proposed {
+        is_earlier: earlier.has(&it.schedule),
+        score: it.score,
+        stream: idx.to_string(),
+        is_named: menu_item(it.ids(), choice.menu).is_some(),
+        kind: it.ids().collect::<Vec<_>>(),
+        proposal: it,
+    });
+    let order = RANKING.order(RANKING.chance(source, choice), proposals);
+    // What cannot be written after all is left out.
+    let usable = order
+        .into_iter()
+        .filter(|it| write::write(&read.program, &it.schedule).is_some());
+    let (first, Drafts { drafts }) = Drafts::of_plan(
+        usable,
+        plan,
+        |it: &propose::Proposal, first| it.changes == first.changes,
+        |it| it.schedule.clone(),
+    )
+    .ok_or(RewriteError::Nothing)?;
+    let payload = Payload {
+        drafts,
+        hints: None,
+        plain: false,
+    };
+    Ok(RewritePlan {
+        menu_item: menu_item(first.ids(), choice.menu)
+            .unwrap_or(MenuItem::OTHER)
+            .to_owned(),
+        text: first.text,
         payload: to_payload(&payload)?,
     })
 }
@@ -220,7 +275,7 @@ impl Rewriter for NestRewriter {
         }
         // What the compiler makes of the whole may be better than schedules for parts.
         let told = match read.schedule {
-            None => untold(source, choice),
+            None => untold(source, false, choice),
             Some(_) => Vec::new(),
         };
         let hints_of = |plan: u32| {
@@ -228,43 +283,12 @@ impl Rewriter for NestRewriter {
             told.get((plan / TOLD_EVERY) as usize).filter(|_| is_told)
         };
         if let Some(hints) = hints_of(choice.plan) {
-            return planned(hints, choice);
+            return planned(hints, false, choice);
         }
         let plan = (0..choice.plan)
             .filter(|it| hints_of(*it).is_none())
             .count();
-        let earlier = Earlier::read(choice, Payload::schedule);
-        let proposals = proposals.into_iter().enumerate().map(|(idx, it)| Proposed {
-            is_earlier: earlier.has(&it.schedule),
-            score: it.score,
-            stream: idx.to_string(),
-            is_named: menu_item(it.ids(), choice.menu).is_some(),
-            kind: it.ids().collect::<Vec<_>>(),
-            proposal: it,
-        });
-        let order = RANKING.order(RANKING.chance(source, choice), proposals);
-        // What cannot be written after all is left out.
-        let usable = order
-            .into_iter()
-            .filter(|it| write::write(&read.program, &it.schedule).is_some());
-        let (first, Drafts { drafts }) = Drafts::of_plan(
-            usable,
-            plan,
-            |it: &propose::Proposal, first| it.changes == first.changes,
-            |it| it.schedule.clone(),
-        )
-        .ok_or(RewriteError::Nothing)?;
-        let payload = Payload {
-            drafts,
-            hints: None,
-        };
-        Ok(RewritePlan {
-            menu_item: menu_item(first.ids(), choice.menu)
-                .unwrap_or(MenuItem::OTHER)
-                .to_owned(),
-            text: first.text,
-            payload: to_payload(&payload)?,
-        })
+        scheduled(&read, source, proposals, plan, choice)
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {

@@ -66,6 +66,8 @@ pub(super) struct Proposal {
     /// What changes, for people.
     pub text: String,
     pub score: f64,
+    /// Estimated cycles, with those that all proposals have in common.
+    pub cost: f64,
 }
 
 impl Proposal {
@@ -101,6 +103,12 @@ impl Choices {
     fn cycles(&self, idx: usize, part: &Part, resources: &Resources) -> f64 {
         let (times, region, _) = &self.parts[idx];
         times * estimate::cycles(region, part, &self.names, resources)
+    }
+
+    /// Returns cycles that [`Self::cycles`] leaves out.
+    fn gathering(&self, idx: usize, part: &Part) -> f64 {
+        let (times, region, _) = &self.parts[idx];
+        times * estimate::gathering(region, part, &self.names)
     }
 
     /// Returns the best part in each place, by estimate.
@@ -156,7 +164,13 @@ pub(super) fn proposals(
             .map(|(idx, part)| choices.cycles(idx, part, resources))
             .collect();
         let all: f64 = choices.rest + cost.iter().sum::<f64>();
-        let mut push = |schedule: Schedule, cycles: f64| {
+        let gathering: Vec<f64> = base
+            .iter()
+            .enumerate()
+            .map(|(idx, part)| choices.gathering(idx, part))
+            .collect();
+        let gathering_of_all: f64 = gathering.iter().sum();
+        let mut push = |schedule: Schedule, cycles: f64, gathering: f64| {
             let (changes, text) = differences(current, &schedule, &choices);
             if !changes.is_empty() {
                 let score = (cycles.max(1.0) / plain_cycles.max(1.0)).ln();
@@ -165,6 +179,7 @@ pub(super) fn proposals(
                     changes,
                     text,
                     score,
+                    cost: cycles + gathering,
                 });
             }
         };
@@ -173,7 +188,7 @@ pub(super) fn proposals(
             strip,
             parts,
         };
-        push(schedule(base.clone()), all);
+        push(schedule(base.clone()), all, gathering_of_all);
         for (idx, (_, _, ways)) in choices.parts.iter().enumerate() {
             for way in ways {
                 let near = base[idx] == Part::Plain || apart(&base[idx], way) <= MOST_CHANGES;
@@ -183,7 +198,8 @@ pub(super) fn proposals(
                 let mut parts = base.clone();
                 parts[idx] = way.clone();
                 let cycles = all - cost[idx] + choices.cycles(idx, way, resources);
-                push(schedule(parts), cycles);
+                let gathering = gathering_of_all - gathering[idx] + choices.gathering(idx, way);
+                push(schedule(parts), cycles, gathering);
             }
         }
     }
@@ -299,7 +315,11 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
                 continue;
             }
             for bits in (0..16).filter(|bits| row.is_some() || bits & 6 == 0) {
-                for dots in &dots {
+                // Without rows, all operands lie side by side, and are used once.
+                let dots = dots
+                    .iter()
+                    .filter(|it| row.is_some() || bits & 1 == 0 || it.is_some());
+                for dots in dots {
                     for depth in DEPTHS
                         .into_iter()
                         .filter(|it| *it == 0 || blocked && *it < depth)

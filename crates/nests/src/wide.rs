@@ -307,6 +307,21 @@ impl WideLoop {
         self.roles.iter().map(of).sum()
     }
 
+    /// Returns how many elements of an iteration, read and written, do not lie beside those of the
+    /// one before.
+    pub(super) fn elements_apart(&self, names: &BTreeMap<String, Named>) -> (f64, f64) {
+        let v = &self.inner.variable;
+        let apart = |element: &&Element| {
+            let extents = names.get(&element.name).map_or(&[][..], |it| &it.extents);
+            let stride = element.stride(v, extents);
+            element.mentions(v) && stride.is_none_or(|it| !(0..=1).contains(&it))
+        };
+        let reads = self.roles.iter().flat_map(|it| it.value().reads());
+        let is_woven = |it: &&Role| matches!(it, Role::Woven(..));
+        let written = self.roles.iter().filter(is_woven).count();
+        (reads.filter(apart).count() as f64, written as f64)
+    }
+
     /// Returns whether elements are read that lie equally far apart, and not side by side.
     pub(super) fn has_strides(&self, names: &BTreeMap<String, Named>) -> bool {
         let apart = |element: &&Element| {

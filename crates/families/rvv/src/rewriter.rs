@@ -2,7 +2,7 @@
 
 use crate::elements::{has_intrinsics, plain};
 use autocomp_core::{KindOfChange, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter};
-use autocomp_nests::{NestRewriter, Refusal};
+use autocomp_nests::{ByHand, NestRewriter, Refusal};
 use autocomp_rewriting::{Memory, Origin};
 
 /// Kernels with intrinsics of which is remembered what they are.
@@ -62,7 +62,13 @@ impl Rewriter for LoopRewriter {
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         match self.plain(source) {
             None => self.nests.plan(source, choice),
-            Some(Ok(plain)) => self.nests.plan(&plain, choice),
+            Some(Ok(plain)) => self.nests.plan_by_hand(
+                ByHand {
+                    own: source,
+                    plain: &plain,
+                },
+                choice,
+            ),
             // What the compiler is told helps kernels that are not read, too.
             Some(Err(refusal)) => match self.nests.plan(source, choice) {
                 Err(RewriteError::NotUnderstood(_)) => Err(refusal.into()),
@@ -73,7 +79,13 @@ impl Rewriter for LoopRewriter {
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
         match self.plain(source) {
-            Some(Ok(plain)) => self.nests.implement(&plain, payload, draft),
+            Some(Ok(plain)) => {
+                let kernel = ByHand {
+                    own: source,
+                    plain: &plain,
+                };
+                self.nests.implement_by_hand(kernel, payload, draft)
+            }
             _ => self.nests.implement(source, payload, draft),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::attacks::bench_of;
 use autocomp_catalog::Catalog;
-use autocomp_core::Outcome;
+use autocomp_core::{Outcome, PlanChoice};
 use autocomp_eval::Family;
 use autocomp_rvv::Rvv;
 
@@ -60,4 +60,57 @@ fn bytes_some_places_apart_are_loaded_with_a_stride() {
         let found = bench.evaluate(&kernel).expect("an evaluation");
         assert_eq!(found.outcome, Outcome::Ok, "{way}: {:?}", found.diagnostics);
     }
+}
+
+/// Counts the bits of bytes, 64 at once; in words, or in halves of them, it takes longer.
+const BITS: &str = "
+void solution(uint8_t X[500], uint8_t Y[500]) {
+  for (size_t i = 0, vl; i < 500; i += vl) {
+    vl = __riscv_vsetvl_e8m4(500 - i);
+    vuint8m4_t v = __riscv_vle8_v_u8m4(&X[i], vl);
+    v = __riscv_vsub_vv_u8m4(v, __riscv_vand_vx_u8m4(__riscv_vsrl_vx_u8m4(v, 1, vl), 0x55, vl), vl);
+    v = __riscv_vadd_vv_u8m4(__riscv_vand_vx_u8m4(v, 0x33, vl), __riscv_vand_vx_u8m4(__riscv_vsrl_vx_u8m4(v, 2, vl), 0x33, vl), vl);
+    v = __riscv_vand_vx_u8m4(__riscv_vadd_vv_u8m4(v, __riscv_vsrl_vx_u8m4(v, 4, vl), vl), 0x0F, vl);
+    __riscv_vse8_v_u8m4(&Y[i], v, vl);
+  }
+}
+";
+
+/// Returns the first drafts for a kernel: whether each is a schedule, and whether it has intrinsics
+/// beyond its first lines, which quote the plain kernel.
+fn first_drafts(kernel: &str, name: &str) -> Vec<(bool, bool)> {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let problem = catalog.problem(name).expect("a problem");
+    let target = catalog.target("rvv-k230").expect("a target");
+    let rewriter = Rvv.rewriter(&problem, &target, &target.default_machine);
+    let rewriter = rewriter.expect("a machine").expect("a rewriter");
+    let draft = |plan| {
+        let choice = PlanChoice {
+            menu: &[],
+            iteration: 1,
+            place: 0,
+            plan,
+            earlier: &[],
+        };
+        let plan = rewriter.plan(kernel, choice).expect("a plan");
+        let draft = rewriter.implement(kernel, &plan.payload, 0);
+        let draft = draft.expect("a draft");
+        (draft.contains("schedule: "), draft.contains("__riscv_v"))
+    };
+    (0..6).map(draft).collect()
+}
+
+#[test]
+fn schedules_that_take_longer_than_vectors_by_hand_come_last() {
+    let (scheduled, plain, own) = ((true, false), (false, false), (false, true));
+    let of_bytes = first_drafts(BITS, "rvv/vadd-i8-1000");
+    assert!(!of_bytes.contains(&scheduled), "{of_bytes:?}");
+    assert!(of_bytes.contains(&plain), "{of_bytes:?}");
+    let catalog = Catalog::built_in().expect("built-in data");
+    let name = "rvv/gemm-f32-128x128x128";
+    let problem = catalog.problem(name).expect("a problem");
+    let tile = problem.kernel("tile").expect("a kernel");
+    let of_products = first_drafts(tile, name);
+    let turns = [scheduled, plain, own].repeat(2);
+    assert_eq!(of_products, turns);
 }
