@@ -111,14 +111,36 @@ impl<'s> Reader<'s> {
             }
             "cast_expression" => {
                 let kind = self.type_name(self.text(self.field(node, "type")?));
-                let value = self.expression(self.field(node, "value")?)?;
-                match value {
-                    Expression::Index(_) if is_index(&kind) => Ok(value),
-                    value => Ok(Expression::Cast(kind, Box::new(value))),
-                }
+                self.cast(kind, self.field(node, "value")?)
             }
-            "call_expression" => self.call(node),
+            "call_expression" => match self.cast_like_a_call(node) {
+                Some((kind, value)) => self.cast(kind, value),
+                None => self.call(node),
+            },
             _ => self.not_understood(node),
+        }
+    }
+
+    fn cast(&mut self, kind: String, value: Node<'s>) -> Result<Expression, Refusal> {
+        Ok(match self.expression(value)? {
+            value @ Expression::Index(_) if is_index(&kind) => value,
+            value => Expression::Cast(kind, Box::new(value)),
+        })
+    }
+
+    /// Returns the type and the value of `(real)(x)`, which parses as a call where the type has no
+    /// word of C.
+    fn cast_like_a_call(&self, node: Node<'s>) -> Option<(String, Node<'s>)> {
+        let callee = node.child_by_field_name("function")?;
+        let name = callee.named_child(0).filter(|it| {
+            callee.kind() == "parenthesized_expression" && it.kind() == "identifier"
+        })?;
+        let name = self.text(name);
+        let kind = self.type_name(name);
+        let is_type = kind == "_Float16" || self.types.contains_key(name);
+        match children(node.child_by_field_name("arguments")?).as_slice() {
+            [value] if is_type => Some((kind, *value)),
+            _ => None,
         }
     }
 

@@ -41,7 +41,7 @@ impl<'s> Reader<'s> {
                 "parenthesized_expression" => {}
                 "subscript_expression" if is_operand("argument") => {}
                 "pointer_expression" if self.text(around).starts_with('&') => {}
-                "binary_expression" if is_operand("left") => {}
+                "binary_expression" => {}
                 _ => return None,
             }
             inner = around;

@@ -34,6 +34,40 @@ impl<'s> Reader<'s> {
         })
     }
 
+    /// Returns the first element of a load whose bits are taken for halves, if a call is that.
+    pub(super) fn loaded_as_halves(
+        &mut self,
+        name: &Name<'s>,
+        list: Node<'s>,
+    ) -> Result<Option<String>, Refusal> {
+        let (half, is_half) = (Kind::new('f', 16), |it: &Kind| {
+            it.is_like(Kind::new('f', 16))
+        });
+        let [load] = children(list)[..] else {
+            return Ok(None);
+        };
+        if name.operation != "vreinterpret" || !name.kinds.last().is_some_and(is_half) {
+            return Ok(None);
+        }
+        let Some((loaded, inner)) = self.intrinsic_of(load).filter(|it| {
+            it.0.is_load()
+                && it.0.policy.is_empty()
+                && it.0.kinds.first().is_some_and(|it| it.bits == 16)
+        }) else {
+            return self.refused(
+                list,
+                "takes bits for halves that are not loaded there: load them by a pointer to `_Float16`",
+            );
+        };
+        let arguments = self.arguments(load, inner, &loaded)?;
+        let place = self.place(load, &arguments, 0, &loaded)?;
+        let pointer = match place.strip_prefix('*') {
+            Some(pointer) => pointer.to_owned(),
+            None => format!("&{place}"),
+        };
+        Ok(Some(format!("*(const {} *){pointer}", half.to_c())))
+    }
+
     /// Returns the place of a field of the first element of an access.
     pub(super) fn place(
         &mut self,

@@ -70,6 +70,9 @@ impl<'s> Reader<'s> {
                 _ => self.refused(node, unknown),
             };
         }
+        if let Some(place) = self.loaded_as_halves(&name, list)? {
+            return Ok(place);
+        }
         if name.kinds.is_empty() && name.operation != "vcpop" && !name.operation.starts_with("vm") {
             return self.refused(node, "leaves types to its arguments: write its full name");
         }

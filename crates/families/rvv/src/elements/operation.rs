@@ -86,19 +86,21 @@ impl Operation<'_, '_> {
                 _ => format!("(-({product}) - {sum})"),
             });
         }
+        // What single precision gives of halves is right when it is one again.
+        let is_single = kind.bits <= 32;
         Some(match (operation, form.as_str(), operands) {
             ("vfrsub" | "vrsub", _, [one, other]) => format!("({other} - {one})"),
             ("vfrdiv", _, [one, other]) => format!("({other} / {one})"),
             ("vfneg" | "vneg", _, [one]) => format!("(-{})", apart(one)),
-            ("vfabs", _, [one]) if kind.bits == 32 => format!("fabsf({one})"),
-            ("vfsqrt", _, [one]) if kind.bits == 32 => format!("sqrtf({one})"),
+            ("vfabs", _, [one]) if is_single => format!("fabsf({one})"),
+            ("vfsqrt", _, [one]) if is_single => format!("sqrtf({one})"),
             ("vfsgnj", _, [one, other]) if one == other => one.clone(),
             ("vfsgnjn", _, [one, other]) if one == other => format!("(-{})", apart(one)),
-            ("vfsgnjx", _, [one, other]) if one == other && kind.bits == 32 => {
+            ("vfsgnjx", _, [one, other]) if one == other && is_single => {
                 format!("fabsf({one})")
             }
-            ("vfmin", _, [one, other]) if kind.bits == 32 => format!("fminf({one}, {other})"),
-            ("vfmax", _, [one, other]) if kind.bits == 32 => format!("fmaxf({one}, {other})"),
+            ("vfmin", _, [one, other]) if is_single => format!("fminf({one}, {other})"),
+            ("vfmax", _, [one, other]) if is_single => format!("fmaxf({one}, {other})"),
             ("vmin" | "vminu" | "vmax" | "vmaxu", _, [one, other]) => {
                 let is_max = operation.starts_with("vmax");
                 extreme(kind, is_max, one, other, named)
@@ -149,8 +151,8 @@ impl Operation<'_, '_> {
                 true => one.clone(),
                 false => format!("({sum} + {one})"),
             },
-            ("vfredmax", _, [one, other]) if kind.bits == 32 => format!("fmaxf({other}, {one})"),
-            ("vfredmin", _, [one, other]) if kind.bits == 32 => format!("fminf({other}, {one})"),
+            ("vfredmax", _, [one, other]) if is_single => format!("fmaxf({other}, {one})"),
+            ("vfredmin", _, [one, other]) if is_single => format!("fminf({other}, {one})"),
             ("vredmax" | "vredmaxu", _, [one, other]) => extreme(kind, true, other, one, named),
             ("vredmin" | "vredminu", _, [one, other]) => extreme(kind, false, other, one, named),
             ("vreinterpret", _, [one]) if !self.name.is_mask() => match *self.name.kinds.first()? {

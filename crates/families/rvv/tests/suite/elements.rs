@@ -317,6 +317,22 @@ fn results_within_others_and_numbers_have_the_types_of_their_elements() {
             "__riscv_vnclip_wx_i64m1(x, 3, __RISCV_VXRM_RDN, vl)".into(),
             "is an intrinsic that is not read as what it does to single elements",
         ),
+        // Halves, which are loaded as their bits or computed in single precision.
+        (
+            "",
+            "__riscv_vfcvt_x_f_v_i32m4(__riscv_vfwcvt_f_f_v_f32m4(__riscv_vreinterpret_v_u16m2_f16m2(__riscv_vle16_v_u16m2(A + i, vl)), vl), vl)".into(),
+            "(int32_t)(__builtin_rintf((float)(*(const _Float16 *)(A + i))));",
+        ),
+        (
+            "",
+            "__riscv_vfcvt_x_f_v_i32m4(__riscv_vfwcvt_f_f_v_f32m4(__riscv_vfmax_vf_f16m2(__riscv_vfncvt_f_f_w_f16m2(f, vl), 0.5f, vl), vl), vl)".into(),
+            "(int32_t)(__builtin_rintf((float)((_Float16)(fmaxf((_Float16)((_Float16)(f)), (_Float16)(0.5f))))));",
+        ),
+        (
+            "",
+            "__riscv_vfcvt_x_f_v_i32m4(__riscv_vfwcvt_f_f_v_f32m4(__riscv_vreinterpret_v_u16m2_f16m2(a), vl), vl)".into(),
+            "takes bits for halves that are not loaded there",
+        ),
         // Offsets in bytes that come from elsewhere.
         (
             "",
