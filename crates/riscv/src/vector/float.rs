@@ -265,6 +265,14 @@ impl VectorUnit {
         self.format_of(self.element_bytes())?;
         self.reduces(fields)?;
         let is_greatest = fields.funct6() == 0x07;
+        let is_sum = matches!(fields.funct6(), 0x01 | 0x03);
+        if is_sum && self.is_plain(fields, env) {
+            let matters = env.flags.get() & INEXACT == 0;
+            if let Some(is_inexact) = self.sum_plain(fields, matters) {
+                env.note((0, u8::from(is_inexact) * INEXACT));
+                return Ok(());
+            }
+        }
         match fields.funct6() {
             0x05 | 0x07 => by_format!(self, N, format => self.reduce::<N, N>(fields, |a, b| {
                 env.note(format.extremum(a, b, is_greatest))

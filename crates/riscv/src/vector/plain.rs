@@ -97,6 +97,45 @@ impl VectorUnit {
         }
     }
 
+    /// Adds up all elements of an instruction without a mask, and returns whether one of the sums
+    /// had to be rounded, if that `matters`; does nothing if one may raise another flag.
+    pub(super) fn sum_plain(&mut self, fields: Fields, matters: bool) -> Option<bool> {
+        match matters {
+            true => self.sum_noting::<true>(fields),
+            false => self.sum_noting::<false>(fields),
+        }
+    }
+
+    fn sum_noting<const NOTES: bool>(&mut self, fields: Fields) -> Option<bool> {
+        let place = |register: usize| register * self.register_bytes;
+        let [first] = numbers::<1>(&self.registers, place(fields.vs1()));
+        let begin = place(fields.vs2());
+        let elements = self.registers[begin..begin + 4 * self.vl]
+            .as_chunks()
+            .0
+            .iter();
+        let numbers = elements.map(|it| f32::from_le_bytes(*it));
+        let add = |(sum, is_plain, is_inexact): (f32, bool, bool), number| {
+            let next = plain_sum::<NOTES>(sum, number);
+            (
+                next.number,
+                is_plain & next.is_plain,
+                is_inexact | next.is_inexact,
+            )
+        };
+        let start = (first, true, false);
+        let (sum, is_plain, is_inexact) = match self.is_backwards(fields) {
+            true => numbers.rev().fold(start, add),
+            false => numbers.fold(start, add),
+        };
+        if !is_plain {
+            return None;
+        }
+        self.write::<4>(place(fields.vd()), sum.to_bits().into());
+        self.finish_element(fields.vd(), 4);
+        Some(is_inexact)
+    }
+
     #[inline(always)]
     fn all_plain(
         &mut self,

@@ -24,9 +24,7 @@ impl VectorUnit {
             return;
         }
         let mut value = self.read::<W>(fields.vs1() * self.register_bytes);
-        // The order of `vfredusum` and `vfwredusum` is not said, and a program may not rely on it.
-        let is_any_order = matches!(fields.funct6(), 0x01 | 0x31);
-        let is_backwards = is_any_order && self.agnostic == Agnostic::Ones;
+        let is_backwards = self.is_backwards(fields);
         for step in 0..self.vl {
             let idx = if is_backwards {
                 self.vl - 1 - step
@@ -40,6 +38,13 @@ impl VectorUnit {
         }
         self.write::<W>(fields.vd() * self.register_bytes, value);
         self.finish_element(fields.vd(), W);
+    }
+
+    /// Returns whether a reduction begins with the last element: the order of `vfredusum` and
+    /// `vfwredusum` is not said, and a program may not rely on it.
+    pub(super) fn is_backwards(&self, fields: Fields) -> bool {
+        let is_any_order = matches!(fields.funct6(), 0x01 | 0x31);
+        is_any_order && self.agnostic == Agnostic::Ones
     }
 
     /// Fills what is behind the first element of a register, if that is to be seen.

@@ -154,3 +154,75 @@ fn what_is_reserved_or_missing_is_illegal() {
     let (_, rule) = run(None, 0, &[vsetivli(0, 4)]);
     assert_eq!(rule, "illegal-instruction");
 }
+
+/// `vfredosum.vs` (3) or `vfredusum.vs` (1) of `v4` and the first element of `v8` into `v12`.
+fn sum(operation: u32, is_masked: bool) -> u32 {
+    operation << 26 | u32::from(!is_masked) << 25 | 4 << 20 | 8 << 15 | 1 << 12 | 12 << 7 | 0x57
+}
+
+/// Whether all elements are summed up at once or one by one below a mask makes no difference.
+#[test]
+fn sums_are_the_same_with_and_without_a_mask_of_all() {
+    let numbers = [
+        [0x3dcc_cccd, 0x3f80_0000, 0xc149_999a, 0x4b18_9680],
+        [0x3f80_0000, 0x4000_0000, 0x4040_0000, 0x4080_0000],
+        [0x3f80_0000, 0xbf80_0000, 0x8000_0000, 0x0000_0000],
+        [0x7f7f_ffff, 0x7f7f_ffff, 0x7f80_0000, 0x3f80_0000],
+        [0x0000_0001, 0x8000_0001, 0x0080_0000, 0x0000_0003],
+        [0x7fa0_0000, 0x3f80_0000, 0x7fc0_0000, 0x3f80_0000],
+        [0x7f80_0000, 0xff80_0000, 0x3f80_0000, 0x4040_0000],
+    ];
+    let mut different = 0;
+    for row in numbers {
+        for (agnostic, operation, vl) in [
+            (Agnostic::Undisturbed, 3, 4),
+            (Agnostic::Ones, 3, 3),
+            (Agnostic::Undisturbed, 1, 4),
+            (Agnostic::Ones, 1, 4),
+        ] {
+            let [masked, whole] = [true, false].map(|is_masked| {
+                let mut memory = Memory::new(BASE, BYTES);
+                let words = [
+                    // A mask of ones, four numbers, and the first of them once more.
+                    vsetivli(0xd0, 4),
+                    set(0, 31),
+                    0x0205_e207 | 11 << 15,
+                    0x0205_e407 | 11 << 15,
+                    vsetivli(0xd0, vl),
+                    sum(operation, is_masked),
+                    0x0010_2573,
+                    0x0010_0073,
+                ];
+                let bytes = |words: &[u32]| -> Vec<u8> {
+                    words.iter().flat_map(|it| it.to_le_bytes()).collect()
+                };
+                let code = bytes(&words);
+                memory
+                    .host_mut(BASE, code.len())
+                    .expect("the code fits")
+                    .copy_from_slice(&code);
+                memory
+                    .host_mut(BASE + 4096, 16)
+                    .expect("the numbers fit")
+                    .copy_from_slice(&bytes(&row));
+                let unit = unit(agnostic).expect("a unit");
+                let mut hart = Hart::new(&core_config(64, 4), Mode::Functional).with_vectors(unit);
+                hart.set_pc(BASE);
+                hart.set_register(11, BASE + 4096);
+                let limits = Limits {
+                    instructions: 1000,
+                    cycles: u64::MAX,
+                };
+                let exit = hart.run(&mut memory, &mut Nothing, limits);
+                assert!(
+                    matches!(&exit, Exit::Fault(it) if it.rule.contains("ebreak")),
+                    "{exit:?}"
+                );
+                (register(&hart, 12), hart.register(10))
+            });
+            assert_eq!(whole, masked, "{row:x?} {operation}");
+            different += usize::from(whole.0 != [0xff; 16]);
+        }
+    }
+    assert_eq!(different, 4 * numbers.len());
+}
