@@ -55,8 +55,11 @@ fn included_by(line: &str) -> Option<&str> {
     };
     let rest = rest.trim();
     // What is behind may be anything but a line that goes on.
-    let is_alone = rest.is_empty() || rest.starts_with("//") && !rest.ends_with('\\');
-    is_alone.then_some(name.trim())
+    let is_note = match rest.strip_prefix("/*") {
+        Some(note) => note.find("*/").is_some_and(|it| it + 2 == note.len()),
+        None => rest.starts_with("//") && !rest.ends_with('\\'),
+    };
+    (rest.is_empty() || is_note).then_some(name.trim())
 }
 
 /// Returns what to do about another inclusion, where there are such headers.

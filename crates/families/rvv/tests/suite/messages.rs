@@ -94,7 +94,7 @@ fn harmless_headers_may_be_included() {
 #include <stddef.h>
 # include <stdbool.h>
 #include \"string.h\"
-#include <math.h>
+#include <math.h> /* floorf */
 #include <stdlib.h>
 #include <float.h>
 #include <limits.h>
@@ -111,6 +111,7 @@ void solution(float X[5][333], float S[5]) {
         "#include <stdio.h>",
         "#include \"/etc/passwd\"",
         "#include <math.h> int x;",
+        "#include <math.h> /* */ int x; /* */",
     ] {
         let kernel = kernel.replace("# include <stdbool.h>", line);
         let found = bench.evaluate(&kernel).expect("an evaluation");
