@@ -9,6 +9,7 @@ pub mod calibration;
 mod elements;
 mod experiment;
 mod family;
+mod groups;
 mod machine;
 mod platform;
 mod profile;
@@ -23,6 +24,7 @@ pub use platform::RvvPlatform;
 #[doc(hidden)]
 pub mod inside {
     pub use crate::elements::plain;
+    pub use crate::groups::resized;
 }
 
 pub use profile::{CauseCycles, LineCycles, VectorProfile, Without};

@@ -42,7 +42,7 @@ pub(super) struct Function<'s> {
 }
 
 /// Returns all nodes below one.
-pub(super) fn below(node: Node<'_>) -> Vec<Node<'_>> {
+pub(crate) fn below(node: Node<'_>) -> Vec<Node<'_>> {
     let mut found = Vec::new();
     let mut pending = vec![node];
     while let Some(node) = pending.pop() {

@@ -18,6 +18,7 @@ mod strip;
 use autocomp_c_loops::syntax::{syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
 use function::Function;
+pub(crate) use function::below;
 use name::{Kind, Name};
 use std::collections::BTreeMap;
 use strip::Strip;
@@ -44,6 +45,11 @@ const BITS: [(&str, &str); 2] = [
 /// Returns whether a kernel is written with intrinsics.
 pub(crate) fn has_intrinsics(source: &str) -> bool {
     source.contains("__riscv_v")
+}
+
+/// Returns whether the last argument of an intrinsic says how many elements there are.
+pub(crate) fn has_length(callee: &str) -> bool {
+    Name::read(callee).is_some_and(|it| it.has_length())
 }
 
 /// Returns the plain kernel that does the same, line by line.

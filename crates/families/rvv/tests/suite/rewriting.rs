@@ -5,6 +5,7 @@ use autocomp_catalog::Catalog;
 use autocomp_core::{Outcome, PlanChoice};
 use autocomp_eval::Family;
 use autocomp_rvv::Rvv;
+use autocomp_rvv::inside::resized;
 
 const PROBLEM: &str = "rvv/gemm-i8-64x64x256";
 
@@ -103,6 +104,7 @@ fn first_drafts(kernel: &str, name: &str) -> Vec<(bool, bool)> {
 #[test]
 fn schedules_that_take_longer_than_vectors_by_hand_come_last() {
     let (scheduled, plain, own) = ((true, false), (false, false), (false, true));
+    // Groups of other sizes come in between.
     let of_bytes = first_drafts(BITS, "rvv/vadd-i8-1000");
     assert!(!of_bytes.contains(&scheduled), "{of_bytes:?}");
     assert!(of_bytes.contains(&plain), "{of_bytes:?}");
@@ -111,6 +113,88 @@ fn schedules_that_take_longer_than_vectors_by_hand_come_last() {
     let problem = catalog.problem(name).expect("a problem");
     let tile = problem.kernel("tile").expect("a kernel");
     let of_products = first_drafts(tile, name);
-    let turns = [scheduled, plain, own].repeat(2);
-    assert_eq!(of_products, turns);
+    assert_eq!(of_products, [scheduled, own, plain, own, own, scheduled]);
+}
+
+#[test]
+fn groups_of_other_sizes_leave_single_elements_alone() {
+    let source = "void solution(int8_t X[5][100], int32_t S[5]) {
+  for (int i = 0; i < 5; i++) {
+    vint32m1_t sum = __riscv_vmv_s_x_i32m1(0, 1), first = __riscv_vmv_v_x_i32m1(7, 1);
+    for (size_t j = 0, vl; j < 100; j += vl) {
+      vl = __riscv_vsetvl_e8mf2(100 - j);
+      vint8mf2x2_t both = __riscv_vlseg2e8_v_i8mf2x2(&X[i][j], vl);
+      vint16m1_t x = __riscv_vwcvt_x_x_v_i16m1(__riscv_vget_v_i8mf2x2_i8mf2(both, 1), vl);
+      vbool16_t above = __riscv_vmsgt_vx_i16m1_b16(x, 3, vl);
+      sum = __riscv_vwredsum_vs_i16m1_i32m1_m(above, x, sum, vl);
+    }
+    S[i] = __riscv_vmv_x_s_i32m1_i32(__riscv_vredsum_vs_i32m1_i32m1(sum, first, 1));
+  }
+}
+";
+    let larger = resized(source, 1).expect("larger groups");
+    for kept in [
+        "vint32m1_t sum = __riscv_vmv_s_x_i32m1(0, 1), first = __riscv_vmv_v_x_i32m1(7, 1);",
+        "__riscv_vmv_x_s_i32m1_i32(__riscv_vredsum_vs_i32m1_i32m1(sum, first, 1))",
+    ] {
+        assert!(larger.contains(kept), "{larger}");
+    }
+    for made in [
+        "vl = __riscv_vsetvl_e8m1(100 - j);",
+        "vint8m1x2_t both = __riscv_vlseg2e8_v_i8m1x2(&X[i][j], vl);",
+        "vint16m2_t x = __riscv_vwcvt_x_x_v_i16m2(__riscv_vget_v_i8m1x2_i8m1(both, 1), vl);",
+        "vbool8_t above = __riscv_vmsgt_vx_i16m2_b8(x, 3, vl);",
+        "sum = __riscv_vwredsum_vs_i16m2_i32m1_m(above, x, sum, vl);",
+    ] {
+        assert!(larger.contains(made), "{made}\n{larger}");
+    }
+    assert_eq!(resized(&larger, -1).as_deref(), Some(source));
+    // There are no groups of 16 registers, and none of an eighth for 16 bits.
+    assert_eq!(resized(source, 4), None);
+    assert_eq!(resized(source, -3), None);
+    // A variable that is a group elsewhere, parts of groups, macros.
+    let cut = source.replace("x, sum, vl)", "sum, sum, vl)");
+    let used_as_group = source.replace("S[i] =", "x = __riscv_vncvt_x_x_w_i16m1(sum, vl); S[i] =");
+    let parts = source.replace(
+        "__riscv_vwcvt_x_x_v_i16m1(",
+        "__riscv_vlmul_ext_v_i16mf2_i16m1(",
+    );
+    for other in [
+        cut,
+        used_as_group,
+        parts,
+        format!("#define F __riscv_vle8_v_i8m1\n{source}"),
+    ] {
+        assert_eq!(resized(&other, 1), None, "{other}");
+    }
+}
+
+/// Kernels with other groups are right, and those of the problems that have some can be written.
+#[test]
+fn kernels_with_groups_of_other_sizes_are_right() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let mut count = 0;
+    for (name, kernel) in [
+        ("rvv/maxpool-f32-30x70", "strided"),
+        ("rvv/dwconv3x3-f32-8x28x28", "rows"),
+        ("rvv/sigmoid-f32-1001", "vectors"),
+        ("rvv/softmax-f32-20x333", "vectors"),
+        ("rvv/rmsnorm-f32-20x333", "vectors"),
+        ("rvv/exp-sum-f32-256", "vectors"),
+        ("rvv/sum-f32-5x333", "lanes"),
+        ("rvv/dot-f16-3x333", "widening"),
+        ("rvv/vadd-i8-1000", "widening"),
+        ("rvv/gemm-nt-f32-61x45x75", "rows"),
+        ("rvv/spmv-f32-256x1024x16", "gathered"),
+    ] {
+        let problem = catalog.problem(name).expect("a problem");
+        let bench = bench_of(&catalog, name, "rvv-k230");
+        let own = problem.kernel(kernel).expect("a kernel");
+        for made in [1, -1].into_iter().filter_map(|by| resized(own, by)) {
+            let found = bench.evaluate(&made).expect("an evaluation");
+            assert_eq!(found.outcome, Outcome::Ok, "{made}{:?}", found.diagnostics);
+            count += 1;
+        }
+    }
+    assert!(11 <= count, "{count}");
 }
