@@ -11,8 +11,10 @@ use autocomp_rewriting::{Earlier, of_payload};
 const SLOWER: f64 = 1.5;
 /// What it costs a schedule to be behind others, in units of scores.
 const BEHIND: f64 = 3.0;
-/// Every so many plans, one is a schedule, as long as there are some that may be faster.
-const SCHEDULED_EVERY: u32 = 3;
+/// One of so many plans is a schedule as long as there are some that may be faster; all but one of
+/// them are where one is estimated to be so many times as fast as the vectors by hand.
+const TURNS: u32 = 3;
+const FASTER: f64 = 1.5;
 
 /// A kernel whose vectors are written by hand.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +41,9 @@ impl NestRewriter {
         let own = by_hand::cost(&read.program.body, &read.program.names, &self.resources);
         let earlier = Earlier::read(choice, Payload::schedule);
         let mut n_promising = 0;
+        let mut is_ahead = false;
         for proposal in &mut proposals {
+            is_ahead |= FASTER * proposal.cost < own;
             if SLOWER * own < proposal.cost {
                 proposal.score += BEHIND;
             } else if !earlier.has(&proposal.schedule) {
@@ -50,8 +54,11 @@ impl NestRewriter {
         // Told and scheduled so far.
         let (mut n_told, mut n_scheduled) = (0, 0);
         for turn in 0..=choice.plan {
-            let is_promising = n_scheduled < n_promising && turn % SCHEDULED_EVERY == 0;
-            if is_promising || n_told == told.len() {
+            let is_turn = match is_ahead {
+                true => turn % TURNS != TURNS - 1,
+                false => turn % TURNS == 0,
+            };
+            if n_told == told.len() || n_scheduled < n_promising && is_turn {
                 n_scheduled += 1;
                 if turn == choice.plan {
                     return scheduled(&read, kernel.plain, proposals, n_scheduled - 1, choice);

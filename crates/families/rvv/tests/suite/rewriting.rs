@@ -113,7 +113,10 @@ fn schedules_that_take_longer_than_vectors_by_hand_come_last() {
     let problem = catalog.problem(name).expect("a problem");
     let tile = problem.kernel("tile").expect("a kernel");
     let of_products = first_drafts(tile, name);
-    assert_eq!(of_products, [scheduled, own, plain, own, own, scheduled]);
+    assert_eq!(
+        of_products,
+        [scheduled, own, scheduled, plain, own, scheduled]
+    );
 }
 
 #[test]
