@@ -43,14 +43,15 @@ impl Groups {
     }
 
     fn plan(self, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
-        let factor = match self.groups {
-            0.. => (1 << self.groups).to_string(),
-            _ => format!("1/{}", 1 << -self.groups),
+        let size = match self.groups {
+            ..=-1 => "half as many",
+            1 => "twice as many",
+            _ => "four times as many",
         };
         let named = menu_item(GROUPS.menu_items.iter().copied(), choice.menu);
         Ok(RewritePlan {
             menu_item: named.unwrap_or(MenuItem::OTHER).to_owned(),
-            text: format!("Take groups of {factor} times as many registers (LMUL) throughout."),
+            text: format!("Take groups of {size} registers (LMUL) throughout."),
             payload: to_payload(&self)?,
         })
     }
