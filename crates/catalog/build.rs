@@ -1,9 +1,8 @@
-//! Lists the files that are built in, which the compiler then takes in, and rebuilds the crate
-//! when a built-in folder gains or loses one.
+//! Packs the files that are built in, which the compiler then takes in, and rebuilds the crate
+//! when one of them changes or a built-in folder gains or loses one.
 
 use std::env;
 use std::error::Error;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
@@ -15,21 +14,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         collect(&root.join(folder), folder, &mut files)?;
     }
     files.sort();
-    let mut list = format!("static BUILT_IN: [(&str, &[u8]); {}] = [\n", files.len());
-    for name in files {
-        // By the crate's own folder, so that a checkout that was moved or copied still builds.
-        writeln!(
-            list,
-            "    ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/../../{name}\"))),"
-        )?;
-    }
-    list += "];\n";
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("built_in.rs"), list)?;
-    Ok(())
+    let out = Path::new(&env::var("OUT_DIR")?).join("built_in.zst");
+    Ok(fs::write(out, autocomp_packed_files::pack(files)?)?)
 }
 
-/// Adds the names of the files below `folder`, which is called `name`.
-fn collect(folder: &Path, name: &str, files: &mut Vec<String>) -> Result<(), Box<dyn Error>> {
+/// Adds the files below `folder`, which is called `name`, with their contents.
+fn collect(
+    folder: &Path,
+    name: &str,
+    files: &mut Vec<(String, Vec<u8>)>,
+) -> Result<(), Box<dyn Error>> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let file_name = entry.file_name();
@@ -38,7 +32,7 @@ fn collect(folder: &Path, name: &str, files: &mut Vec<String>) -> Result<(), Box
         if entry.path().is_dir() {
             collect(&entry.path(), &name, files)?;
         } else {
-            files.push(name);
+            files.push((name, fs::read(entry.path())?));
         }
     }
     Ok(())

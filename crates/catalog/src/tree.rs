@@ -5,10 +5,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
-// `BUILT_IN`: the files of the built-in folders by their paths, in every profile, so that
-// what is tested is what is shipped.
-include!(concat!(env!("OUT_DIR"), "/built_in.rs"));
+/// The files of the built-in folders by their paths, packed in every profile, so that what is
+/// tested is what is shipped.
+static BUILT_IN: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/built_in.zst"));
+    autocomp_packed_files::unpack(packed).expect("what the build script packed is whole")
+});
 
 /// Largest file that is read from a user's folder, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -35,12 +39,12 @@ struct File {
 impl Tree {
     /// Returns the built-in targets, problems and suites, in folders of these names.
     pub(crate) fn built_in() -> Self {
-        let file = |(path, data): &(&str, &'static [u8])| {
+        let file = |(path, data): &'static (String, Vec<u8>)| {
             let file = File {
-                origin: (*path).to_owned(),
-                data: Cow::Borrowed(*data),
+                origin: path.clone(),
+                data: Cow::Borrowed(data),
             };
-            ((*path).to_owned(), file)
+            (path.clone(), file)
         };
         let files = BUILT_IN.iter().map(file).collect();
         Self {

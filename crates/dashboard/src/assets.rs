@@ -2,27 +2,25 @@
 
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use std::sync::LazyLock;
+
+/// The files of the front end by name.
+static FILES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
+    let packed = include_bytes!(concat!(env!("OUT_DIR"), "/assets.zst"));
+    autocomp_packed_files::unpack(packed).expect("what the build script packed is whole")
+});
 
 /// Answers with a file of the front end.
 pub async fn asset(uri: Uri) -> Response {
-    let (kind, content): (_, &[u8]) = match uri.path().trim_start_matches('/') {
-        "" | "index.html" => (
-            "text/html; charset=utf-8",
-            include_bytes!("../assets/index.html"),
-        ),
-        "app.css" => (
-            "text/css; charset=utf-8",
-            include_bytes!("../assets/app.css"),
-        ),
-        "app.js" => (
-            "text/javascript; charset=utf-8",
-            include_bytes!("../assets/app.js"),
-        ),
-        "diff.js" => (
-            "text/javascript; charset=utf-8",
-            include_bytes!("../assets/diff.js"),
-        ),
-        _ => return (StatusCode::NOT_FOUND, "there is no such page\n").into_response(),
+    let path = uri.path().trim_start_matches('/');
+    let path = if path.is_empty() { "index.html" } else { path };
+    let kind = match path.rsplit_once('.') {
+        Some((_, "html")) => "text/html; charset=utf-8",
+        Some((_, "css")) => "text/css; charset=utf-8",
+        _ => "text/javascript; charset=utf-8",
     };
-    ([(header::CONTENT_TYPE, kind)], content).into_response()
+    match FILES.iter().find(|(name, _)| name == path) {
+        Some((_, content)) => ([(header::CONTENT_TYPE, kind)], &content[..]).into_response(),
+        None => (StatusCode::NOT_FOUND, "there is no such page\n").into_response(),
+    }
 }

@@ -33,15 +33,11 @@ fn pack_suite() -> Result<(), Box<dyn Error>> {
         }
     }
     files.sort();
-    let mut packed = Vec::new();
-    for path in files {
+    let mut contents = Vec::new();
+    for path in &files {
         let name = path.strip_prefix(SUITE)?.to_str().ok_or("an odd name")?;
-        let content = fs::read(&path)?;
-        for part in [name.as_bytes(), &content] {
-            packed.extend((part.len() as u32).to_le_bytes());
-            packed.extend(part);
-        }
+        contents.push((name, fs::read(path)?));
     }
     let out = Path::new(&env::var("OUT_DIR")?).join("calibration.zst");
-    Ok(fs::write(out, zstd::encode_all(&packed[..], 12)?)?)
+    Ok(fs::write(out, autocomp_packed_files::pack(contents)?)?)
 }

@@ -6,26 +6,13 @@ use autocomp_gemmini_sim::CalibrationSuite;
 use std::fs;
 use std::path::Path;
 
-/// The suite that the simulator is calibrated with: names and contents, each behind its length
-/// in four bytes, compressed when the program is built.
+/// The suite that the simulator is calibrated with, packed when the program is built.
 const BUILT_IN_SUITE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/calibration.zst"));
 
 /// Returns the files of the built-in suite by name.
 fn built_in_files() -> Result<Vec<(String, Vec<u8>)>, EvalError> {
-    let packed = zstd::decode_all(BUILT_IN_SUITE)
-        .map_err(|error| EvalError::Fault(format!("the built-in suite is broken: {error}")))?;
-    let mut rest = &packed[..];
-    let mut next = || -> Option<Vec<u8>> {
-        let (length, behind) = rest.split_first_chunk()?;
-        let (part, behind) = behind.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-        rest = behind;
-        Some(part.to_vec())
-    };
-    let mut files = Vec::new();
-    while let (Some(name), Some(content)) = (next(), next()) {
-        files.push((String::from_utf8_lossy(&name).into_owned(), content));
-    }
-    Ok(files)
+    autocomp_packed_files::unpack(BUILT_IN_SUITE)
+        .map_err(|error| EvalError::Fault(format!("the built-in suite is broken: {error}")))
 }
 
 /// Returns the built-in suite with its table of this name.
