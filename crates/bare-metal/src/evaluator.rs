@@ -410,7 +410,7 @@ impl<P: Platform> KernelEvaluator<P> {
     /// Returns why a kernel is refused for its text.
     fn refusals(&self, source: &str) -> Vec<Diagnostic> {
         let headers = self.platform.headers();
-        let text = inclusions::without(source, headers).text;
+        let text = inclusions::without(source, headers, &[]).text;
         let mut found = check(&text, KERNEL_FILE, &self.problem);
         let inclusions = found.iter_mut().filter(|it| it.code == "include");
         for (one, remedy) in inclusions.zip(std::iter::repeat(inclusions::remedy(headers))) {
@@ -422,7 +422,8 @@ impl<P: Platform> KernelEvaluator<P> {
     /// Builds a kernel. Names of the problem's harness that it uses and does not define
     /// are defined for it.
     fn build(&self, source: &str) -> Result<Build, EvalError> {
-        let own = inclusions::without(source, self.platform.headers());
+        let given = self.platform.headers_for(source);
+        let own = inclusions::without(source, self.platform.headers(), given);
         let source = &own.text;
         let text = with_declaration(source, &self.problem);
         let mut names: BTreeSet<&str> = BTreeSet::new();

@@ -11,9 +11,9 @@ pub struct Without {
     pub macros: Vec<(String, String)>,
 }
 
-/// Leaves the lines of `source` empty that include one of `headers`.
-pub fn without(source: &str, headers: &[&str]) -> Without {
-    let mut included = BTreeSet::new();
+/// Leaves the lines of `source` empty that include one of `headers`; those `given` count as included.
+pub fn without<'a>(source: &'a str, headers: &[&str], given: &[&'a str]) -> Without {
+    let mut included: BTreeSet<&str> = given.iter().copied().collect();
     let mut text = String::with_capacity(source.len());
     for line in source.split_inclusive('\n') {
         match included_by(line).filter(|name| headers.contains(name)) {

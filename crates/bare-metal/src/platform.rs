@@ -145,6 +145,13 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         &[]
     }
 
+    /// Returns those of the headers that a kernel is given for its text, whether or not it includes
+    /// them, by the same macros.
+    fn headers_for(&self, source: &str) -> &'static [&'static str] {
+        let _ = source;
+        &[]
+    }
+
     /// Returns which functions of a C library there are, for whoever wants more.
     fn library(&self) -> Option<&'static str> {
         None

@@ -43,7 +43,8 @@ const HEADERS: [&str; 9] = [
     "limits.h",
 ];
 
-/// How many of them, from the first on, kernels see in any case.
+/// How many of them, from the first on, kernels see in any case; the first one if they name what
+/// is in it.
 const SEEN: usize = 5;
 
 /// A machine of a target, with registers of its own length or of another.
@@ -220,6 +221,16 @@ impl Platform for RvvPlatform {
 
     fn headers(&self) -> &'static [&'static str] {
         &HEADERS
+    }
+
+    fn headers_for(&self, source: &str) -> &'static [&'static str] {
+        // What may name a type or an intrinsic, also in an older spelling, pasted together
+        // or parted by the ends of lines.
+        let words = [
+            "riscv", "vint", "vuint", "vfloat", "vbool", "vset", "##", "\\\n", "\\\r",
+        ];
+        let uses = words.iter().any(|it| source.contains(it));
+        &HEADERS[..usize::from(uses)]
     }
 
     fn library(&self) -> Option<&'static str> {

@@ -115,18 +115,9 @@ impl VectorUnit {
             .0
             .iter();
         let numbers = elements.map(|it| f32::from_le_bytes(*it));
-        let add = |(sum, is_plain, is_inexact): (f32, bool, bool), number| {
-            let next = plain_sum::<NOTES>(sum, number);
-            (
-                next.number,
-                is_plain & next.is_plain,
-                is_inexact | next.is_inexact,
-            )
-        };
-        let start = (first, true, false);
         let (sum, is_plain, is_inexact) = match self.is_backwards(fields) {
-            true => numbers.rev().fold(start, add),
-            false => numbers.fold(start, add),
+            true => sum_of::<NOTES>(first, numbers.rev()),
+            false => sum_of::<NOTES>(first, numbers),
         };
         if !is_plain {
             return None;
@@ -203,6 +194,21 @@ fn next_plain<const N: usize>(
         computed.is_inexact |= results.iter().fold(false, |any, one| any | one.is_inexact);
     }
     are_plain
+}
+
+/// Returns the sum of numbers, one after the other, whether it is plain, and whether it was rounded.
+#[inline(always)]
+fn sum_of<const NOTES: bool>(first: f32, numbers: impl Iterator<Item = f32>) -> (f32, bool, bool) {
+    let mut sum = first;
+    let (mut is_plain, mut is_inexact) = (true, false);
+    // No fold, whose tuple is moved between registers of numbers and others in each step.
+    for number in numbers {
+        let next = plain_sum::<NOTES>(sum, number);
+        sum = next.number;
+        is_plain &= next.is_plain;
+        is_inexact |= next.is_inexact;
+    }
+    (sum, is_plain, is_inexact)
 }
 
 /// Returns the numbers that lie there.
