@@ -20,6 +20,7 @@ mod pointed;
 mod structures;
 
 use super::code::{Action, Element, Expression, Named, Parameter, Program, Statement};
+use super::vectors::bytes_of;
 use super::{normal, pieces, shape};
 use crate::refusal::Refusal;
 use crate::remedy::remedy;
@@ -270,6 +271,7 @@ impl<'s> Reader<'s> {
         let list = declarator
             .child_by_field_name("parameters")
             .ok_or("the function has no parameters")?;
+        let taken_for = self.taken_for(function);
         let mut found = Vec::new();
         for parameter in children(list) {
             let kind = self.kind(parameter)?;
@@ -296,7 +298,10 @@ impl<'s> Reader<'s> {
                 is_restrict: has("restrict") || has("__restrict") || has("__restrict__"),
             });
             self.parameter_names.insert(declared.name.to_owned());
-            let kind = self.taken_for(function, declared.name, &kind);
+            let kind = match taken_for.get(declared.name) {
+                Some(other) if bytes_of(other) == bytes_of(&kind) => other.clone(),
+                _ => kind,
+            };
             self.declare(declared.name, Named { kind, extents });
         }
         match found.is_empty() {

@@ -11,7 +11,7 @@ use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
-/// A kernel that is not a text to be changed.
+/// The longest source that is changed, in bytes.
 const SOURCE_LIMIT: usize = 1 << 16;
 
 /// Returns a kernel whose groups have as many registers times two to the power of `by`; nothing
@@ -139,6 +139,7 @@ impl<'s> Group<'s> {
     fn read(word: &'s str) -> Option<Self> {
         let (element, group) = word.split_at(word.find('m')?);
         let bits = element.strip_prefix(['f', 'i', 'u', 'e'])?.parse().ok()?;
+        let is_width = |it: &u32| [8, 16, 32, 64].contains(it);
         let (size, fields) = group[1..].split_once('x').unwrap_or((&group[1..], "1"));
         let registers = match size {
             "f8" => -3,
@@ -152,9 +153,9 @@ impl<'s> Group<'s> {
         };
         Some(Self {
             element,
-            bits,
+            bits: Some(bits).filter(is_width)?,
             registers,
-            fields: fields.parse().ok()?,
+            fields: fields.parse().ok().filter(|it| (1..=8).contains(it))?,
         })
     }
 

@@ -1,28 +1,31 @@
 //! What pointers take the elements of an array for.
 
-use super::super::vectors::{bytes_of, is_narrow};
+use super::super::vectors::is_narrow;
 use super::Reader;
 use autocomp_c_loops::syntax::children;
+use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 impl<'s> Reader<'s> {
-    /// Returns the type of as many bytes that pointers into an array of `kind` take its elements
-    /// for, if all of them do: numbers of 16 bits come as whole ones.
-    pub(super) fn taken_for(&self, function: Node<'s>, name: &str, kind: &str) -> String {
-        let mut found: Option<String> = None;
+    /// Returns the types of fewer than 32 bits that pointers into arrays take their elements for,
+    /// by the names of the arrays, if all uses are such pointers: numbers of 16 bits come as whole
+    /// ones.
+    pub(super) fn taken_for(&self, function: Node<'s>) -> BTreeMap<&'s str, String> {
+        let mut found: BTreeMap<&str, Option<String>> = BTreeMap::new();
         let mut pending = Vec::from_iter(function.child_by_field_name("body"));
         while let Some(node) = pending.pop() {
             pending.extend(children(node));
-            if node.kind() != "identifier" || self.text(node) != name {
+            if node.kind() != "identifier" {
                 continue;
             }
-            match self.pointer_type(node) {
-                Some(other) if found.as_ref().is_none_or(|it| *it == other) => found = Some(other),
-                _ => return kind.to_owned(),
+            let kind = self.pointer_type(node).filter(|it| is_narrow(it));
+            let known = found.entry(self.text(node)).or_insert(kind.clone());
+            if *known != kind {
+                *known = None;
             }
         }
-        let is_as_long = |it: &String| is_narrow(it) && bytes_of(it) == bytes_of(kind);
-        found.filter(is_as_long).unwrap_or_else(|| kind.to_owned())
+        let some = found.into_iter().filter_map(|(name, it)| Some((name, it?)));
+        some.collect()
     }
 
     /// Returns the type of the elements of the pointer that an array is cast to.

@@ -2,7 +2,7 @@
 
 use crate::elements::PROBLEMS;
 use autocomp_catalog::Catalog;
-use autocomp_rvv::inside::plain;
+use autocomp_rvv::inside::{plain, resized};
 
 /// Each argument of each call is left out in turn.
 #[test]
@@ -79,4 +79,24 @@ fn thousands_of_statements_are_read() {
     assert!(plain(&offsets).is_ok());
     let jumps = many("for(int i=0;i<9;i++){", "if(X[i])break;");
     assert!(plain(&format!("{jumps}}}")).is_ok());
+}
+
+#[test]
+fn groups_of_no_size_are_left_alone() {
+    for word in [
+        "i0m1",
+        "i32m8x4294967295",
+        "i7m2",
+        "i32m8x0",
+        "b0",
+        "b4294967295",
+        "i99999999999m1",
+    ] {
+        let source = format!(
+            "void solution(int32_t X[1]) {{ __riscv_vle32_v_{word}(X, vl); vint{}_t x; }}\n",
+            &word[1..]
+        );
+        assert_eq!(resized(&source, 1), None, "{source}");
+        assert_eq!(resized(&source, -1), None, "{source}");
+    }
 }
