@@ -77,12 +77,12 @@ fn a_search_is_started_watched_and_shown() {
         .iter()
         .filter_map(|it| it["params"]["message"].as_str());
     let messages: Vec<&str> = messages.collect();
+    // The newest line whenever there is one: which ones, is a matter of speed.
+    assert!(!messages.is_empty());
     assert!(
-        messages.iter().any(|it| it.contains("baseline")),
-        "{messages:?}"
-    );
-    assert!(
-        messages.iter().all(|it| it.chars().count() <= 200),
+        messages
+            .iter()
+            .all(|it| (1..=200).contains(&it.chars().count())),
         "{messages:?}"
     );
     let result = client.call("search_result", json!({ "run": "gemm-64-s0" }));
