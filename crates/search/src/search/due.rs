@@ -192,12 +192,12 @@ impl Search {
     }
 
     /// Returns whether the best kernel leaves no gain above the floor for which patience would
-    /// begin anew. Smaller ones are looked for until an iteration brings none that counts.
+    /// begin anew.
     fn is_at_floor(&self, best: &Measurement) -> bool {
         let settings = &self.started.settings;
         let (cost, floor) = (best.cost.value, best.floor.value);
         let is_near = cost as f64 * (1.0 - settings.least_gain) < floor as f64;
-        cost <= floor || settings.patience != 0 && 0 < self.n_stalled && is_near
+        cost <= floor || settings.patience != 0 && is_near
     }
 
     fn finished(&self, reason: FinishReason) -> Finished {
