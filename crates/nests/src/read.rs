@@ -25,6 +25,7 @@ use super::{normal, pieces, shape};
 use crate::refusal::Refusal;
 use crate::remedy::remedy;
 use autocomp_c_loops::affine::Affine;
+use autocomp_c_loops::casts::without_false_casts;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use places::Place;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,6 +47,7 @@ pub(super) fn read(source: &str) -> Result<Program, Refusal> {
         return Err("the kernel is too long".into());
     }
     let text = structures::without_structures(&macros::expanded(source)?);
+    let text = without_false_casts(&text);
     let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
     let root = tree.root_node();
     if root.has_error() || too_deep(root) {

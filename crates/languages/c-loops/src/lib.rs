@@ -6,6 +6,7 @@
 //! tree keeps what is computed is for the family to decide.
 
 pub mod affine;
+pub mod casts;
 pub mod condition;
 pub mod statement;
 pub mod syntax;

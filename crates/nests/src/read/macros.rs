@@ -214,13 +214,22 @@ fn replaced(
             }
         };
         inside.push(name);
-        result += &replaced(&body, macros, inside)?;
+        add_apart(&mut result, &replaced(&body, macros, inside)?);
         inside.pop();
         if TEXT_LIMIT < result.len() {
             return Err("makes the text too long");
         }
     }
     Ok(result)
+}
+
+/// Adds a text in which no sign grows together with the one in front: `-N` for `-1` is no `--1`.
+fn add_apart(to: &mut String, text: &str) {
+    if to.ends_with(['+', '-', '&', '|', '<', '>', '=']) && to.chars().last() == text.chars().next()
+    {
+        to.push(' ');
+    }
+    to.push_str(text);
 }
 
 /// Replaces names once, without looking at what they become.
@@ -237,7 +246,7 @@ fn substituted(text: &str, values: &BTreeMap<String, Macro>) -> String {
             continue;
         }
         rest = &rest[name.len()..];
-        result += values.get(&name).map_or(&name, |it| &it.body);
+        add_apart(&mut result, values.get(&name).map_or(&name, |it| &it.body));
     }
     result
 }

@@ -10,6 +10,17 @@ fn macros_are_replaced_and_lines_kept() {
 }
 
 #[test]
+fn signs_of_macros_do_not_grow_together() {
+    let source = "#define N -1\n#define MINUS(x) -x\n#define AT &a[1]\nx = 3-N;\ny = -MINUS(N);\nz = 1&AT;\nw = a-1;\n";
+    let text = expanded(source).expect("plain macros");
+    let lines: Vec<&str> = text.lines().skip(3).collect();
+    assert_eq!(
+        lines,
+        ["x = 3- -1;", "y = - - -1;", "z = 1& &a[1];", "w = a-1;"]
+    );
+}
+
+#[test]
 fn a_macro_that_names_itself_ends() {
     assert_eq!(
         expanded("#define a a + b\n#define b a\na"),

@@ -6,6 +6,7 @@
 mod words_of_c;
 
 use crate::expression::{Expression, folded};
+use autocomp_c_loops::casts::without_false_casts;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +83,7 @@ impl File {
             return Err("the kernel is too long".into());
         }
         let plain = expanded(source)?;
-        let text = in_words_of_c(&plain);
+        let text = without_false_casts(&in_words_of_c(&plain));
         let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
         let root = tree.root_node();
         if too_deep(root) {

@@ -15,6 +15,7 @@ mod statement;
 mod step;
 mod strip;
 
+use autocomp_c_loops::casts::without_false_casts;
 use autocomp_c_loops::syntax::{syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
 use function::Function;
@@ -60,7 +61,7 @@ pub fn plain(source: &str) -> Result<String, Refusal> {
     if SOURCE_LIMIT < source.len() {
         return Err("the kernel is too long".into());
     }
-    let text = expanded(source)?;
+    let text = without_false_casts(&expanded(source)?);
     let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
     let root = tree.root_node();
     if root.has_error() || too_deep(root) {

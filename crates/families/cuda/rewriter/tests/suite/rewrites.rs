@@ -62,6 +62,10 @@ fn spellings_make_no_difference() {
             "threadIdx.x + 128 * blockIdx.x",
         ),
         (
+            "  int i = blockIdx.x * blockDim.x + threadIdx.x;",
+            "  int t = threadIdx.x, b = blockIdx.x;\n  int i = (t) + (b) * 128;",
+        ),
+        (
             "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= N) return;\n  z[i]",
             "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += gridDim.x * blockDim.x) z[i]",
         ),

@@ -6,6 +6,7 @@
 use super::read::Reader;
 use crate::normalise::expand;
 use crate::syntax::{syntax_tree, too_deep};
+use autocomp_c_loops::casts::without_false_casts;
 use std::collections::BTreeMap;
 
 impl Reader<'_> {
@@ -18,6 +19,7 @@ impl Reader<'_> {
         let Ok(expanded) = expand(text) else {
             return false;
         };
+        let expanded = without_false_casts(&expanded);
         let Some(tree) = syntax_tree(&expanded).filter(|it| !too_deep(it.root_node())) else {
             return false;
         };

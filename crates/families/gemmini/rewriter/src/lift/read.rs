@@ -5,6 +5,7 @@ use super::declare::Declared;
 use super::plain::is_operand;
 use super::program::{Expression, Function, Memory, Program, Statement, Type};
 use crate::syntax::{children, entry, syntax_tree, too_deep};
+use autocomp_c_loops::casts::without_false_casts;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
@@ -99,6 +100,7 @@ pub(super) fn read(
     name: &str,
 ) -> Result<Program, Reason> {
     let nowhere = |text: &str| Reason::at(0, text);
+    let source = &without_false_casts(source);
     let tree = syntax_tree(source).ok_or_else(|| nowhere("it does not parse as C"))?;
     let root = tree.root_node();
     if root.has_error() || too_deep(root) {
