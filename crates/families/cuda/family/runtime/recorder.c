@@ -35,7 +35,7 @@ static struct {
   char text[1 << 16];
   unsigned filled, requests;
   dim3 grid, block;
-  u64 shared, argument_bytes, scratch, pieces, put_bytes;
+  u64 shared, argument_bytes, pieces, put_bytes;
   unsigned char arguments[MOST_ARGUMENTS];
 } own;
 
@@ -124,9 +124,7 @@ int autocomp_memory(void** pointer, u64 bytes) {
   request("memory");
   number(bytes);
   put('\n');
-  *pointer = (void*)own.scratch;
-  own.scratch += AUTOCOMP_RANGE;
-  own.pieces++;
+  *pointer = (void*)(AUTOCOMP_SCRATCH + own.pieces++ * AUTOCOMP_RANGE);
   return 0;
 }
 
@@ -234,30 +232,28 @@ __attribute__((noinline)) static void wipe(void) {
   for (unsigned at = 0; at < sizeof left; at++) left[at] = 0;
 }
 
-// Calls the host function, where pieces of memory are `kept` from calls before: those that it
-// asked for first. Returns how many it asks for.
-static u64 ask(u64 kept) {
+// Calls the host function, which gets pieces of memory from that number on.
+static void ask(u64 piece) {
   wipe();
   own.requests = 0;
   own.put_bytes = 0;
-  own.pieces = 0;
-  own.scratch = AUTOCOMP_SCRATCH + kept * AUTOCOMP_RANGE;
+  own.pieces = piece;
   autocomp_call();
   word("end\n");
-  return own.pieces;
 }
 
 // Calls the host function three times: if it asks for the same the third time and leaves its
-// variables as it found them, every further call asks for the same. What is set up once, in the
-// first call, is known from the second one.
+// variables as it found them, every further call asks for the same. Pieces of memory of the first
+// call stay its own, so that what a later one uses of them is known.
 __attribute__((used)) void autocomp_main(void) {
   u64 bytes = variables(0, 0);
   unsigned char* kept = (unsigned char*)call(BREAK, 0, 0, 0);
   if (call(BREAK, (long)(kept + bytes), 0, 0) != (long)(kept + bytes)) call(EXIT, 4, 0, 0);
-  u64 first = ask(0);
-  u64 again = ask(0);
+  ask(0);
+  u64 pieces = own.pieces;
+  ask(pieces);
   variables(kept, 0);
-  ask(again < first ? first - again : 0);
+  ask(pieces);
   u64 changed = variables(kept, 1);
   if (changed) {
     word("changed");

@@ -1,5 +1,6 @@
 //! One problem on one simulated GPU: runs, compares and times kernels.
 
+mod again;
 mod clock;
 mod experiment;
 mod floor;

@@ -15,7 +15,7 @@ use autocomp_eval::EvalError;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
 pub(crate) use host::CALLED_AGAIN;
-use host::{Wanted, host_error, host_failure, keeps_state, names_of, wanted};
+use host::{Wanted, given_back, host_error, host_failure, keeps_state, names_of, wanted};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,6 +51,8 @@ pub(crate) struct KernelCompiler {
     is_recorder_made: Mutex<bool>,
     scratch: PathBuf,
     macros: Vec<String>,
+    /// Where the memory lies that the host part asks for.
+    memory: u64,
     /// The call of the host part.
     call: String,
 }
@@ -68,12 +70,9 @@ impl KernelCompiler {
     ) -> Result<Self, EvalError> {
         let scratch = cache_folder.join("cuda-builds");
         let runtime = Dialect::new(&scratch)?;
-        let buffers = problem.buffers.len() as u32;
+        let memory = buffer_address(problem.buffers.len() as u32);
         let recorder = RECORDER
-            .replace(
-                "AUTOCOMP_SCRATCH",
-                &format!("{:#x}", buffer_address(buffers)),
-            )
+            .replace("AUTOCOMP_SCRATCH", &format!("{memory:#x}"))
             .replace("AUTOCOMP_RANGE", &format!("{RANGE:#x}"));
         write(&runtime.path().join("recorder.c"), &recorder)?;
         let address = |it: usize| format!("autocomp_pointer{{{:#x}}}", buffer_address(it as u32));
@@ -105,6 +104,7 @@ impl KernelCompiler {
                 .map(|(name, value)| format!("-D{name}={value}"))
                 .chain(answers.map(|(name, value)| format!("-DAUTOCOMP_{name}={value}")))
                 .collect(),
+            memory,
             call,
         })
     }
@@ -280,7 +280,7 @@ impl KernelCompiler {
                 Some("let nothing in `solution` depend on time or on what memory holds; addresses of its own variables are others each time: kernels cannot read what lies there, so give them values, or copy with `cudaMemcpy`".into());
             return Ok(Err(Box::new(found)));
         }
-        let wanted = match wanted(first, &names) {
+        let wanted = match wanted(first, &names, self.memory) {
             Err(message) => return Ok(Err(Box::new(host_error("host-part", &message)))),
             Ok(wanted) => wanted,
         };
@@ -290,6 +290,7 @@ impl KernelCompiler {
                 let name = changed.and_then(|it| names.range(..=it).next_back());
                 Err(Box::new(keeps_state(source, name.map(|it| &**it.1))))
             }
+            Wanted::GivenBack(bytes) => Err(Box::new(given_back(source, bytes))),
         })
     }
 }

@@ -178,34 +178,34 @@ impl Recording {
 }
 
 impl Request {
-    /// Returns whether another request does as much, at other addresses perhaps.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Launch(a), Self::Launch(b)) => {
-                let plain = |it: &Launch| Launch {
-                    arguments: vec![0; it.arguments.len()],
-                    ..it.clone()
-                };
-                plain(a) == plain(b)
+    /// Returns the same request with 0 for each word that may be an address, and these words.
+    pub(crate) fn without_addresses(&self) -> (Self, Vec<u64>) {
+        let mut words = Vec::new();
+        let mut take = |word: &mut u64| words.push(std::mem::take(word));
+        let mut request = self.clone();
+        let bytes = match &mut request {
+            Self::Launch(launch) => &mut launch.arguments[..],
+            Self::Put { to, content } => {
+                if let Target::Address(to) = to {
+                    take(to);
+                }
+                &mut content[..]
             }
-            (
-                Self::Set { value, bytes, .. },
-                Self::Set {
-                    value: of_other,
-                    bytes: others,
-                    ..
-                },
-            ) => (value, bytes) == (of_other, others),
-            (Self::Copy { bytes, .. }, Self::Copy { bytes: others, .. }) => bytes == others,
-            (
-                Self::Put { content, .. },
-                Self::Put {
-                    content: others, ..
-                },
-            ) => content == others,
-            (Self::Free { .. }, Self::Free { .. }) => true,
-            _ => false,
+            Self::Set { to, .. } | Self::Free { address: to } => {
+                take(to);
+                &mut []
+            }
+            Self::Copy { to, from, .. } => {
+                take(to);
+                take(from);
+                &mut []
+            }
+        };
+        for bytes in bytes.as_chunks_mut::<8>().0 {
+            take(&mut u64::from_le_bytes(*bytes));
+            *bytes = [0; 8];
         }
+        (request, words)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::preparation::Ready;
 use super::preparation::plain_error;
 use super::{CudaBench, MOST_STEPS};
-use crate::compiler::{CALLED_AGAIN, KERNEL_FILE};
+use crate::compiler::KERNEL_FILE;
 use crate::diagnosis::diagnose;
 use crate::requests::Request;
 use autocomp_catalog::Problem;
@@ -22,7 +22,7 @@ const TILE: usize = 32;
 
 /// How a kernel is run.
 #[derive(Clone, Copy)]
-struct How {
+pub(super) struct How {
     order: Order,
     is_watched: bool,
     most_steps: u64,
@@ -30,7 +30,7 @@ struct How {
 
 impl How {
     /// Only results count.
-    const fn unwatched(order: Order) -> Self {
+    pub(super) const fn unwatched(order: Order) -> Self {
         Self {
             order,
             is_watched: false,
@@ -98,7 +98,7 @@ impl CudaBench {
     }
 
     /// Does what the host part asked for.
-    fn call(
+    pub(super) fn call(
         &self,
         ready: &Ready,
         memory: &mut DeviceMemory,
@@ -131,76 +131,8 @@ impl CudaBench {
         Ok(steps)
     }
 
-    /// Calls a kernel that is right once more, with the variables of the module as `after` has
-    /// them. Returns what that call leaves, nothing if the variables are as loaded, or what is
-    /// wrong then.
-    fn call_again(
-        &self,
-        source: &str,
-        ready: &Ready,
-        case: &Case,
-        after: &DeviceMemory,
-    ) -> Result<Option<DeviceMemory>, Box<Verdict>> {
-        let seed = self.seed.derive("poison of a second call");
-        let mut memory = self.memory(ready, case, seed);
-        if !memory.take_variables(after) {
-            return Ok(None);
-        }
-        let how = How::unwatched(Order::Forward);
-        let (outcome, mut found) = match self.call(ready, &mut memory, how) {
-            Err(finding) => diagnose(&self.problem, source, &finding),
-            Ok(_) => {
-                let before = self.before(case, seed);
-                let got = |number: usize| Some(memory.buffer(number as u32));
-                match compared(&self.problem, case, &before, got) {
-                    Some(found) => (Outcome::Wrong, found),
-                    None => return Ok(Some(memory)),
-                }
-            }
-        };
-        found.code = CALLED_AGAIN.into();
-        found.message = format!(
-            "a later call goes wrong, with the variables of the module as the call before has left them: {}",
-            found.message
-        );
-        found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
-        found.notes.insert(0, format!("input set: {}", case.name));
-        Err(Box::new(Verdict::failed(outcome, vec![found])))
-    }
-
-    /// Calls a kernel that is right once more on the same inputs, with the variables of the module as
-    /// the first call has left them, if that changed any: they must be left so again, for then
-    /// every further call does the same.
-    fn settle(
-        &self,
-        ready: &Ready,
-        case: &Case,
-        seed: Seed,
-        after: &DeviceMemory,
-    ) -> Option<Verdict> {
-        let mut memory = self.memory(ready, case, seed);
-        if !memory.take_variables(after) {
-            return None;
-        }
-        let how = How::unwatched(Order::Forward);
-        // What goes wrong in this call, the one with other inputs tells.
-        self.call(ready, &mut memory, how).ok()?;
-        if !memory.take_variables(after) {
-            return None;
-        }
-        let mut found = plain_error(
-            CALLED_AGAIN,
-            format!(
-                "the second call leaves other values in variables of the module than the first, on the same inputs; what a later call does cannot be known (input set: {})",
-                case.name
-            ),
-        );
-        found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
-        Some(Verdict::failed(Outcome::Wrong, vec![found]))
-    }
-
     /// Returns what buffers hold before a call.
-    fn before(&self, case: &Case, seed: Seed) -> Vec<Vec<u8>> {
+    pub(super) fn before(&self, case: &Case, seed: Seed) -> Vec<Vec<u8>> {
         let poisoned = Case::clone(case).poisoned(&self.problem, seed).before;
         poisoned
             .into_iter()
@@ -288,33 +220,23 @@ impl CudaBench {
                     found.notes.insert(0, format!("input set: {}", case.name));
                     return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
                 }
-                match (number, &kept) {
-                    (0, _) if *order == Order::Forward => kept = Some(memory),
-                    // With other inputs, so that an answer that was kept is wrong.
-                    (1.., Some(before)) => match self.call_again(source, ready, case, before) {
-                        Ok(after) => kept = after,
-                        Err(verdict) => return Ok(Err(*verdict)),
-                    },
-                    _ => {}
+                if *order == Order::Forward {
+                    kept = Some(match &kept {
+                        None => memory,
+                        Some(before) => {
+                            match self.call_again((source, ready), case, before, memory) {
+                                Ok(left) => left,
+                                Err(verdict) => return Ok(Err(*verdict)),
+                            }
+                        }
+                    });
                 }
             }
-            if let (0, Some(first)) = (number, &kept)
-                && let Some(verdict) = self.settle(ready, case, seed, first)
-            {
-                return Ok(Err(verdict));
-            }
         }
-        // Once more, where there is one set alone or what was kept knows them all.
-        for name in ["new inputs", "more new inputs"] {
-            let Some(before) = &kept else { break };
-            let Some(set) = self.problem.timed_set() else {
-                break;
-            };
-            let case = self.reference.case(set, self.seed.derive(name))?;
-            match self.call_again(source, ready, &case, before) {
-                Ok(after) => kept = after,
-                Err(verdict) => return Ok(Err(*verdict)),
-            }
+        if let Some(kept) = kept
+            && let Err(verdict) = self.call_on_new_inputs((source, ready), &kept)?
+        {
+            return Ok(Err(*verdict));
         }
         let mut told = Vec::new();
         if is_cut {

@@ -203,16 +203,40 @@ impl DeviceMemory {
         Ok((place.area, place.offset..end as usize))
     }
 
-    /// Takes the variables of the module as a call of before has left them in `other`. Returns
-    /// whether any of them differs from what it was.
-    pub fn take_variables(&mut self, other: &Self) -> bool {
-        let mut is_changed = false;
-        let count = FIRST_BUFFER as usize;
-        for (to, from) in self.areas[..count].iter_mut().zip(&other.areas[..count]) {
-            is_changed |= to.bytes != from.bytes;
-            to.bytes.clone_from(&from.bytes);
+    /// Takes the variables of the module as a call of before has left them in `other`.
+    pub fn take_variables(&mut self, other: &Self) {
+        for (to, from) in self.variables(other) {
+            to.clone_from(from);
         }
-        is_changed
+    }
+
+    /// Returns whether variables of the module hold something else than in `other`.
+    #[must_use]
+    pub fn variables_differ(&self, other: &Self) -> bool {
+        let both = self.areas.iter().zip(&other.areas);
+        let mut both = both.take(FIRST_BUFFER as usize);
+        both.any(|(a, b)| a.bytes != b.bytes)
+    }
+
+    /// Overwrites with `content` each aligned word of 4 bytes of variables of the module in which
+    /// a byte differs from that in `other`.
+    pub fn overwrite_changed(&mut self, other: &Self, mut content: impl FnMut() -> [u8; 4]) {
+        for (to, from) in self.variables(other) {
+            let words = to.chunks_mut(4).zip(from.chunks(4));
+            for (to, _) in words.filter(|(to, from)| to != from) {
+                to.copy_from_slice(&content()[..to.len()]);
+            }
+        }
+    }
+
+    /// Returns what variables of the module hold, here and in `other`.
+    fn variables<'m>(
+        &'m mut self,
+        other: &'m Self,
+    ) -> impl Iterator<Item = (&'m mut Vec<u8>, &'m Vec<u8>)> {
+        let both = self.areas.iter_mut().zip(&other.areas);
+        let variables = both.take(FIRST_BUFFER as usize);
+        variables.map(|(a, b)| (&mut a.bytes, &b.bytes))
     }
 
     /// Begins a launch: nobody has used anything yet. `granule` is the width of the
