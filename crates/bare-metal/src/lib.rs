@@ -31,6 +31,7 @@ mod evaluator;
 mod findings;
 mod image;
 mod inclusions;
+mod later_calls;
 mod layout;
 mod misuse;
 mod oracle;

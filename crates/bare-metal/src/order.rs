@@ -78,7 +78,8 @@ impl<'a, P: Platform> Trial<'a, P> {
         clock: &mut TierClock,
     ) -> Result<Judged<P>, EvalError> {
         let apart = Separation::default();
-        let verdicts = clock.measure("test", || self.test(tested, true, &apart))?;
+        let later = later(tested, timed);
+        let verdicts = clock.measure("test", || self.test(tested, Some(&later), &apart))?;
         if let Some(failed) = self.verdict_on_tests(tested, verdicts)? {
             return Ok((failed, None));
         }
@@ -116,13 +117,14 @@ impl<'a, P: Platform> Trial<'a, P> {
         // The first two are made in one machine.
         let of_cold = (tested.len() / TESTS_OF_COLD).min(tested.len().saturating_sub(2));
         let (first, last) = tested.split_at(tested.len() - of_cold);
+        let later = later(tested, timed);
         let case = timed.get()?;
         let shared = Shared::default();
         let apart = &shared.apart;
         thread::scope(|scope| {
             let beside = scope.spawn(|| {
                 let mut clock = TierClock::default();
-                let found = self.test_and_warm(first, last, case, &shared, &mut clock);
+                let found = self.test_and_warm([first, last, &later], case, &shared, &mut clock);
                 (found, clock)
             });
             let mut own = TierClock::default();
@@ -138,7 +140,7 @@ impl<'a, P: Platform> Trial<'a, P> {
             }
             let mut own_last = None;
             if !apart.is_lost() && shared.takes_last() {
-                own_last = Some(own.measure("test", || self.test(last, false, apart)));
+                own_last = Some(own.measure("test", || self.test(last, None, apart)));
             }
             if let Some(Ok(verdicts)) = &own_last {
                 shared.note(verdicts);
@@ -159,7 +161,7 @@ impl<'a, P: Platform> Trial<'a, P> {
                 (None, Some(made)) => verdicts.extend(made),
                 (None, None) if stops(&verdicts) => {}
                 (None, None) => {
-                    verdicts.extend(clock.measure("test", || self.test(last, false, apart))?);
+                    verdicts.extend(clock.measure("test", || self.test(last, None, apart))?);
                 }
             }
             if let Some(failed) = self.verdict_on_tests(tested, verdicts)? {
@@ -194,12 +196,11 @@ impl<'a, P: Platform> Trial<'a, P> {
         }
     }
 
-    /// Makes the first tests and, if the kernel passes them, the warm call, or the last
-    /// tests if there is no point in that.
+    /// Makes the `first` tests, with the `later` calls, and, if the kernel passes them, the warm
+    /// call, or the `last` tests if there is no point in that.
     fn test_and_warm(
         &self,
-        first: &[CaseOf<'_, P>],
-        last: &[CaseOf<'_, P>],
+        [first, last, later]: [&[CaseOf<'_, P>]; 3],
         case: &Case,
         shared: &Shared,
         clock: &mut TierClock,
@@ -207,7 +208,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         let apart = &shared.apart;
         // Also if testing is impossible or panics.
         let abandon = Abandon(shared);
-        let first = clock.measure("test", || self.test(first, true, apart))?;
+        let first = clock.measure("test", || self.test(first, Some(later), apart))?;
         shared.note(&first);
         let mut found = Beside {
             last: None,
@@ -221,7 +222,7 @@ impl<'a, P: Platform> Trial<'a, P> {
             }
         }
         if apart.is_lost() && !stops(&found.first) && shared.takes_last() {
-            let verdicts = clock.measure("test", || self.test(last, false, apart))?;
+            let verdicts = clock.measure("test", || self.test(last, None, apart))?;
             shared.note(&verdicts);
             found.last = Some(verdicts);
         }
@@ -235,6 +236,12 @@ impl<'a, P: Platform> Trial<'a, P> {
         let judged = clock.measure("time", || self.time_together(case, &wanted))?;
         judged.ok_or_else(|| EvalError::Fault("timing was abandoned without a reason".into()))
     }
+}
+
+/// Returns the cases that are called behind the first two in one program.
+fn later<'c, P: Platform>(tested: &[CaseOf<'c, P>], timed: CaseOf<'c, P>) -> Vec<CaseOf<'c, P>> {
+    let behind = tested.iter().skip(2).copied();
+    behind.chain([timed]).collect()
 }
 
 /// Returns whether the last of the verdicts ends the test.

@@ -279,12 +279,12 @@ impl<'a, P: Platform> Session<'a, P> {
     }
 
     /// Returns the static data that the program may write.
-    pub fn variables(&mut self) -> &[u8] {
+    pub fn variables(&mut self) -> &mut [u8] {
         let (start, end) = (self.program.variables, self.program.data_end);
         let bytes = end.saturating_sub(start) as usize;
-        self.machine
-            .memory()
-            .host(start, bytes)
+        let memory = self.machine.memory();
+        memory
+            .host_mut(start, bytes)
             .expect("a program's data lie in memory")
     }
 

@@ -226,7 +226,7 @@ impl<'a, P: Platform> Trial<'a, P> {
                         if shows_time {
                             verdict.mark_time();
                         } else if call > 0 && self.run_alone(case, None)?.0.is_none() {
-                            verdict.mark_state();
+                            verdict.mark_state("the second call");
                         }
                         for diagnostic in &mut verdict.diagnostics {
                             diagnostic.stage = Stage::Time;
@@ -266,10 +266,16 @@ impl<'a, P: Platform> Trial<'a, P> {
         let mut verdict = match called {
             Called::TooSlow | Called::Abandoned => return Ok(None),
             Called::Failed(mut verdict) => {
-                if self.run_alone(case, None)?.0.is_none() {
-                    verdict.mark_state();
-                }
-                verdict
+                // The other inputs may be wrong in a first call, too.
+                let (other, _) = self.run_alone(&self.other_inputs(case)?, None)?;
+                let alone = match other {
+                    Some(verdict) => Some(verdict),
+                    None => self.run_alone(case, None)?.0,
+                };
+                alone.unwrap_or_else(|| {
+                    verdict.mark_state("the second call");
+                    verdict
+                })
             }
             Called::Right(report) => {
                 let counts = session.counts();

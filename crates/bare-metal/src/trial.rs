@@ -102,28 +102,31 @@ impl<'a, P: Platform> Trial<'a, P> {
         Ok(failed)
     }
 
-    /// Runs `cases`, each in a machine of its own, but for the second one if `again`:
-    /// that is a second call in the machine of the first one, whose static data stay. If
-    /// there is none the second call has other inputs of the first one. Returns the verdicts on
-    /// them, nothing for those that are right, up to one that ends the test.
+    /// Runs `cases`, each in a machine of its own, but for the second one if `later` is given:
+    /// that is a second call in the machine of the first one, whose static data stay, and calls
+    /// with the cases `later` and others come behind it. If there is no second case the second
+    /// call has other inputs of the first one. Returns the verdicts on them, nothing for those
+    /// that are right, up to one that ends the test.
     ///
     /// Gives `apart` up as soon as a kernel shows that it cannot be timed without
     /// values.
     pub fn test(
         &self,
         cases: &[CaseOf<'_, P>],
-        again: bool,
+        later: Option<&[CaseOf<'_, P>]>,
         apart: &Separation,
     ) -> Result<Vec<Option<Verdict>>, EvalError> {
+        let behind = later.unwrap_or_default();
         let mut verdicts = Vec::new();
         let mut called = None;
         for (idx, case) in cases.iter().enumerate() {
             let case = case.get()?;
             let mut verdict = match called.take() {
-                Some((session, before)) => self.run_again(session, before, case, apart)?,
+                Some((session, before)) => self.run_again(session, before, case, behind, apart)?,
                 None => {
                     let (verdict, session) = self.run_alone(case, Some(apart))?;
-                    called = (again && idx == 0 && verdict.is_none()).then_some((session, case));
+                    called = (later.is_some() && idx == 0 && verdict.is_none())
+                        .then_some((session, case));
                     verdict
                 }
             };
@@ -131,7 +134,7 @@ impl<'a, P: Platform> Trial<'a, P> {
                 && let Some((session, before)) = called.take()
             {
                 let other = self.other_inputs(case)?;
-                verdict = self.run_again(session, before, &other, apart)?;
+                verdict = self.run_again(session, before, &other, behind, apart)?;
             }
             let stops = verdict.as_ref().is_some_and(Verdict::stops);
             verdicts.push(verdict);
@@ -140,93 +143,6 @@ impl<'a, P: Platform> Trial<'a, P> {
             }
         }
         Ok(verdicts)
-    }
-
-    /// Runs one case in the machine of an earlier call, with the case `before`, that was
-    /// right. Returns nothing if it is right there, and also alone if results need not be exact.
-    fn run_again(
-        &self,
-        mut session: Box<Session<'a, P>>,
-        before: &Case,
-        case: &Case,
-        apart: &Separation,
-    ) -> Result<Option<Verdict>, EvalError> {
-        let seed = self.seed.derive(&case.name).derive("again");
-        session.place(case, seed)?;
-        let called = self.call(&mut session, case, seed, Watch::default())?;
-        if !session.core_stands_alone() {
-            apart.give_up();
-        }
-        let called = match called {
-            Called::Failed(_) => called,
-            _ => match self.call_alike(&mut session, before, case, seed)? {
-                Ok(called) => called,
-                Err(changed) => return Ok(Some(changed)),
-            },
-        };
-        let Called::Failed(mut verdict) = called else {
-            let exact = matches!(self.evaluator.problem.tolerance, Tolerance::Exact {});
-            return match exact {
-                true => Ok(None),
-                false => Ok(self.run_alone(case, Some(apart))?.0),
-            };
-        };
-        if let (Some(alone), _) = self.run_alone(case, Some(apart))? {
-            return Ok(Some(alone));
-        }
-        verdict.mark_state();
-        Ok(Some(verdict))
-    }
-
-    /// Makes the last call of a session, that with `case`, again, and once more behind one
-    /// with the case `before`, if the program has data that it may write. Whoever computes from
-    /// inputs alone leaves there what the call has left at first; a program that counts its
-    /// calls, or how often inputs change, may be wrong in any later one, which is the verdict
-    /// then. What changes to and fro, or knows these inputs, has to be right for new ones, too.
-    /// Returns the first call that is not right, or the last one.
-    fn call_alike(
-        &self,
-        session: &mut Session<'a, P>,
-        before: &Case,
-        case: &Case,
-        seed: Seed,
-    ) -> Result<Result<Called, Verdict>, EvalError> {
-        let left = session.variables().to_vec();
-        let mut called = Called::Abandoned;
-        if left.is_empty() {
-            return Ok(Ok(called));
-        }
-        for (other, is_compared) in [(case, true), (before, false), (case, true)] {
-            session.place(other, seed)?;
-            called = self.call(session, other, seed, Watch::default())?;
-            if !matches!(called, Called::Right(_)) {
-                break;
-            }
-            let pairs = session.variables().iter().zip(&left);
-            let changed = pairs.filter(|(now, before)| now != before).count();
-            if is_compared && 0 < changed {
-                let mut found = findings::still_changes(changed);
-                found.notes.push(format!("with input set {}", case.name));
-                return Ok(Err(Verdict::failed(Outcome::Wrong, vec![found])));
-            }
-        }
-        for name in ["new inputs", "more new inputs"] {
-            if !matches!(called, Called::Right(_)) {
-                break;
-            }
-            // The same for all kernels: their answers are computed once.
-            let new = self.evaluator.problem_seed().derive(name);
-            let new = self.evaluator.drawn_case(new)?;
-            let seed = seed.derive(name);
-            session.place(&new, seed)?;
-            let of_new = self.call(session, &new, seed, Watch::default())?;
-            // What goes wrong in a first call, too, other tests tell.
-            if matches!(of_new, Called::Failed(_)) && self.run_alone(&new, None)?.0.is_some() {
-                break;
-            }
-            called = of_new;
-        }
-        Ok(Ok(called))
     }
 
     /// Runs one case in a machine of its own. Returns no verdict if it is right, and the

@@ -42,12 +42,13 @@ impl Verdict {
         self.outcome != Outcome::Wrong
     }
 
-    /// Says that a kernel is right when called once and not when called again.
-    pub fn mark_state(&mut self) {
+    /// Says that a kernel is right when called once and not in `call`, as "the second call" in the
+    /// same program.
+    pub fn mark_state(&mut self, call: &str) {
         if let Some(first) = self.diagnostics.first_mut() {
             first.code = "state-between-calls".into();
             first.message = format!(
-                "the second call in the same program goes wrong, though the same inputs are right in a first call: {}",
+                "{call} in the same program goes wrong, though the same inputs are right in a first call: {}",
                 first.message
             );
             first.remedy = Some(
