@@ -1,7 +1,7 @@
 //! A run of the original Autocomp as it lies in a folder, or a single trace.
 
 use crate::literal::{CANDIDATE, candidate};
-use crate::{ImportError, OldRun};
+use crate::{ImportError, OldRun, python_json};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -107,7 +107,7 @@ pub fn read_run(path: &Path) -> Result<OldRun, ImportError> {
     let mut run = OldRun::default();
     if let Some(file) = found.get(METADATA) {
         let metadata = read(file)?;
-        run.metadata = serde_json::from_str(&metadata)
+        run.metadata = python_json::value(&metadata)
             .map_err(|error| ImportError::new(file, error.to_string()))?;
     } else {
         run.unmapped.push(format!(
@@ -197,7 +197,7 @@ fn shown(path: &Path) -> String {
 /// Reads what became of all candidates of an iteration.
 fn read_results(folder: &Path, iteration: u32, run: &mut OldRun) -> Result<(), ImportError> {
     for (_, file) in numbered(folder, "code_", "_result.txt")? {
-        let result: Value = serde_json::from_str(&read(&file)?)
+        let result = python_json::value(&read(&file)?)
             .map_err(|error| ImportError::new(&file, error.to_string()))?;
         let whole = file
             .to_string_lossy()

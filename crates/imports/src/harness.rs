@@ -10,12 +10,16 @@ mod expression;
 mod preprocessor;
 mod reference;
 mod statements;
+mod whole;
 
 use preprocessor::Preprocessed;
 use reference::{Computed, Operand, computed};
 use statements::{Array, Fill, arrays, fills};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+/// Products of a definition at most: it is computed several times before a problem counts as made.
+const MOST_PRODUCTS: u64 = 1 << 33;
 
 /// A problem made of a test program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +48,7 @@ struct Tensor {
 pub fn read_harness(source: &str, target: &str) -> Result<HarnessProblem, String> {
     let mut read = Preprocessed::of(source)?;
     let arrays = arrays(&read)?;
-    let fills = fills(&read);
+    let fills = fills(&read, &arrays);
     let output = read.expanded("OUTPUT_MATRIX_NAME")?;
     let Computed {
         inputs,
@@ -54,6 +58,11 @@ pub fn read_harness(source: &str, target: &str) -> Result<HarnessProblem, String
         axes,
         body,
     } = computed(&read, &output)?;
+    if MOST_PRODUCTS < macs {
+        return Err(format!(
+            "its definition takes {macs} products, and more than {MOST_PRODUCTS} would take minutes to compute"
+        ));
+    }
     if fills.contains_key("gold") {
         return Err("it writes `gold` itself".into());
     }

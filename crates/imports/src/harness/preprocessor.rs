@@ -2,6 +2,7 @@
 
 use super::comments::without_comments;
 use super::expression::value;
+use super::whole::{closing, places};
 use super::{is_name, is_part};
 use std::collections::BTreeMap;
 
@@ -135,9 +136,9 @@ impl Preprocessed {
         Ok(expansion.result)
     }
 
-    /// Returns whether the program defines the function of that name otherwise.
+    /// Returns whether the program gives that name of a function to something of its own.
     pub(super) fn redefines(&self, function: &str) -> bool {
-        self.macros.contains_key(function)
+        self.macros.contains_key(function) || places(&self.text, function).any(is_own)
     }
 
     /// Returns the definitions that are numbers or names, with what they stand for.
@@ -193,6 +194,18 @@ impl<'a> Expansion<'a> {
         self.result += rest;
         Ok(())
     }
+}
+
+/// Returns whether what stands before and behind the name of a function shows that it is declared
+/// there, and not called: a type, parameters in front of a body, or no parameters at all.
+fn is_own((before, behind): (&str, &str)) -> bool {
+    let word = before.rsplit(|c| !is_part(c)).next().unwrap_or_default();
+    let Some(list) = behind.strip_prefix('(') else {
+        return true;
+    };
+    let behind = closing(list).map(|it| list[it + 1..].trim_start());
+    let is_body = behind.is_some_and(|it| it.starts_with(|c| c == '{' || is_part(c)));
+    is_body || !word.is_empty() && !["return", "else", "do"].contains(&word)
 }
 
 /// Returns the word that a text begins with and what stands right behind it.

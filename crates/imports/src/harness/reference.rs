@@ -43,17 +43,24 @@ pub(super) fn computed(read: &Preprocessed, output: &str) -> Result<Computed, St
         ("tiled_conv_auto", convolution),
     ];
     let mut found = Vec::new();
-    for (name, reader) in calls.into_iter().filter(|it| !read.redefines(it.0)) {
-        let lists = calls_of(&read.text, name).filter(|it| it.contains(&"gold"));
+    let (mut own, gold) = (None, |it: &Vec<&str>| it.contains(&"gold"));
+    for (name, reader) in calls {
+        let mut lists = calls_of(&read.text, name).filter(gold).peekable();
+        if lists.peek().is_some() && read.redefines(name) {
+            own = Some(name);
+            continue;
+        }
         found.extend(lists.map(|list| (name, reader, list)));
     }
     let (name, reader, arguments) = match found.as_slice() {
         [only] => only,
         [] => {
-            return Err(
-                "no call that is known here computes `gold`: the definition has to be written"
-                    .into(),
-            );
+            let own = own.map_or_else(String::new, |it| {
+                format!(", and `{it}` is the program's own")
+            });
+            return Err(format!(
+                "no call that is known here computes `gold`{own}: the definition has to be written"
+            ));
         }
         several => return Err(format!("{} calls compute `gold`", several.len())),
     };

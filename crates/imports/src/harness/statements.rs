@@ -2,12 +2,13 @@
 
 use super::expression::value;
 use super::preprocessor::Preprocessed;
+use super::whole::{add_handed_on, is_of_each};
 use super::{is_name, is_part};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Greatest number of elements of an array.
-const MOST_ELEMENTS: u64 = 1 << 28;
+const MOST_ELEMENTS: u64 = 1 << 26;
 
 /// Greatest number of bytes of a value that is understood.
 const LONGEST_VALUE: usize = 200;
@@ -45,18 +46,23 @@ pub(super) struct Array {
 }
 
 /// What stands between two of `;`, `{` and `}`.
-struct Piece<'a> {
-    text: &'a str,
+pub(super) struct Piece<'a> {
+    pub(super) text: &'a str,
     /// Whether a condition decides if it is executed.
     is_conditional: bool,
     /// The sign behind it.
     end: &'a str,
+    /// The piece that begins the block around it.
+    pub(super) around: Option<usize>,
+    /// The last piece of the block that it begins; itself if it begins none.
+    pub(super) last: usize,
 }
 
 /// Returns the pieces of a program. The signs of a loop, within its parentheses, end none.
 fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
-    let mut blocks: Vec<bool> = Vec::new();
+    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    // The piece that begins each block, and whether it is conditional.
+    let mut blocks: Vec<(usize, bool)> = Vec::new();
     let mut n_conditional = 0_usize;
     let mut n_open = 0_usize;
     let mut begin = 0;
@@ -69,21 +75,31 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
                 let piece = text[begin..at].trim();
                 begin = at + 1;
                 n_open = 0;
+                let number = pieces.len();
                 pieces.push(Piece {
                     text: piece,
                     is_conditional: 0 < n_conditional,
                     end,
+                    around: blocks.last().map(|it| it.0),
+                    last: number,
                 });
                 if end == "{" {
                     let mut words = piece.split(|c| !is_part(c));
-                    let decides = words.any(|it| ["if", "else", "switch"].contains(&it));
-                    blocks.push(decides);
+                    let decides = words.any(|it| ["if", "else", "switch", "while"].contains(&it));
+                    blocks.push((number, decides));
                     n_conditional += usize::from(decides);
-                } else if end == "}" && blocks.pop() == Some(true) {
-                    n_conditional -= 1;
+                } else if end == "}"
+                    && let Some((opener, decides)) = blocks.pop()
+                {
+                    pieces[opener].last = number;
+                    n_conditional -= usize::from(decides);
                 }
             }
         }
+    }
+    let end = pieces.len().saturating_sub(1);
+    for (opener, _) in blocks {
+        pieces[opener].last = end;
     }
     pieces
 }
@@ -130,14 +146,20 @@ pub(super) fn arrays(read: &Preprocessed) -> Result<BTreeMap<String, Array>, Str
     Ok(found)
 }
 
-/// Returns what the program fills arrays with, by the names of those whose elements it writes;
-/// nothing for one that is filled in a way that is not understood.
-pub(super) fn fills(read: &Preprocessed) -> BTreeMap<String, Option<Fill>> {
+/// Returns what the program fills arrays with, by the names of those that it writes; nothing for
+/// one that is filled in a way that is not understood, or of which only a part is.
+pub(super) fn fills(
+    read: &Preprocessed,
+    arrays: &BTreeMap<String, Array>,
+) -> BTreeMap<String, Option<Fill>> {
     let mut found: BTreeMap<String, Option<Fill>> = BTreeMap::new();
     // What the piece before has left in a variable.
     let mut variable: Option<(&str, Option<Fill>)> = None;
     let draws = !read.redefines("rand");
-    for piece in pieces(&read.text) {
+    let mut handed_on = BTreeSet::new();
+    let pieces = pieces(&read.text);
+    for (at, piece) in pieces.iter().enumerate() {
+        add_handed_on(piece.text, arrays, &mut handed_on);
         let before = variable.take();
         let assigned = assignment(piece.text);
         let drawn = |value: &str| match &before {
@@ -149,8 +171,14 @@ pub(super) fn fills(read: &Preprocessed) -> BTreeMap<String, Option<Fill>> {
             .and_then(|(_, value)| drawn(value));
         let to = assigned.map(|it| it.0);
         let element = to.and_then(element);
+        let whole = element.as_ref().filter(|(name, indices)| {
+            let shape = arrays.get(*name).map(|it| it.shape.as_slice());
+            shape.is_some_and(|it| is_of_each(&pieces, at, indices, it))
+        });
         for name in written(piece.text) {
-            let fill = fill.clone().filter(|_| element == Some(name));
+            let fill = fill
+                .clone()
+                .filter(|_| whole.is_some_and(|it| it.0 == name));
             let known = found.entry(name.to_owned()).or_insert_with(|| fill.clone());
             if *known != fill {
                 *known = None;
@@ -163,6 +191,7 @@ pub(super) fn fills(read: &Preprocessed) -> BTreeMap<String, Option<Fill>> {
             }
         }
     }
+    found.extend(handed_on.into_iter().map(|it| (it.to_owned(), None)));
     found
 }
 
@@ -189,16 +218,18 @@ fn assigning(text: &str) -> impl DoubleEndedIterator<Item = usize> {
     })
 }
 
-/// Returns the name of the array of which `text` is an element and nothing else.
-fn element(text: &str) -> Option<&str> {
+/// Returns the array of which `text` is an element and nothing else, and its indices.
+fn element(text: &str) -> Option<(&str, Vec<&str>)> {
     let (name, mut rest) = text.split_once('[')?;
+    let mut indices = Vec::new();
     loop {
         let (index, behind) = rest.split_once(']')?;
         if index.contains('[') {
             return None;
         }
+        indices.push(index.trim());
         match behind.trim_start() {
-            "" => return is_name(name.trim()).then(|| name.trim()),
+            "" => return is_name(name.trim()).then(|| (name.trim(), indices)),
             behind => rest = behind.strip_prefix('[')?,
         }
     }

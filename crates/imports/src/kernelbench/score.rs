@@ -2,7 +2,7 @@
 //! that are right are faster. Neither is told without the other.
 
 use super::Task;
-use crate::ImportError;
+use crate::{ImportError, python_json};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 use std::path::Path;
@@ -158,5 +158,5 @@ fn time(of: &Value, name: &str) -> Option<f64> {
 fn json(path: &Path) -> Result<Value, ImportError> {
     let text =
         std::fs::read_to_string(path).map_err(|error| ImportError::new(path, error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| ImportError::new(path, error.to_string()))
+    python_json::value(&text).map_err(|error| ImportError::new(path, error.to_string()))
 }

@@ -127,9 +127,14 @@ fn what_is_not_known_is_refused_with_the_reason() {
 /// this is not understood.
 fn fill_of_b(assigned: &str) -> Option<String> {
     let known = "elem_t elem = (elem_t) (RAND % 4);\n      B_MATRIX_NAME[i][j] = elem;";
-    let source = PRODUCT.replace(known, assigned);
-    assert!(source.contains(assigned) || assigned == known, "{assigned}");
-    let made = read(&source).expect(assigned);
+    fill_with(known, assigned)
+}
+
+/// The same where a part of the program is another one.
+fn fill_with(known: &str, other: &str) -> Option<String> {
+    assert!(PRODUCT.contains(known), "{known}");
+    let source = PRODUCT.replacen(known, other, 1);
+    let made = read(&source).expect(other);
     let description = &made.files["problem.toml"];
     let (_, original) = description.split_once("name = \"original\"").unwrap();
     let fill = original.lines().find_map(|it| it.strip_prefix("fill.B = "));
@@ -219,6 +224,170 @@ fn values_are_drawn_as_the_program_draws_them_or_it_is_told() {
     let source = format!("#define rand() 3\n{PRODUCT}");
     let remarks = read(&source).expect("it is understood").remarks;
     assert_eq!(remarks.len(), 3, "{remarks:?}");
+}
+
+/// What is drawn for some elements is not told as what is drawn for all.
+#[test]
+fn fills_of_parts_are_none_of_the_whole() {
+    let known = "  for (size_t i = 0; i < B_ROWS; i++) {\n    for (size_t j = 0; j < B_COLS; j++) {\n      elem_t elem = (elem_t) (RAND % 4);\n      B_MATRIX_NAME[i][j] = elem;\n    }\n  }\n";
+    let whole = Some("{ kind = \"uniform\", low = 0, high = 3 }".to_owned());
+    let loops = |rows: &str, columns: &str, body: &str| {
+        format!("for ({rows}) {{ for ({columns}) {{ {body} }} }}")
+    };
+    let (rows, columns) = (
+        "size_t i = 0; i < B_ROWS; i++",
+        "size_t j = 0; j < B_COLS; j++",
+    );
+    let body = "B_MATRIX_NAME[i][j] = RAND % 4;";
+    for (rows, columns, body, is_whole) in [
+        (rows, columns, body, true),
+        (
+            "int i = 0; i < 6 * 8; ++i",
+            "int j=0;j<=B_COLS-1;j+=1",
+            body,
+            true,
+        ),
+        (
+            "i = 0; i != B_ROWS; i += 1",
+            "j = 0; j < B_COLS; j++",
+            body,
+            true,
+        ),
+        (columns, rows, body, true),
+        (rows, columns, "B[i][j] = RAND % 4; x += B[i][j] + i;", true),
+        ("size_t i = 0; i < B_ROWS / 2; i++", columns, body, false),
+        (rows, "size_t j = 0; j < 31; j++", body, false),
+        (rows, "size_t j = 0; j < B_COLS - 1; j++", body, false),
+        (rows, "size_t j = 1; j < B_COLS; j++", body, false),
+        (rows, "size_t j = 0; j < B_COLS; j += 2", body, false),
+        (rows, "size_t j = 0; j < i; j++", body, false),
+        (rows, "size_t j = B_COLS; j > 0; j--", body, false),
+        (rows, columns, "B[i][0] = RAND % 4;", false),
+        (rows, columns, "B[i][i] = RAND % 4;", false),
+        (rows, columns, "B[j][i] = RAND % 4;", false),
+        (rows, columns, "B[i][j / 2] = RAND % 4;", false),
+        (rows, columns, "B[i][j + 1] = RAND % 4;", false),
+        (rows, columns, "B[i][j] = RAND % 4; j++;", false),
+        (rows, columns, "B[i][j] = RAND % 4; i += 3;", false),
+        (rows, columns, "B[i][j] = RAND % 4; skip(&j);", false),
+        (rows, columns, "if (j) continue; B[i][j] = RAND % 4;", false),
+        (
+            rows,
+            columns,
+            "B[i][j] = RAND % 4; if (j == 7) break;",
+            false,
+        ),
+        (
+            rows,
+            columns,
+            "if (j == 7) { return 1; } B[i][j] = RAND % 4;",
+            false,
+        ),
+    ] {
+        let made = loops(rows, columns, body);
+        let wanted = whole.clone().filter(|_| is_whole);
+        assert_eq!(fill_with(known, &made), wanted, "{made}");
+    }
+    let usual = loops(rows, columns, body);
+    for (around, is_whole) in [
+        ("for (int again = 0; again < 3; again++) { LOOPS }", true),
+        ("{ { LOOPS } }", true),
+        ("for (int again = 0; again < 0; again++) { LOOPS }", false),
+        (
+            "for (int again = 0; again < argc; again++) { LOOPS }",
+            false,
+        ),
+        ("while (argc) { LOOPS }", false),
+        ("LOOPS memset(B + 4, 0, 16);", false),
+        ("LOOPS memset(&B[0][0] + 4, 0, 16);", false),
+        ("LOOPS memset(B[3], 0, 16);", false),
+        ("memset(B, 0, sizeof B); LOOPS", false),
+        ("LOOPS memcpy((void *) (B + 1), A, sizeof(A));", false),
+        ("LOOPS init((elem_t *) B);", false),
+        ("LOOPS elem_t *b = (elem_t *) B; *b = 3;", false),
+        ("LOOPS *(&B[0][0]) = 3;", false),
+        (
+            "LOOPS full_printMatrix(B); x = full_is_equal(B, B) + sizeof(B);",
+            true,
+        ),
+        ("LOOPS printf(\"%d\", (int) B[0][0]);", true),
+    ] {
+        let made = around.replace("LOOPS", &usual);
+        let wanted = whole.clone().filter(|_| is_whole);
+        assert_eq!(fill_with(known, &made), wanted, "{made}");
+    }
+    // Without any loop it is one element.
+    assert_eq!(fill_with(known, "B[i][j] = RAND % 4;"), None);
+    // What is compared with is what the call leaves.
+    let moved = PRODUCT.replace("  // SUBSTITUTE HERE", "  memcpy(gold, C, sizeof(gold));");
+    let error = read(&moved).expect_err("it is written");
+    assert!(error.contains("writes `gold` itself"), "{error}");
+}
+
+/// A function of the program's own is another one than that of the library.
+#[test]
+fn functions_of_the_programs_own_are_not_those_of_the_library() {
+    let name = "tiled_matmul_outer_eigen_bias";
+    for own in [
+        format!("static void {name}(elem_t *a, int n) {{ a[0] = n; }}"),
+        format!("void {name}(elem_t (*a)[4], int (*f)(int)) {{ }}"),
+        format!("elem_t *{name} (a, b) elem_t *a, *b;\n{{ return a; }}"),
+        format!("{name}(a) {{ }}"),
+        format!("static void (*{name})(elem_t *, int) = other;"),
+        format!("void f(void) {{ void (*{name})() = other; }}"),
+        format!("static inline void {name}(int);"),
+    ] {
+        let error = read(&format!("{own}\n{PRODUCT}")).expect_err(&own);
+        let said = "is the program's own";
+        assert!(
+            error.contains(said) && error.contains(name),
+            "{own}: {error}"
+        );
+    }
+    // Calls are none.
+    for call in [
+        format!("int f() {{ if (1) {name}(x); else {name}(x); return {name}(x); }}"),
+        format!("int f() {{ (void) {name}(x); do {name}(x); while ({name}(x)); }}"),
+        format!("int f() {{ x = 3 * {name}(x) + !{name}(x); if ({name}(x)) {{ }} }}"),
+    ] {
+        assert!(read(&format!("{call}\n{PRODUCT}")).is_ok(), "{call}");
+    }
+    for own in [
+        "int rand(void) { return 3; }",
+        "static int rand() { return 3; }",
+        "rand() { return 3; }",
+        "int (*rand)(void) = other;",
+    ] {
+        let made = read(&format!("{own}\n{PRODUCT}")).expect(own);
+        assert_eq!(made.remarks.len(), 3, "{own}: {:?}", made.remarks);
+    }
+}
+
+/// What would take minutes to compute is not made a problem.
+#[test]
+fn the_work_of_a_problem_is_bounded() {
+    let of_size = |extent: u32| {
+        let source = PRODUCT
+            .replace(
+                "#define MAT_DIM_I 16",
+                &format!("#define MAT_DIM_I {extent}"),
+            )
+            .replace("(MAT_DIM_I * 2)", "MAT_DIM_I")
+            .replace("#define MAT_DIM_J 48", "#define MAT_DIM_J MAT_DIM_I");
+        read(&source)
+    };
+    assert!(of_size(2048).is_ok());
+    let error = of_size(4096).expect_err("too much");
+    assert!(error.contains("68719476736 products"), "{error}");
+    let convolution = CONVOLUTION
+        .replace("#define C 16", "#define C 1024")
+        .replace("#define K 32", "#define K 1024")
+        .replace("#define P 7", "#define P 31");
+    let error = read(&convolution).expect_err("too much");
+    assert!(error.contains("products"), "{error}");
+    // Of no products there can be many elements.
+    let error = read(&CONVOLUTION.replace("#define P 7", "#define P 1024")).expect_err("too many");
+    assert!(error.contains("elements"), "{error}");
 }
 
 /// The shape of `B`, by how its rows are defined.
@@ -323,6 +492,12 @@ fn long_programs_are_read_in_one_pass() {
     assert_eq!(read(&comments), read(PRODUCT));
     let calls = format!("{PRODUCT}{}", "tiled_matmul_outer_eigen(x,".repeat(30_000));
     assert_eq!(read(&calls), read(PRODUCT));
+    // However deep blocks stand in one another, and however much loops hold.
+    let text = "for (size_t i = 0; i < B_ROWS; i++) {";
+    let deep = text.repeat(30_000) + "B[i][j] = 3;" + &"}".repeat(30_000);
+    assert!(read(&PRODUCT.replace("#ifdef FAST", &format!("{deep}\n#ifdef FAST"))).is_ok());
+    let wide = format!("{text} {} }}", "B[i][j] = 3;".repeat(100_000));
+    assert!(read(&PRODUCT.replace("#ifdef FAST", &format!("{wide}\n#ifdef FAST"))).is_ok());
     let strings = PRODUCT.replace(
         "int main() {",
         "int main() { puts(\"http://x\"); puts(\"\\\"/*\");",

@@ -202,3 +202,43 @@ fn what_is_no_number_takes_nothing_else_with_it() {
     fs::write(programs.join("a.json"), text).unwrap();
     assert!(read_openevolve(&from, "latency_ms").is_ok());
 }
+
+/// Python writes halves of pairs (`\ud800`) where a text held what is no character.
+#[test]
+fn halves_of_characters_take_nothing_else_with_them() {
+    let place = TempDir::new().unwrap();
+    let from = place.path().join("out");
+    let mut first = program(
+        "a",
+        None,
+        0,
+        "base HALF PAIR HALF LOWPAIR\\ud800 HALF",
+        json!(9.0),
+    );
+    first["metrics"]["HALF"] = json!(1);
+    checkpoint(&from, 1, &[first]);
+    let file = from.join("checkpoints/checkpoint_1/programs/a.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let text = text
+        .replace("PAIR", "\\uD83D\\ude00")
+        .replace("LOW", "\\uDE00");
+    fs::write(&file, text.replace("HALF", "\\uD83d")).unwrap();
+    let run = read_openevolve(&from, "latency_ms").unwrap();
+    assert_eq!(
+        run.tree.nodes[0].code,
+        "base \u{fffd} \u{1f600} \u{fffd} \u{fffd}\u{1f600}\\ud800 \u{fffd}"
+    );
+    written(run, &place.path().join("new"));
+    database(
+        &place.path().join("programs.sqlite"),
+        &[
+            "'a', 'base', 'cuda', NULL, 0, 1.0, 0.5, '{\"ms\": 4.0, \"\\ud800\": 1}', '{}', '', 1, '{}'",
+            "'b', 'fast', 'cuda', 'a', 1, 2.0, 0.5, '{\"ms\": 2.0}', '{}', '', 1, '{\"patch_name\": \"at \\udfff\", \"end\": \"\\ud800\"}'",
+        ],
+    );
+    let run = read_shinka(place.path(), "ms").unwrap();
+    let imported = written(run, &place.path().join("other"));
+    assert_eq!((imported.kernels, imported.right), (2, 2));
+    let report = RunView::open(&place.path().join("other")).unwrap().report();
+    assert_eq!(report.lineage[1].plan.as_deref(), Some("at \u{fffd}"));
+}

@@ -11,6 +11,7 @@ use crate::written_file::write_bytes;
 use autocomp_imports::{Asked, adapted, read_harness};
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -101,16 +102,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             made.remarks
                 .push("no kernel to start from was found: write it as baseline.c".into());
         }
-        fs::create_dir_all(&folder).map_err(|error| {
-            CliError::environment(format!("failed to make {}: {error}", folder.display()))
-        })?;
-        let written = made
-            .files
-            .iter()
-            .try_for_each(|(name, text)| write_bytes(&folder.join(name), text.as_bytes()));
-        if let Err(error) = written.and_then(|()| check(&folder, arguments, output)) {
-            // Nothing is left that looks like a problem.
-            let _ = fs::remove_dir_all(&folder);
+        if let Err(error) = write(&made.files, &folder, arguments, output) {
             if !matches!(error.kind, ErrorKind::Input) {
                 return Err(error);
             }
@@ -138,6 +130,38 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         out
     })?;
     Ok(code)
+}
+
+/// Writes a problem beside its place and gives it that once it was checked: what is stopped midway,
+/// or is no problem, leaves nothing that looks like one.
+fn write(
+    files: &BTreeMap<String, String>,
+    folder: &Path,
+    arguments: &Arguments,
+    output: Output,
+) -> Result<(), CliError> {
+    let out = &arguments.out;
+    let was_there = out.exists();
+    let beside = out.join(format!(".importing-{}", std::process::id()));
+    let made = beside.join(folder.file_name().unwrap_or_default());
+    let not_made = |error: std::io::Error| {
+        CliError::environment(format!("failed to make {}: {error}", folder.display()))
+    };
+    let write = || {
+        fs::create_dir_all(&made).map_err(not_made)?;
+        for (name, text) in files {
+            write_bytes(&made.join(name), text.as_bytes())?;
+        }
+        check(&made, arguments, output)?;
+        fs::rename(&made, folder).map_err(not_made)
+    };
+    let written = write();
+    let _ = fs::remove_dir_all(&beside);
+    if written.is_err() && !was_there {
+        // Only if there is nothing else in it.
+        let _ = fs::remove_dir(out);
+    }
+    written
 }
 
 /// Loads a problem that was written, builds its definition, and has it compute right answers.

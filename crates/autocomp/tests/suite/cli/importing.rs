@@ -143,14 +143,27 @@ fn a_problem_counts_as_made_if_it_loads_and_its_definition_is_built() {
     let (code, said) = import("test2.c", "gemmini-int8-16");
     assert_eq!((code, &said["problems"]), (Some(1), &json!([])), "{said}");
     let told = said["unmapped"][0].as_str().unwrap();
-    assert!(told.starts_with("test2.c: "), "{told}");
-    assert!(!place.path().join("mine/2").exists());
+    assert!(
+        told.starts_with("test2.c: the reference of problem 2 "),
+        "{told}"
+    );
+    // Nothing is left of it.
+    assert!(!place.path().join("mine").exists());
+    std::fs::create_dir(place.path().join("mine")).unwrap();
+    import("test2.c", "gemmini-int8-16");
+    let left = || {
+        std::fs::read_dir(place.path().join("mine"))
+            .unwrap()
+            .count()
+    };
+    assert_eq!(left(), 0);
     let (code, said) = import("test1.c", "rvv-k230");
     assert_eq!(
         (code, &said["problems"]),
         (Some(0), &json!(["mine/1"])),
         "{said}"
     );
+    assert_eq!(left(), 1);
 }
 
 #[test]

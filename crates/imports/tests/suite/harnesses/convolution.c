@@ -14,11 +14,17 @@ int main() {
   static elem_t gold[N][P][P][K] row_align(1);
   static elem_t output[N][P][P][K] row_align(1);
   for (size_t n = 0; n < N; n++) {
+  for (size_t y = 0; y < ROWS; y++) {
+  for (size_t x = 0; x < ROWS; x++) {
   for (size_t c = 0; c < C; c++) {
-    inp[n][0][0][c] = (elem_t) (rand() % 2);
-  }}
+    inp[n][y][x][c] = (elem_t) (rand() % 2);
+  }}}}
   for (size_t k = 0; k < K; k++) {
-    weights[0][0][0][k] = (elem_t) (rand() % 3 == 0);
+    for (size_t r = 0; r < R; r++) {
+    for (size_t s = 0; s < R; s++) {
+    for (size_t c = 0; c < C; c++) {
+      weights[r][s][c][k] = (elem_t) (rand() % 3 == 0);
+    }}}
     bias[0][k] = (acc_t) (rand() % 5);
   }
   tiled_conv_auto(
