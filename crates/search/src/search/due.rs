@@ -192,12 +192,13 @@ impl Search {
     }
 
     /// Returns whether the best kernel leaves no gain above the floor for which patience would
-    /// begin anew.
+    /// begin anew. Before drafts of one iteration have cost no less than the floor, nothing but
+    /// the problem's file says where that is.
     fn is_at_floor(&self, best: &Measurement) -> bool {
         let settings = &self.started.settings;
         let (cost, floor) = (best.cost.value, best.floor.value);
         let is_near = cost as f64 * (1.0 - settings.least_gain) < floor as f64;
-        cost <= floor || settings.patience != 0 && is_near
+        cost <= floor || settings.patience != 0 && 0 < self.n_closed && is_near
     }
 
     fn finished(&self, reason: FinishReason) -> Finished {

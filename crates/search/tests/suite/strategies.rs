@@ -151,7 +151,7 @@ fn a_search_ends_at_the_floor() {
 
 #[test]
 fn a_search_ends_near_the_floor_when_no_gain_that_counts_is_left() {
-    let finish = |patience: u32| {
+    let finish = |floor: u64, patience: u32| {
         let settings = SearchSettings {
             iterations: 30,
             least_gain: 0.1,
@@ -159,7 +159,7 @@ fn a_search_ends_near_the_floor_when_no_gain_that_counts_is_left() {
             ..with("beam")
         };
         let world = World {
-            floor: 990,
+            floor,
             ..World::default()
         };
         let (search, events) = run_in(world, settings, 1, Seed(1));
@@ -175,7 +175,7 @@ fn a_search_ends_near_the_floor_when_no_gain_that_counts_is_left() {
             .collect();
         (search.finish(), search.best().unwrap().cost.value, costs)
     };
-    let (reason, best, costs) = finish(20);
+    let (reason, best, costs) = finish(990, 20);
     assert_eq!(reason, Some(FinishReason::Floor));
     // The iteration that comes near is the last one.
     let (last, before) = costs.split_last().unwrap();
@@ -183,8 +183,11 @@ fn a_search_ends_near_the_floor_when_no_gain_that_counts_is_left() {
     assert!((1001..=1100).contains(last), "{costs:?}");
     assert!(before.iter().all(|it| 1100 < *it), "{costs:?}");
     // Whoever has endless patience wants the small gains, too.
-    let (reason, best, _) = finish(0);
+    let (reason, best, _) = finish(990, 0);
     assert_eq!((reason, best), (Some(FinishReason::Iterations), 1000));
+    // What only the problem says is tried before it is believed: here the first drafts refute it.
+    let (_, _, costs) = finish(before[0] + 1, 20);
+    assert_eq!(costs[0], before[0]);
 }
 
 /// Each place goes from a kernel to what came of its own drafts on it, or stays.
