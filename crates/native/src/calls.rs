@@ -4,7 +4,7 @@ use crate::builder::Program;
 use crate::shared_memory::{Placement, SharedMemory};
 use crate::slack::Pattern;
 use crate::worker::{Death, Spent, Worker, WorkerSettings};
-use autocomp_catalog::Problem;
+use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, comparison};
@@ -71,6 +71,8 @@ pub struct Calls<'p> {
     worker: Worker,
     /// How often each set was filled.
     fillings: Vec<usize>,
+    /// What is around each buffer of each set.
+    patterns: Vec<Vec<Pattern>>,
 }
 
 impl<'p> Calls<'p> {
@@ -96,30 +98,43 @@ impl<'p> Calls<'p> {
             memory,
             worker,
             fillings: vec![0; n_sets],
+            patterns: vec![Vec::new(); n_sets],
         }))
     }
 
     /// Fills a set with what it holds before a call, zeros where the case has nothing. Nothing of it is there
-    /// for a worker to see until then.
+    /// for a worker to see until then. Around buffers is something else each time that the set is
+    /// filled: numbers that are none, or infinite ones.
     pub fn fill(&mut self, set: usize, case: &Case) {
+        let is_odd = self.fillings[set] % 2 == 1;
         self.fillings[set] += 1;
-        for (idx, content) in case.before.iter().enumerate() {
-            let pattern = self.pattern(set, idx);
+        self.fill_around(set, case, |buffer, _| Pattern::around(buffer, is_odd));
+    }
+
+    /// The same with ordinary numbers around buffers, beyond those in them.
+    pub fn fill_among_numbers(&mut self, set: usize, case: &Case) {
+        self.fill_around(set, case, Pattern::beyond);
+    }
+
+    fn fill_around(
+        &mut self,
+        set: usize,
+        case: &Case,
+        pattern: impl Fn(&Buffer, &[u8]) -> Pattern,
+    ) {
+        self.patterns[set].clear();
+        for (idx, buffer) in self.problem.buffers.iter().enumerate() {
+            let (before, after) = (&case.before[idx], &case.after[idx]);
+            let content = before.as_ref().or(after.as_ref()).map_or(&[][..], |it| it);
+            let pattern = pattern(buffer, content);
+            self.patterns[set].push(pattern);
             self.memory.fill_slack(set, idx, pattern);
             let bytes = self.memory.buffer_mut(set, idx);
-            match content {
+            match before {
                 Some(content) => bytes.copy_from_slice(content),
                 None => bytes.fill(0),
             }
         }
-    }
-
-    /// Returns what is around a buffer: something else each time that its set is filled.
-    fn pattern(&self, set: usize, buffer: usize) -> Pattern {
-        Pattern::around(
-            &self.problem.buffers[buffer],
-            self.fillings[set].is_multiple_of(2),
-        )
     }
 
     /// Takes sets out of the caches.
@@ -197,7 +212,7 @@ impl<'p> Calls<'p> {
                 None => continue,
             }
             let [before, behind] = self.memory.slack(set, idx);
-            let pattern = self.pattern(set, idx);
+            let pattern = self.patterns[set][idx];
             for (bytes, side) in [(before, "in front of"), (behind, "behind")] {
                 let count = pattern.changed(bytes);
                 if 0 < count {

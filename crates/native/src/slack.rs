@@ -36,6 +36,25 @@ impl Pattern {
         Self(u64::to_le_bytes(word))
     }
 
+    /// Returns ordinary numbers that lie just beyond those of `content`, one above and one below:
+    /// kernels that leave out what is no number, or infinite, show that they read these.
+    pub fn beyond(buffer: &Buffer, content: &[u8]) -> Self {
+        let dtype = buffer.dtype;
+        let values = content.chunks_exact(dtype.bytes());
+        let sizes = values.map(|bytes| dtype.value(bytes).abs());
+        let finite = sizes.filter(|size| size.is_finite());
+        let most = finite.fold(1.0, f64::max);
+        let (low, high) = dtype.range();
+        let mut bytes = Vec::new();
+        while bytes.len() < 8 {
+            // Of two sizes, so that they do not vanish in a sum.
+            for factor in [1.5, -2.5] {
+                dtype.push((factor * most).clamp(low, high), &mut bytes);
+            }
+        }
+        Self(bytes.first_chunk().copied().unwrap_or_default())
+    }
+
     /// Fills `bytes`.
     pub fn fill(self, bytes: &mut [u8]) {
         for (idx, byte) in bytes.iter_mut().enumerate() {
