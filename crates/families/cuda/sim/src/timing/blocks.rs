@@ -1,10 +1,11 @@
 //! Which blocks of a launch stand for all, how the work of all lies on the SMs, and how many of
 //! them wait for each other in a row.
 
+use super::items::Items;
 use super::lasts::{Changes, Last};
 use super::machine::Machine;
 use super::paths::Paths;
-use super::polls::{is_queue, polls};
+use super::polls::{polls, queues};
 use super::{banks, classes, registers};
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
@@ -43,8 +44,10 @@ pub(super) struct Survey<'k> {
     kernel: &'k Kernel,
     /// Loads and atomic operations that are done over and over until another thread has written.
     polls: Vec<bool>,
-    is_queue: bool,
-    /// Of each step, whether it changes a word atomically and what the word held is looked at.
+    /// Steps that take items from a counter, and what they have taken.
+    queues: Vec<usize>,
+    items: Items,
+    /// Of each step, whether it looks at what a word holds that others change.
     looks: Vec<bool>,
     changes: Changes,
     /// Of each step, how long it keeps the pipe that it needs most.
@@ -101,7 +104,8 @@ impl<'k> Survey<'k> {
         let polls = polls(kernel);
         Self {
             kernel,
-            is_queue: is_queue(kernel, &polls),
+            queues: queues(kernel, &polls),
+            items: Items::default(),
             polls,
             looks: registers::looks(kernel),
             changes: Changes::default(),
@@ -119,13 +123,19 @@ impl<'k> Survey<'k> {
     }
 
     /// Returns the block that goes on when others have come, if there is one.
-    pub(super) fn last(&mut self) -> Option<Last> {
-        self.changes.last(self.paths.cycles())
+    pub(super) fn last(&mut self, at_once: u32) -> Option<Last> {
+        (self.changes).last(self.paths.cycles(), at_once, self.l2_latency)
     }
 
     /// Returns whether blocks share what there is to do by taking it from a counter.
     pub(super) fn is_queue(&self) -> bool {
-        self.is_queue
+        !self.queues.is_empty()
+    }
+
+    /// Returns the part of the time of the slowest block that passes until all is done, where blocks
+    /// take from a counter what there is to do.
+    pub(super) fn level(&mut self) -> f64 {
+        self.items.level(self.paths.cycles())
     }
 
     /// Returns the longest row of blocks that wait for each other.
@@ -138,13 +148,19 @@ impl<'k> Survey<'k> {
     }
 
     /// Returns what the blocks of these numbers stand for, of `blocks`, where `resident` of
-    /// them are on each SM at once. Each takes its place as soon as one is free.
+    /// them are on each SM at once. Each takes its place as soon as one is free; what the `last`
+    /// one does alone makes no place free later.
     pub(super) fn share(
         &self,
         chosen: &BTreeMap<u32, f64>,
         blocks: u32,
         (sms, resident): (u32, u32),
+        last: Option<Last>,
     ) -> Share {
+        let alone = |number: u32| match last {
+            Some(last) if last.block == number => last.alone,
+            _ => 0.0,
+        };
         let traced: f64 = chosen
             .iter()
             .map(|(number, factor)| self.work(*number) as f64 * factor)
@@ -154,14 +170,15 @@ impl<'k> Survey<'k> {
             .flat_map(|place| (0..sms).map(move |sm| Reverse((0, place, sm))))
             .collect();
         let mut load = vec![0_u64; sms as usize];
-        let mut last = 0;
+        let mut end_of_all = 0;
         for number in 0..blocks {
             let Some(Reverse((time, place, sm))) = free.pop() else {
                 break;
             };
-            let end = time + self.work(number);
-            load[sm as usize] += self.work(number);
-            last = last.max(end);
+            let work = self.work(number);
+            let end = time + (work as f64 * (1.0 - alone(number))) as u64;
+            load[sm as usize] += work;
+            end_of_all = end_of_all.max(end);
             free.push(Reverse((end, place, sm)));
         }
         let busiest = load.into_iter().max().unwrap_or(0);
@@ -169,7 +186,7 @@ impl<'k> Survey<'k> {
         Share {
             all: all as f64 / traced,
             busiest: busiest as f64 / traced,
-            rounds: last as f64 / mean,
+            rounds: end_of_all as f64 / mean,
         }
     }
 
@@ -275,7 +292,7 @@ impl<'k> Survey<'k> {
 
 impl Observer for Survey<'_> {
     fn block(&mut self, number: u32, warps: u32) {
-        self.paths.block(number, warps, self.is_queue);
+        self.paths.block(number, warps, self.is_queue());
         self.block = number;
         self.turn = Turn::default();
         let blocks = self.work.len().max(number as usize + 1);
@@ -322,9 +339,16 @@ impl Observer for Survey<'_> {
         if let Some(sum) = self.work.get_mut(self.block as usize) {
             *sum += work;
         }
-        if access.atomic && self.looks[self.at] && access.memory() == Space::Global {
-            let now = self.paths.now(warp);
-            self.changes.note(self.block, &access, now);
+        if access.memory() == Space::Global {
+            let (now, at) = (self.paths.begun(warp), (self.block, self.at));
+            if self.queues.contains(&self.at) {
+                self.items.take((self.block, warp), now);
+            }
+            match (access.atomic, self.looks[self.at]) {
+                (true, is_seen) => self.changes.note(at, &access, now, is_seen),
+                (false, true) => self.changes.look(at, &access, now),
+                (false, false) => {}
+            }
         }
         let is_strong = access.atomic || access.no_l1 || access.write;
         if is_strong

@@ -143,6 +143,8 @@ pub struct LineCounts {
     pub(crate) atomic_ns: f64,
     /// Cycles that warps waited for a result, estimated.
     pub waits: f64,
+    /// Cycles of what the block does that goes on when others have come, beyond what they do.
+    pub(crate) alone: f64,
 }
 
 impl LineCounts {
@@ -163,6 +165,7 @@ impl LineCounts {
         self.l2_writes += more.l2_writes * factor;
         self.atomic_ns += more.atomic_ns * factor;
         self.waits += more.waits * factor;
+        self.alone += more.alone * factor;
     }
 }
 

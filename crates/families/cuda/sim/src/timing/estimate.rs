@@ -275,7 +275,7 @@ impl Watched {
         let later = with(part * new, sum) / blocks;
         let all = first.min(first * self.share.rounds) + later * (self.share.rounds - 1.0).max(0.0);
         // A launch ends with its last warp, however many have nothing to do.
-        all.max(with(part, slowest))
+        all.max(with(part, slowest) * self.level)
     }
 
     /// Returns the nanoseconds of atomic operations: on all words, and on the one that most

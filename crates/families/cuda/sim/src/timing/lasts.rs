@@ -1,22 +1,32 @@
 //! Blocks that go on when all others have come: the last one to change a counter does what the
 //! others leave to it.
 
+use super::places::Places;
 use crate::machine::Access;
 use std::collections::HashMap;
 
 /// Changes of words by blocks that are remembered; words that come later are not looked at.
 const MOST: usize = 1 << 20;
 
-/// A block that has changed a word for the first time.
-#[derive(Clone, Copy, Debug)]
+/// A block that has changed a word.
+#[derive(Clone, Debug)]
 struct Change {
     /// How many blocks had before.
     rank: u32,
-    /// The time of its warp then.
-    cycles: f64,
+    /// The steps that looked at what the word held, and the time of their warp then, at last.
+    seen: Vec<(usize, f64)>,
 }
 
-/// Words that blocks change and look at: when each block did so first.
+impl Change {
+    fn look(&mut self, at: usize, cycles: f64) {
+        match self.seen.iter_mut().find(|it| it.0 == at) {
+            Some(seen) => seen.1 = cycles,
+            None => self.seen.push((at, cycles)),
+        }
+    }
+}
+
+/// Words that blocks change and look at.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     /// Of each word, how many blocks.
@@ -29,75 +39,133 @@ pub(super) struct Changes {
 pub(super) struct Last {
     pub(super) block: u32,
     pub(super) word: u64,
+    /// The step that looks at the word.
+    pub(super) at: usize,
     /// The part of what it does behind the change that others do not do.
     pub(super) alone: f64,
-    /// The part of all blocks that change the word that must have done so before.
+    /// The part of the time of all others that has passed when it knows of those before it.
     pub(super) behind: f64,
 }
 
 impl Last {
     /// Returns whether a block comes to the word here, behind which it goes on alone.
-    pub(super) fn is_at(&self, block: u32, access: &Access<'_>) -> bool {
-        access.atomic && block == self.block && word(access) == self.word
+    pub(super) fn is_at(&self, block: u32, at: usize, access: &Access<'_>) -> bool {
+        (block, at) == (self.block, self.at) && words(access).any(|it| it == self.word)
     }
 }
 
-/// Returns the word of the first thread of an access.
-fn word(access: &Access<'_>) -> u64 {
-    access.first() / 4
+/// Returns the words of the threads of an access.
+fn words(access: &Access<'_>) -> impl Iterator<Item = u64> {
+    let lanes = (0..32).filter(|lane| access.lanes >> lane & 1 == 1);
+    lanes.map(|lane| access.addresses[lane] / 4)
+}
+
+/// A block that looks at a word, and what it does then.
+struct Visit {
+    block: u32,
+    rank: u32,
+    /// When it does so.
+    time: f64,
+    /// Cycles that it goes on.
+    after: f64,
 }
 
 impl Changes {
-    /// Notes that a block changes a word atomically and looks at what it held.
-    pub(super) fn note(&mut self, block: u32, access: &Access<'_>, cycles: f64) {
-        let word = word(access);
-        if MOST <= self.changes.len() && !self.blocks.contains_key(&word) {
-            return;
+    /// Notes that a block changes words atomically in the step `at`; `is_seen` says that it looks
+    /// at what they held.
+    pub(super) fn note(
+        &mut self,
+        (block, at): (u32, usize),
+        access: &Access<'_>,
+        cycles: f64,
+        is_seen: bool,
+    ) {
+        for word in words(access) {
+            if MOST <= self.changes.len() && !self.blocks.contains_key(&word) {
+                continue;
+            }
+            let blocks = &mut self.blocks;
+            let change = self.changes.entry((word, block)).or_insert_with(|| {
+                let count = blocks.entry(word).or_default();
+                *count += 1;
+                Change {
+                    rank: *count - 1,
+                    seen: Vec::new(),
+                }
+            });
+            if is_seen {
+                change.look(at, cycles);
+            }
         }
-        let blocks = &mut self.blocks;
-        self.changes.entry((word, block)).or_insert_with(|| {
-            let count = blocks.entry(word).or_default();
-            *count += 1;
-            let rank = *count - 1;
-            Change { rank, cycles }
-        });
+    }
+
+    /// Notes that a block reads words that others may change meanwhile.
+    pub(super) fn look(&mut self, (block, at): (u32, usize), access: &Access<'_>, cycles: f64) {
+        for word in words(access) {
+            if let Some(change) = self.changes.get_mut(&(word, block)) {
+                change.look(at, cycles);
+            }
+        }
     }
 
     /// Returns the block that makes all wait longest, if one has more to do than half of those
-    /// that change the same word; `ends` are the cycles that each block takes.
-    pub(super) fn last(&self, ends: &[f64]) -> Option<Last> {
-        let mut words: HashMap<u64, Vec<(u32, u32, f64)>> = HashMap::new();
+    /// that change the same word; `cycles` are those that each block takes, of which so many run
+    /// at once, and what a word holds is known after `latency`.
+    pub(super) fn last(&self, cycles: &[f64], at_once: u32, latency: f64) -> Option<Last> {
+        let mut places = Places::new((0..at_once).map(|_| 0.0));
+        let begins: Vec<f64> = cycles.iter().map(|it| places.take(*it)).collect();
+        let end = |block: u32| begins[block as usize] + cycles[block as usize];
+        let all = 0..cycles.len() as u32;
+        let slowest = all.clone().max_by(|a, b| end(*a).total_cmp(&end(*b)))?;
+        let others = all.filter(|it| *it != slowest).map(end);
+        let ends_of_others = others.fold(0.0, f64::max);
+        let mut visits: HashMap<(u64, usize), Vec<Visit>> = HashMap::new();
         for ((word, block), change) in &self.changes {
-            if 1 < self.blocks.get(word).copied().unwrap_or(0) {
-                let end = ends.get(*block as usize).copied().unwrap_or(0.0);
-                let after = (end - change.cycles).max(0.0);
-                let found = words.entry(*word).or_default();
-                found.push((change.rank, *block, after));
+            for (at, since) in &change.seen {
+                visits.entry((*word, *at)).or_default().push(Visit {
+                    block: *block,
+                    rank: change.rank,
+                    time: begins[*block as usize] + since,
+                    after: (cycles[*block as usize] - since).max(0.0),
+                });
             }
         }
         let mut longest: Option<(f64, Last)> = None;
-        for (word, mut found) in words {
+        for ((word, at), mut found) in visits {
             let count = found.len();
-            let middle = count / 2;
-            found.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.1.cmp(&b.1)));
-            let usual = found.get(middle).map_or(0.0, |it| it.2);
+            if count < 2 {
+                continue;
+            }
+            found.sort_by(|a, b| a.after.total_cmp(&b.after).then(a.block.cmp(&b.block)));
             // Of two blocks, one is the usual one.
-            let usual = if count == 2 { found[0].2 } else { usual };
-            for (rank, block, after) in found {
-                let more = after - usual;
-                let behind = f64::from(rank) / (count - 1) as f64;
-                let last = Last {
-                    block,
-                    word,
-                    alone: more / after.max(f64::MIN_POSITIVE),
-                    behind,
+            let usual = found[if count == 2 { 0 } else { count / 2 }].after;
+            let mut times: Vec<f64> = found.iter().map(|it| it.time).collect();
+            times.sort_by(f64::total_cmp);
+            for visit in found {
+                let more = visit.after - usual;
+                // The others of before have come by then.
+                let come = times[(visit.rank as usize).min(count - 1)].max(visit.time);
+                let own = end(visit.block) - more;
+                let all = match visit.block == slowest {
+                    true => ends_of_others.max(own),
+                    false => end(slowest),
                 };
-                let order = |value: f64, it: &Last| (value * it.behind, it.word, it.block);
+                let last = Last {
+                    block: visit.block,
+                    word,
+                    at,
+                    alone: more / visit.after.max(f64::MIN_POSITIVE),
+                    behind: ((come + latency) / all).min(1.0),
+                };
+                let order = |value: f64, it: &Last| (value * it.behind, it.word, it.at, it.block);
                 let is_longer = longest.is_none_or(|(before, it)| {
                     let (new, old) = (order(more, &last), order(before, &it));
-                    new.0.total_cmp(&old.0).then(new.1.cmp(&old.1)).is_gt()
+                    new.0
+                        .total_cmp(&old.0)
+                        .then((new.1, new.2).cmp(&(old.1, old.2)))
+                        .is_gt()
                 });
-                if 0.0 < more && 0 < rank && is_longer {
+                if 0.0 < more && 0 < visit.rank && is_longer {
                     longest = Some((more, last));
                 }
             }

@@ -17,7 +17,8 @@ fn measure(part: &str) -> Option<fn(&LineCounts) -> f64> {
         "tensor" => |it| it.pipes.tensor,
         "shared" => |it| it.shared,
         "l1" => |it| it.sectors,
-        "latency" | "alone" => |it| it.waits,
+        "latency" => |it| it.waits,
+        "alone" => |it| it.alone,
         "l2" => |it| it.l2_reads,
         "l2_writes" => |it| it.l2_writes,
         "atomics" => |it| it.atomic_ns,
@@ -33,9 +34,18 @@ impl Estimate {
     #[must_use]
     pub fn line_ns(&self) -> BTreeMap<u32, f64> {
         let mut lines = BTreeMap::new();
+        let is_apart = self
+            .parts
+            .iter()
+            .any(|it| it.name == "alone" && 0.0 < it.share);
         for part in &self.parts {
             let Some(measure) = measure(part.name) else {
                 continue;
+            };
+            let measure = |it: &LineCounts| match part.name {
+                // What one block waits for alone is another part.
+                "latency" if is_apart => (it.waits - it.alone).max(0.0),
+                _ => measure(it),
             };
             let all: f64 = self.counts.lines.values().map(measure).sum();
             if all <= 0.0 {

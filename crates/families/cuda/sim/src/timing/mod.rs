@@ -11,12 +11,14 @@ mod classes;
 mod clocks;
 mod counts;
 mod estimate;
+mod items;
 mod l2;
 mod lasts;
 mod lines;
 mod machine;
 mod pairs;
 mod paths;
+mod places;
 mod polls;
 mod pressure;
 mod rates;
@@ -72,6 +74,8 @@ pub struct Watched {
     waits: Turn,
     /// The part of all blocks that the one which goes on alone comes behind.
     behind: f64,
+    /// The part of the time of the slowest block that passes until all is done.
+    level: f64,
     resident: u32,
     registers: u32,
     /// The same if there were as many as it needs.
@@ -152,10 +156,10 @@ pub fn watch(
         launch.run_observed(kernel, &mut memory.clone(), &mut survey, run)?;
     }
     let blocks = launch.blocks() as u32;
-    let last = survey.last();
+    let last = survey.last(machine.sms * resident);
     let chosen = survey.chosen(blocks, sampling.blocks, sampling.seed, last);
     let numbers: Vec<u32> = chosen.keys().copied().collect();
-    let mut share = survey.share(&chosen, blocks, (machine.sms, resident));
+    let mut share = survey.share(&chosen, blocks, (machine.sms, resident), last);
     if machine.removed == Some(Removal::Tail) {
         share.level(f64::from(machine.sms), f64::from(resident), chosen.len());
     }
@@ -190,6 +194,7 @@ pub fn watch(
         share,
         waits: survey.longest(),
         behind: last.map_or(0.0, |it| it.behind),
+        level: survey.level(),
         resident,
         registers,
         wanted_registers: pressure.most(),

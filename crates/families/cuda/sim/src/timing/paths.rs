@@ -166,6 +166,12 @@ impl<'k> Paths<'k> {
         clock.map_or(0.0, Clock::issued)
     }
 
+    /// Returns when all instructions of a warp of the block that runs have begun.
+    pub(super) fn begun(&self, warp: u32) -> f64 {
+        let clock = self.block.warps.get(warp as usize);
+        clock.map_or(0.0, Clock::begun)
+    }
+
     /// Returns the cycles of the slowest warp of each block that has run.
     pub(super) fn cycles(&mut self) -> &[f64] {
         self.note();

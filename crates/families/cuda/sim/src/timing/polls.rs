@@ -4,16 +4,20 @@
 use super::registers::registers;
 use crate::decode::{AtomicOp, Kernel, Op};
 
-/// Returns whether threads go round in a loop in which each takes what no other takes by a
-/// counter, and wait for nobody: then how much falls to a block is a matter of those that run
-/// beside it.
-pub(super) fn is_queue(kernel: &Kernel, polls: &[bool]) -> bool {
+/// Returns the steps of loops by which threads take what no other takes from a counter, and wait
+/// for nobody: then how much falls to a block is a matter of those that run beside it.
+pub(super) fn queues(kernel: &Kernel, polls: &[bool]) -> Vec<usize> {
     let is_in_loop = |at: usize| {
         kernel.steps.iter().enumerate().any(|(last, step)| {
             matches!(step.op, Op::Branch { target } if (target as usize..=last).contains(&at))
         })
     };
-    polls.is_empty() && (0..kernel.steps.len()).any(|at| takes(kernel, at) && is_in_loop(at))
+    let steps = 0..kernel.steps.len();
+    let taking = steps.filter(|at| takes(kernel, *at) && is_in_loop(*at));
+    match polls.is_empty() {
+        true => taking.collect(),
+        false => Vec::new(),
+    }
 }
 
 /// Returns whether a step takes the next of a row of numbers.

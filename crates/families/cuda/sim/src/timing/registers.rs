@@ -36,7 +36,8 @@ pub(crate) fn counters(kernel: &Kernel) -> Vec<bool> {
         .collect()
 }
 
-/// Returns of each step whether it is an atomic operation and what the word held is looked at.
+/// Returns of each step whether it looks at what words hold that others change: atomic operations
+/// whose results are used, and loads past the L1.
 pub(crate) fn looks(kernel: &Kernel) -> Vec<bool> {
     let read: HashSet<u32> = uses(kernel).into_iter().flat_map(|it| it.0).collect();
     (0..kernel.steps.len())
@@ -44,6 +45,7 @@ pub(crate) fn looks(kernel: &Kernel) -> Vec<bool> {
             Op::Atomic { d: Some(_), .. } => {
                 registers(kernel, at).1.iter().any(|it| read.contains(it))
             }
+            Op::Load { no_l1, .. } => *no_l1,
             _ => false,
         })
         .collect()

@@ -321,9 +321,11 @@ impl Observer for Tracer<'_> {
                 None => self.block.phases.push(begun),
             }
         }
+        let alone = self.block.alone.map_or(0.0, |it| it.1);
         let line = self.line();
         line.pipes.step(&cost);
         line.waits += waited;
+        line.alone += (waited + cost.issue) * alone;
     }
 
     fn access(&mut self, warp: u32, access: Access<'_>) {
@@ -344,11 +346,10 @@ impl Observer for Tracer<'_> {
             }
         };
         if let Some(last) = self.last
-            && last.is_at(self.block.number, &access)
-            && self.block.alone.is_none()
+            && last.is_at(self.block.number, self.at, &access)
         {
             let clocks = &self.block.warps[warp as usize].clocks;
-            self.block.alone = Some(([clocks[0].issued(), clocks[1].issued()], last.alone));
+            self.block.alone = Some(([clocks[0].begun(), clocks[1].begun()], last.alone));
         }
         let space = access.memory();
         let takes_turns =

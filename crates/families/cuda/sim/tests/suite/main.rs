@@ -8,6 +8,7 @@ mod fuzz;
 mod hostile;
 mod kernels;
 mod l2;
+mod lasts;
 mod ordering;
 mod second;
 mod throughput;

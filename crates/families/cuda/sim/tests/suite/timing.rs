@@ -59,7 +59,7 @@ pub fn part(estimate: &Estimate, name: &str) -> f64 {
 }
 
 /// Puts into `%d5` the address in `y` of the word of the thread among all of the launch.
-const OWN_WORD: &str = "
+pub const OWN_WORD: &str = "
  mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;
  mad.lo.u32 %r3, %r1, %r2, %t;
  mul.wide.u32 %d4, %r3, 4; add.u64 %d5, %y, %d4;
@@ -428,37 +428,4 @@ fn counting_in_shared_memory_is_one_instruction() {
     };
     assert!((with("%r6") - 10.0).abs() < 0.5);
     assert!((with("%r7") - 320.0).abs() < 0.5);
-}
-
-#[test]
-fn what_the_last_block_does_alone_comes_behind_what_all_do() {
-    // All blocks load; the last one to count goes through a chain of loads.
-    let with = |turns: u32, first: &str| {
-        let body = format!(
-            "{OWN_WORD} ld.global.f32 %f1, [%d5]; add.f32 %f1, %f1, %f1; st.global.f32 [%d5], %f1;
-             setp.ne.u32 %p1, %t, 0; @%p1 bra end; {first}
-             atom.global.inc.u32 %r2, [%x], 4095; setp.ne.u32 %p2, %r2, 1023; @%p2 bra end;
-             mov.u32 %r4, {turns}; mov.u32 %r7, 0; {}
-             atom.global.exch.b32 %r8, [%x], 0; end:",
-            repeated(
-                "mul.wide.u32 %d8, %r7, 4; add.u64 %d9, %y, %d8; ld.volatile.global.u32 %r7, [%d9];"
-            )
-        );
-        time(&body, (1024, 256))
-    };
-    // A word of its own that each block changes before does not hide it.
-    let own = "mul.wide.u32 %d6, %r1, 4; add.u64 %d7, %x, %d6; atom.global.add.u32 %r9, [%d7+64], 1; @%p1 st.global.u32 [%d7], %r9;";
-    for first in ["", own] {
-        let (none, chain) = (with(1, first), with(40, first));
-        let each = h100().l2_latency * 1000.0 / h100().clock_mhz;
-        let more = chain.ns - none.ns;
-        assert!((more / (39.0 * each) - 1.0).abs() < 0.1, "{more} {each}");
-        let shares: f64 = chain.parts.iter().map(|it| it.share).sum();
-        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    }
-    // Blocks that all go on alike wait for nobody.
-    let alike =
-        "atom.global.add.u32 %r2, [%x], 1; and.b32 %r2, %r2, 1023; mul.wide.u32 %d4, %r2, 4;
- add.u64 %d5, %y, %d4; ld.global.u32 %r7, [%d5]; st.global.u32 [%d5], %r7;";
-    assert!(part(&time(alike, (1024, 32)), "alone") < 1.0);
 }

@@ -85,6 +85,34 @@ fn a_queue_costs_what_its_items_cost_shared_out() {
 }
 
 #[test]
+fn blocks_that_wait_in_a_queue_leave_its_items_to_others() {
+    // The first `chains` of 512 items are chains of loads, as many steps as eight of the others.
+    let with = |chains: u32| {
+        let chain = "chain: mul.wide.u32 %d8, %r7, 4; add.u64 %d9, %x, %d8; ld.volatile.global.u32 %r7, [%d9];
+             add.u32 %r5, %r5, 1; setp.lt.u32 %p5, %r5, 800; @%p5 bra chain;";
+        let body = format!(
+            "take: mov.u32 %r6, 1; atom.global.add.u32 %r8, [%y], %r6; setp.ge.u32 %p1, %r8, 512; @%p1 bra end;
+             mov.u32 %r5, 0; mov.u32 %r7, 0; setp.lt.u32 %p1, %r8, {chains}; @!%p1 bra others;
+             {chain} bra take;
+             others: mov.u32 %r4, 150; mov.f32 %f1, 0f3f800000; {} bra take; end:",
+            repeated("fma.rn.f32 %f1, %f1, %f1, %f1; fma.rn.f32 %f2, %f2, %f2, %f2;")
+        );
+        time(&body, (16, 1)).ns
+    };
+    let machine = crate::timing::h100();
+    let chain = 800.0 * machine.l2_latency * 1000.0 / machine.clock_mhz;
+    let (none, eight, sixteen) = (with(0), with(8), with(16));
+    for (chains, found) in [(8.0, eight), (16.0, sixteen)] {
+        let shared_out = (none + chains * chain / 16.0).max(chain);
+        let ratio = found / shared_out;
+        assert!(
+            (0.9..1.15).contains(&ratio),
+            "{chains}: {found} ns of {shared_out}, {none}"
+        );
+    }
+}
+
+#[test]
 fn what_few_blocks_do_in_as_many_steps_costs() {
     // Of 64 blocks, one multiplies in double precision; all others as often in single precision.
     let body = |heavy: u32| {
