@@ -1,12 +1,13 @@
 //! Which blocks of a launch stand for all, how the work of all lies on the SMs, and how many of
 //! them wait for each other in a row.
 
+use super::classes::Cost;
 use super::items::Items;
 use super::lasts::{Changes, Last};
 use super::machine::Machine;
 use super::paths::Paths;
 use super::polls::{polls, queues};
-use super::{banks, classes, registers};
+use super::{banks, classes, folding, registers};
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
@@ -23,8 +24,7 @@ const BETWEEN: f64 = 2.0;
 /// Returns of each step how long it keeps the pipe that it needs most: in quarters of a cycle, as
 /// long as an SM takes to issue it.
 fn weights(kernel: &Kernel, machine: &Machine) -> Vec<u64> {
-    let of = |op: &Op| {
-        let cost = classes::cost(op);
+    let of = |cost: Cost| {
         let cycles = [
             32.0 * cost.fma / machine.fp32_lanes,
             32.0 * (cost.alu + cost.add) / machine.alu_lanes,
@@ -36,7 +36,7 @@ fn weights(kernel: &Kernel, machine: &Machine) -> Vec<u64> {
         let longest = cycles.into_iter().fold(cost.issue / 4.0, f64::max);
         (4.0 * longest).ceil().max(1.0) as u64
     };
-    kernel.steps.iter().map(|step| of(&step.op)).collect()
+    folding::costs(kernel).into_iter().map(of).collect()
 }
 
 /// Counts what each block does: its steps, and the sectors and banks that these use.

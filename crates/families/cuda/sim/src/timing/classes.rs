@@ -117,6 +117,11 @@ fn double(count: f64) -> Cost {
     }
 }
 
+/// Returns of how many words numbers are made: the device computes with integers of 32 bits.
+fn words(num: Num) -> f64 {
+    f64::from(num.bytes().div_ceil(4))
+}
+
 /// Returns what a step costs.
 pub(crate) fn cost(op: &Op) -> Cost {
     match op {
@@ -140,12 +145,14 @@ pub(crate) fn cost(op: &Op) -> Cost {
             (Tri::Mad, Num::F32 | Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => fma(1.0),
             (Tri::Mad | Tri::MadHi, num) if num.bytes() == 8 => int(4.0),
             (Tri::Mad | Tri::Dp4a(..), _) => int(1.0),
-            (Tri::Bfe, _) => alu(2.0),
-            _ => alu(1.0),
+            (Tri::Bfe, num) => alu(2.0 * words(*num)),
+            (_, num) => alu(words(*num)),
         },
         Op::MulWide { .. } | Op::MadWide { .. } => int(1.0),
-        Op::Bfi { .. } => alu(2.0),
-        Op::Cvt { to, from, .. } => match to.is_float() || from.is_float() {
+        Op::Bfi { is_double, .. } => alu(if *is_double { 4.0 } else { 2.0 }),
+        Op::Cvt {
+            to, from, saturate, ..
+        } => match to.is_float() || from.is_float() {
             // 16 lanes of those of 64 bits, where the units for double precision have as many:
             // 2 where these have 2 (CUDA C++ programming guide, throughput of arithmetic
             // instructions).
@@ -163,16 +170,18 @@ pub(crate) fn cost(op: &Op) -> Cost {
                 latency: 8.0,
                 ..NOTHING
             },
-            // Widening an index is folded into what uses it.
+            // The smaller and the larger one of two.
+            false if *saturate => alu(2.0 * words(*from).max(words(*to))),
+            // 64 lanes from 8 and 16 bits (CUDA C++ programming guide); a register holds the lower
+            // half of what it held, and widening an index is folded into what uses it.
+            false if to.bytes() == 1 || from.bytes() < to.bytes().min(4) => alu(1.0),
             false => plain(0.5),
         },
         Op::CvtPair { .. } | Op::CvtTf32 { .. } => plain(1.0),
         Op::Setp { num: Num::F64, .. } => double(1.0),
-        Op::Setp { .. }
-        | Op::Set { .. }
-        | Op::SelectWord { .. }
-        | Op::SelectDouble { .. }
-        | Op::JoinPredicates { .. } => alu(1.0),
+        Op::Setp { num, .. } | Op::Set { num, .. } => alu(words(*num)),
+        Op::SelectWord { .. } | Op::JoinPredicates { .. } => alu(1.0),
+        Op::SelectDouble { .. } => alu(2.0),
         Op::Mma { shape, types, .. } | Op::WmmaMma { shape, types, .. } => {
             let [m, n, k] = shape.map(f64::from);
             // A matrix unit takes half as many of twice the width.
@@ -223,9 +232,10 @@ pub(super) fn binary(op: Bin, num: Num) -> Cost {
         (_, Num::F32 | Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => fma(1.0),
         (Bin::Mul | Bin::MulHi, num) if num.bytes() == 8 => int(4.0),
         (Bin::Mul | Bin::MulHi, _) => int(1.0),
-        // Half of the additions of addresses are folded into what uses them.
-        (Bin::Add | Bin::Sub, _) => add(1.0),
-        _ => alu(1.0),
+        (Bin::Add | Bin::Sub, num) => add(words(num)),
+        // A comparison and a choice.
+        (Bin::Min | Bin::Max, num) if num.bytes() == 8 => alu(4.0),
+        (_, num) => alu(words(num)),
     }
 }
 
@@ -249,8 +259,9 @@ pub(super) fn unary(op: Un, num: Num) -> Cost {
             ..special(2.0, 0.0)
         },
         (Un::Tanh | Un::Ex2 | Un::Lg2, _) => special(1.0, 0.0),
-        (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, _) => special(1.0, 0.0),
-        _ => alu(1.0),
+        (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, num) => special(words(num), 0.0),
+        (Un::Abs, num) => alu(words(num) * words(num)),
+        (_, num) => alu(words(num)),
     }
 }
 

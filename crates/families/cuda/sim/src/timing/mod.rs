@@ -11,6 +11,7 @@ mod classes;
 mod clocks;
 mod counts;
 mod estimate;
+mod folding;
 mod items;
 mod l2;
 mod lasts;

@@ -5,7 +5,7 @@
 
 use super::clocks::{Clock, barrier_cycles};
 use super::machine::Machine;
-use super::{banks, classes, registers};
+use super::{banks, classes, folding, registers};
 use crate::decode::{Kernel, Op};
 use crate::machine::Access;
 use crate::ptx::Space;
@@ -47,15 +47,12 @@ pub(super) struct Paths<'k> {
 
 impl<'k> Paths<'k> {
     pub(super) fn new(kernel: &'k Kernel, machine: &'k Machine) -> Self {
-        let cost = |op: &Op| {
-            let cost = classes::cost(op);
-            (cost.issue, cost.latency)
-        };
+        let costs = folding::costs(kernel).into_iter();
         Self {
             kernel,
             machine,
             uses: registers::uses(kernel),
-            costs: kernel.steps.iter().map(|step| cost(&step.op)).collect(),
+            costs: costs.map(|it| (it.issue, it.latency)).collect(),
             block: Block::default(),
             others: BTreeMap::new(),
             used: vec![(u32::MAX, 0); LINES],

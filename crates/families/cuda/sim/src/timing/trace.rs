@@ -4,6 +4,7 @@ use super::banks::{self, SharedLoads};
 use super::classes::{self, Cost};
 use super::clocks::{Clock, barrier_cycles};
 use super::counts::{Counts, LineCounts, Pipes};
+use super::folding;
 use super::lasts::Last;
 use super::machine::Machine;
 use super::pairs::{self, Half};
@@ -104,11 +105,11 @@ impl<'k> Tracer<'k> {
         Self {
             kernel,
             machine,
-            costs: (0..kernel.steps.len())
-                .map(|at| match halves[at] {
+            costs: (folding::costs(kernel).into_iter().enumerate())
+                .map(|(at, cost)| match halves[at] {
                     Some(Half::Second) => classes::NOTHING,
                     _ if registers::is_shuffled(kernel, at) => classes::alu(1.0),
-                    _ => classes::cost(&kernel.steps[at].op),
+                    _ => cost,
                 })
                 .collect(),
             spills: pressure.spills(limit),
