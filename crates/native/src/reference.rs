@@ -14,6 +14,7 @@ use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::symmetry::{self, Answer};
 use autocomp_toolchain::Toolchain;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -258,7 +259,8 @@ fn answer_by_program(
 #[derive(Debug)]
 pub struct Reference {
     problem: Problem,
-    builder: Builder,
+    /// What compiled it, if anything did.
+    builder: Option<Builder>,
     oracle: Oracle,
     settings: WorkerSettings,
     /// The cases of sets that are not fresh, with the seed that they were drawn by.
@@ -294,6 +296,19 @@ impl Reference {
         Self::compiled(problem, toolchain, cache_folder, Kind::IntegerReference)
     }
 
+    /// Makes a reference in Python ready, which needs no compiler, with the Python on `path`.
+    ///
+    /// # Errors
+    /// As for [`Script::new`].
+    pub fn in_python(
+        problem: &Problem,
+        path: Option<&OsStr>,
+        cache_folder: &Path,
+    ) -> Result<Self, EvalError> {
+        let script = Script::new(problem, path, cache_folder)?;
+        Ok(Self::of(problem, Oracle::Script(script), None))
+    }
+
     fn compiled(
         problem: &Problem,
         toolchain: Toolchain,
@@ -308,7 +323,11 @@ impl Reference {
         };
         let builder = Builder::new(toolchain, architecture, flags, problem, cache_folder)?;
         let oracle = Oracle::new(problem, &builder, kind, cache_folder)?;
-        Ok(Self {
+        Ok(Self::of(problem, oracle, Some(builder)))
+    }
+
+    fn of(problem: &Problem, oracle: Oracle, builder: Option<Builder>) -> Self {
+        Self {
             problem: problem.clone(),
             builder,
             oracle,
@@ -319,20 +338,22 @@ impl Reference {
             },
             fixed: Mutex::default(),
             are_axes_right: Mutex::default(),
-        })
+        }
     }
 
-    /// Returns what compiled it.
+    /// Returns the name of what compiled it.
     #[must_use]
-    pub fn builder(&self) -> &Builder {
-        &self.builder
+    pub fn compiler(&self) -> &str {
+        self.builder
+            .as_ref()
+            .map_or("no compiler", Builder::compiler)
     }
 
     /// Returns everything that decides what is answered, beside the problem.
     #[must_use]
     pub fn key(&self) -> String {
         match &self.oracle {
-            Oracle::Program(_) => self.builder.key(),
+            Oracle::Program(_) => self.builder.as_ref().map_or_else(String::new, Builder::key),
             Oracle::Script(script) => script.key(),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use autocomp_catalog::{Buffer, DataType, Problem, Roofline, Tolerance, Work};
+use autocomp_catalog::{Buffer, DataType, Problem, ReferenceLanguage, Roofline, Tolerance, Work};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
     Measurement, Outcome, Seed, Severity, SourceLocation, Stage, Unit,
@@ -21,9 +21,7 @@ use super::machine_of;
 use super::sections::sections;
 use super::timed::Timed;
 use autocomp_trainium_sim::timing::Machine;
-use autocomp_trainium_sim::{
-    Array, Dialect, Failure, FailureKind, Options, POISON, Remark, evaluate,
-};
+use autocomp_trainium_sim::{Array, Failure, FailureKind, Options, POISON, Remark, evaluate};
 
 /// Hash of everything in this crate and the simulator that decides results.
 const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
@@ -71,8 +69,16 @@ impl TrainiumBench {
             ],
         })?;
         let folder = &opening.surroundings.cache_folder;
-        let toolchain = autocomp_toolchain::find_toolchain(opening.surroundings, opening.progress)?;
-        let reference = Reference::new(problem, toolchain, folder)?;
+        let surroundings = opening.surroundings;
+        let reference = match problem.reference_language {
+            ReferenceLanguage::C => {
+                let found = autocomp_toolchain::find_toolchain(surroundings, opening.progress)?;
+                Reference::new(problem, found, folder)?
+            }
+            ReferenceLanguage::Python => {
+                Reference::in_python(problem, surroundings.path.as_deref(), folder)?
+            }
+        };
         let text = target.machine(Some(opening.machine)).unwrap_or_default();
         let hash = |code: &str| {
             let mut hasher = ContentHasher::new("trainium evaluation");
@@ -200,11 +206,7 @@ impl TrainiumBench {
         finds_unwritten: bool,
     ) -> Result<autocomp_trainium_sim::Evaluation, Box<Failure>> {
         let options = Options {
-            // "This document is relevant for: Trn2, Trn3", says each page of the second dialect.
-            dialect: Some(match self.machine.generation {
-                ..3 => Dialect::V1,
-                _ => Dialect::V2,
-            }),
+            dialect: Some(super::dialect_of(&self.machine)),
             generation: self.machine.generation,
             cores: self.machine.cores,
             byte_limit: MOST_BYTES,
@@ -396,7 +398,7 @@ impl TrainiumBench {
 impl TrainiumBench {
     /// Returns name and version of what compiles references.
     pub(crate) fn compiler(&self) -> &str {
-        self.reference.builder().compiler()
+        self.reference.compiler()
     }
 }
 

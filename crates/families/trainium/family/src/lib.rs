@@ -23,7 +23,7 @@ use autocomp_measuring::DeviceFile as _;
 use crate::neuron::NeuronBench;
 use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
 use autocomp_trainium_sim::timing::Machine;
-use autocomp_trainium_sim::{Array, Input};
+use autocomp_trainium_sim::{Array, Dialect, Input};
 pub(crate) use bench::TrainiumBench;
 pub use language::PythonNki;
 
@@ -136,7 +136,19 @@ fn device_of(target: &Target, name: &str) -> Result<Option<neuron::Settings>, Ev
 fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
     let simulated = device_of(target, name)?.map(|device| device.simulated);
     let text = machine_text(target, simulated.as_deref().unwrap_or(name))?;
-    Machine::parse(text).map_err(|failure| unusable(target, name, failure.message))
+    let machine = Machine::parse(text);
+    let machine = machine.map_err(|failure| unusable(target, name, failure.message))?;
+    let dialect = dialect_of(&machine);
+    Ok(machine.for_dialect(dialect))
+}
+
+/// The dialect of kernels: "This document is relevant for: Trn2, Trn3", says each page of the
+/// second.
+fn dialect_of(machine: &Machine) -> Dialect {
+    match machine.generation {
+        ..3 => Dialect::V1,
+        _ => Dialect::V2,
+    }
 }
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate

@@ -201,16 +201,15 @@ fn run_core(
         3 => 208 << 10,
         _ => 240 << 10,
     };
-    // The second dialect manages the whole memory itself.
-    let usable_sbuf = if dialect == Dialect::V2 {
-        usable + (16 << 10)
-    } else {
-        usable
+    let whole_sbuf = usable + crate::timing::COMPILER_SBUF as usize;
+    let usable_sbuf = match dialect {
+        Dialect::V2 => whole_sbuf,
+        Dialect::V1 => usable,
     };
     let architecture = Architecture {
         generation: options.generation,
         usable_sbuf,
-        whole_sbuf: usable + (16 << 10),
+        whole_sbuf,
     };
     let mut device = Device::new(
         dialect,

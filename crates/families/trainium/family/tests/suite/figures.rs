@@ -3,6 +3,7 @@
 use autocomp_catalog::{Catalog, Target};
 use autocomp_eval::Family;
 use autocomp_trainium_family::Trainium;
+use autocomp_trainium_sim::Dialect;
 use autocomp_trainium_sim::timing::Machine;
 use std::collections::BTreeMap;
 
@@ -14,6 +15,8 @@ fn targets() -> Vec<(Target, Machine, BTreeMap<String, String>)> {
     let ours = targets.filter(|target| target.family == Trainium.name());
     let read = ours.map(|target| {
         let machine = Machine::parse(target.machine(None).unwrap()).unwrap();
+        let is_first = machine.generation < 3;
+        let machine = machine.for_dialect(if is_first { Dialect::V1 } else { Dialect::V2 });
         let figures = Trainium.figures(&target, &target.default_machine).unwrap();
         (target, machine, figures)
     });

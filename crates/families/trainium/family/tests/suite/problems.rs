@@ -243,6 +243,40 @@ fn targets_of_the_second_dialect_take_no_other() {
     assert_eq!(cost(&format!("# neuronxcc\n{baseline}")), cost(baseline));
 }
 
+/// The compiler of the first dialect keeps 16 KiB of each partition; the second has all of them,
+/// and no compiler that spills.
+#[test]
+fn kernels_of_the_second_dialect_have_all_of_the_memory() {
+    let (bench, problem) = open("trainium/rmsnorm-v2", &cache());
+    let baseline = problem.kernel("baseline").expect("kernel");
+    let tiles = ["q", "r", "s"].map(|name| {
+        format!("    {name} = nl.ndarray((128, 18000), dtype=nl.float32, buffer=nl.sbuf)\n")
+    });
+    let sum = "    nisa.memset(dst=q, value=0.0)\n    nisa.memset(dst=r, value=0.0)\n    nisa.tensor_tensor(dst=s, data1=q, data2=r, op=nl.add)\n    return y";
+    let source = baseline.replace("    return y", &(tiles.concat() + sum));
+    let evaluation = bench.evaluate(&source).expect("evaluated");
+    assert_eq!(evaluation.outcome, Outcome::Ok, "{evaluation:?}");
+    let counters = evaluation.feedback.expect("feedback").counters;
+    assert_eq!(counters["spill_reload_bytes"], 0.0, "{counters:?}");
+}
+
+#[test]
+fn problems_in_python_need_no_compiler() {
+    let catalog = Catalog::built_in().expect("catalog");
+    let mut problem = catalog.problem("trainium/transpose-v2").expect("problem");
+    problem.reference = "def reference(x):\n    return [list(zip(*it)) for it in x]\n".into();
+    problem.reference_language = autocomp_catalog::ReferenceLanguage::Python;
+    let target = catalog.target(&problem.targets[0]).expect("target");
+    let empty = tempfile::tempdir().expect("a folder");
+    let bench = opening::open_without_installing(&problem, &target, empty.path().to_owned());
+    let bench = bench.expect("a bench");
+    let evaluation = bench.evaluate(problem.kernel("baseline").expect("kernel"));
+    let evaluation = evaluation.expect("evaluated");
+    assert_eq!(evaluation.outcome, Outcome::Ok, "{evaluation:?}");
+    let measured = evaluation.measurement.expect("a measurement");
+    assert_eq!(measured.compiler, "no compiler");
+}
+
 #[test]
 fn integers_that_nothing_wrote_are_no_zeros() {
     let catalog = Catalog::built_in().expect("catalog");

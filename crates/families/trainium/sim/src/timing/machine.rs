@@ -293,6 +293,21 @@ impl Machine {
     }
 }
 
+/// Bytes of on-chip memory in each partition that the compiler of the first dialect keeps for
+/// itself. The second dialect has all of it.
+pub(crate) const COMPILER_SBUF: u64 = 16 << 10;
+
+impl Machine {
+    /// Returns the machine as kernels of a dialect find it.
+    #[must_use]
+    pub fn for_dialect(mut self, dialect: crate::Dialect) -> Self {
+        if dialect == crate::Dialect::V2 {
+            self.sbuf_bytes += COMPILER_SBUF;
+        }
+        self
+    }
+}
+
 /// Habits of the compiler that are imitated; all can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passes {

@@ -24,6 +24,7 @@ mod uses;
 mod vectorise;
 
 pub use cores::{Cores, time_cores};
+pub(crate) use machine::COMPILER_SBUF;
 pub use machine::{EngineRates, Machine, Passes, TransferRates};
 pub use schedule::{Scheduled, Slot, Timeline};
 pub use totals::{loading_iterations, totals};
