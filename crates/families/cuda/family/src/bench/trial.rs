@@ -243,7 +243,7 @@ impl CudaBench {
             let mut found = plain_error(
                 "watched-in-part",
                 format!(
-                    "races and reads of what nobody wrote were looked for in the first {MOST_WATCHED_STEPS} instructions of warps only"
+                    "races and reads of what nobody wrote were looked for in a first part of the run only: in {MOST_WATCHED_STEPS} instructions of warps at most, and as long as what blocks pass on by atomic operations and fences fits into 256 MiB"
                 ),
             );
             found.severity = Severity::Warning;

@@ -156,7 +156,11 @@ impl<O: Witness> Block<'_, O> {
             }
         }
         self.swap(resident);
-        Ok(resident.left == 0)
+        let has_ended = resident.left == 0;
+        if O::IS_WATCHING && has_ended {
+            self.observer.ends();
+        }
+        Ok(has_ended)
     }
 
     fn deadlock(&self, warp: &Warp) -> Box<Finding> {

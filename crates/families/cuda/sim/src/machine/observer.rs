@@ -47,6 +47,9 @@ pub trait Observer {
     /// A block has its turn that has begun before.
     fn goes_on(&mut self, number: u32);
 
+    /// The block that has its turn has ended.
+    fn ends(&mut self) {}
+
     /// A warp takes the step number `at`; `lanes` are its threads that do.
     fn step(&mut self, warp: u32, at: u32, lanes: u32);
 
@@ -63,6 +66,8 @@ pub(crate) trait Witness {
 
     fn goes_on(&mut self, number: u32);
 
+    fn ends(&mut self);
+
     fn step(&mut self, warp: u32, at: u32, lanes: u32);
 
     fn access(&mut self, warp: u32, access: Access<'_>);
@@ -78,6 +83,8 @@ impl Witness for Nobody {
     fn block(&mut self, _number: u32, _warps: u32) {}
 
     fn goes_on(&mut self, _number: u32) {}
+
+    fn ends(&mut self) {}
 
     fn step(&mut self, _warp: u32, _at: u32, _lanes: u32) {}
 
@@ -96,6 +103,10 @@ impl Witness for Somebody<'_> {
 
     fn goes_on(&mut self, number: u32) {
         self.0.goes_on(number);
+    }
+
+    fn ends(&mut self) {
+        self.0.ends();
     }
 
     fn step(&mut self, warp: u32, at: u32, lanes: u32) {

@@ -11,6 +11,9 @@ use super::warp::ALL;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// Bytes of what words pass on that are kept of all blocks of a launch.
+const MOST_KEPT: usize = 256 << 20;
+
 /// A thread of the block that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Who {
@@ -106,6 +109,8 @@ pub(crate) struct Precedence {
     /// Of each barrier: warps that arrived without waiting, what they knew, and when.
     arrivals: HashMap<u32, Vec<(u32, [u32; 32], u32)>>,
     releases: HashMap<u64, Vec<Release>>,
+    /// Bytes that these take.
+    kept: usize,
     acquired: Vec<Acquired>,
 }
 
@@ -310,12 +315,22 @@ impl Precedence {
             .iter()
             .filter(|it| it.lanes >> by.lane & 1 != 0)
         {
+            let table = fence.what.lanes.as_ref().map_or(0, |it| size_of_val(&**it));
+            self.kept += size_of::<Release>();
+            if Rc::strong_count(&fence.what) == 1 {
+                self.kept += size_of::<Snapshot>() + table;
+            }
             self.releases.entry(word).or_default().push(Release {
                 block: self.block,
                 lane: by.lane,
                 what: Rc::clone(&fence.what),
             });
         }
+    }
+
+    /// Returns whether words have more to pass on than is kept.
+    pub(crate) fn is_full(&self) -> bool {
+        MOST_KEPT < self.kept
     }
 
     /// Returns whether `by` knows what `of` did at `time`, by meetings of the block.

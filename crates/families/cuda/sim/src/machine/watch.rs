@@ -73,6 +73,9 @@ impl<O: Witness> Block<'_, O> {
         }
         if how.kind == Kind::Strong {
             self.strong(by, how, at as u64);
+            if self.precedence.is_full() {
+                return Err((Fault::TooLong { steps: self.time }, lane));
+            }
         }
         let result = match how.write {
             true => (self.shared_shadow).write(at, bytes, by, (how.kind, same), &self.precedence),
@@ -104,6 +107,9 @@ impl<O: Witness> Block<'_, O> {
         let bytes = how.bytes as usize;
         if how.kind == Kind::Strong {
             self.strong(by, how, (area as u64 + 1) << WORD_BITS | at as u64);
+            if self.precedence.is_full() {
+                return Err((Fault::TooLong { steps: self.time }, lane));
+            }
         }
         let of = self.memory.area(area);
         let mut result = Ok(());

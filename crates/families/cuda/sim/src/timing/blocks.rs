@@ -49,6 +49,8 @@ pub(super) struct Survey<'k> {
     items: Items,
     /// Of each step, whether it looks at what a word holds that others change.
     looks: Vec<bool>,
+    /// Whether loads do.
+    has_looks: bool,
     changes: Changes,
     /// Of each step, how long it keeps the pipe that it needs most.
     weights: Vec<u64>,
@@ -102,12 +104,15 @@ impl Share {
 impl<'k> Survey<'k> {
     pub(super) fn new(kernel: &'k Kernel, machine: &'k Machine) -> Self {
         let polls = polls(kernel);
+        let looks = registers::looks(kernel);
+        let is_load = |at: usize| matches!(kernel.steps[at].op, Op::Load { .. });
         Self {
             kernel,
             queues: queues(kernel, &polls),
             items: Items::default(),
             polls,
-            looks: registers::looks(kernel),
+            has_looks: (0..looks.len()).any(|at| looks[at] && is_load(at)),
+            looks,
             changes: Changes::default(),
             weights: weights(kernel, machine),
             work: Vec::new(),
@@ -292,7 +297,7 @@ impl<'k> Survey<'k> {
 
 impl Observer for Survey<'_> {
     fn block(&mut self, number: u32, warps: u32) {
-        self.paths.block(number, warps, self.is_queue());
+        self.paths.block(number, warps);
         self.block = number;
         self.turn = Turn::default();
         let blocks = self.work.len().max(number as usize + 1);
@@ -302,6 +307,10 @@ impl Observer for Survey<'_> {
     fn goes_on(&mut self, number: u32) {
         self.paths.goes_on(number);
         self.block = number;
+    }
+
+    fn ends(&mut self) {
+        self.paths.end();
     }
 
     fn step(&mut self, warp: u32, at: u32, _lanes: u32) {
@@ -345,9 +354,11 @@ impl Observer for Survey<'_> {
                 self.items.take((self.block, warp), now);
             }
             match (access.atomic, self.looks[self.at]) {
-                (true, is_seen) => self.changes.note(at, &access, now, is_seen),
+                (true, is_seen) if is_seen || self.has_looks => {
+                    self.changes.note(at, &access, now, is_seen);
+                }
                 (false, true) => self.changes.look(at, &access, now),
-                (false, false) => {}
+                _ => {}
             }
         }
         let is_strong = access.atomic || access.no_l1 || access.write;

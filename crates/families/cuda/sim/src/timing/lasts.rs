@@ -21,7 +21,10 @@ impl Change {
     fn look(&mut self, at: usize, cycles: f64) {
         match self.seen.iter_mut().find(|it| it.0 == at) {
             Some(seen) => seen.1 = cycles,
-            None => self.seen.push((at, cycles)),
+            None => {
+                self.seen.reserve_exact(1);
+                self.seen.push((at, cycles));
+            }
         }
     }
 }

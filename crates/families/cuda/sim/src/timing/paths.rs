@@ -61,8 +61,8 @@ impl<'k> Paths<'k> {
         }
     }
 
-    /// Begins a block; those before have ended, unless blocks run `together`.
-    pub(super) fn block(&mut self, number: u32, warps: u32, together: bool) {
+    /// Begins a block, beside those that have not ended.
+    pub(super) fn block(&mut self, number: u32, warps: u32) {
         self.note();
         let kernel = self.kernel;
         let registers = (kernel.words + kernel.doubles + kernel.predicates) as usize;
@@ -72,9 +72,15 @@ impl<'k> Paths<'k> {
             met: 0.0,
         };
         let before = std::mem::replace(&mut self.block, next);
-        if together && !before.warps.is_empty() {
+        if !before.warps.is_empty() {
             self.others.insert(before.number, before);
         }
+    }
+
+    /// Ends the block that has its turn.
+    pub(super) fn end(&mut self) {
+        self.note();
+        self.block.warps.clear();
     }
 
     /// Goes on with a block that has begun.

@@ -327,3 +327,17 @@ fn a_launch_of_very_many_blocks_ends_with_its_limit() {
         assert!(matches!(found, Err(Fault::TooLong { .. })), "{found:?}");
     }
 }
+
+#[test]
+fn what_ended_blocks_pass_on_is_bounded() {
+    // Seven threads of each block meet, and publish a word of their own.
+    let body = "setp.gt.u32 %p1, %t, 6; @%p1 bra end; bar.warp.sync 127; membar.gl;
+         add.u64 %d1, %x, %t4; mov.u32 %r1, 1; atom.global.add.u32 %r2, [%d1], %r1; end:";
+    let with = |blocks: u32| {
+        let found = run(&kernel_of(body), (blocks, 32), &[0; 64], 64, Order::Forward);
+        found.map(|_| ()).map_err(|it| it.fault)
+    };
+    assert_eq!(with(2000), Ok(()));
+    let found = with(100_000);
+    assert!(matches!(found, Err(Fault::TooLong { .. })), "{found:?}");
+}
