@@ -259,7 +259,7 @@ impl Rewriter for NestRewriter {
         };
         vec![NotUnderstood {
             line: refusal.line.unwrap_or(1),
-            reason: refusal.why,
+            reason: refusal.reason(),
         }]
     }
 

@@ -30,6 +30,15 @@ impl Refusal {
         Self::at(1 + node.start_position().row, format!("{why}: {shown}"))
     }
 
+    /// Returns the reason in words that need no line before them.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        match self.line {
+            Some(_) => format!("it {}", self.why),
+            None => self.why.clone(),
+        }
+    }
+
     /// Adds what to write instead.
     pub(crate) fn with_remedy(mut self, remedy: &str) -> Self {
         self.why = format!("{}; {remedy}", self.why);

@@ -117,7 +117,12 @@ impl<'s> Reader<'s> {
                             .insert(name.to_owned(), Binding::Pointer(place));
                         self.names.remove(name);
                     }
-                    _ => return self.refused(declarator, "is a pointer that is not followed"),
+                    _ => {
+                        return self.refused(
+                            declarator,
+                            "is a pointer that is not followed; write an index",
+                        );
+                    }
                 }
                 continue;
             }

@@ -58,7 +58,12 @@ impl<'s> Reader<'s> {
                     {
                         Binding::Pointer(place)
                     }
-                    _ => return self.refused(argument, "is a pointer that is not followed"),
+                    _ => {
+                        return self.refused(
+                            argument,
+                            "is a pointer that is not followed; write an index",
+                        );
+                    }
                 },
                 None => match self.affine(argument) {
                     Some(affine) if is_index(&kind) => Binding::Index(affine),

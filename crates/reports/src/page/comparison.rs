@@ -61,6 +61,7 @@ pub(super) fn comparison(runs: &[RunData]) -> Comparison {
         curves: &curves,
         lines: &lines,
         x_text: plain,
+        x_step: 1.0,
     });
     Comparison {
         figure,

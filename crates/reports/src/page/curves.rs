@@ -63,7 +63,7 @@ pub(super) fn figures(run: &RunData) -> Vec<(String, String)> {
     let value = |cost: Cost| cost.value as f64;
     let usd = progress.usage.cost.0 as f64 / 1e6;
     let mut figures = Vec::new();
-    let mut draw = |name: &str, x_label, curve: Curve, x_text| {
+    let mut draw = |name: &str, x_label, curve: Curve, (x_text, x_step)| {
         let svg = curve_figure(&CurveFigure {
             title: &format!("best cost over {name}"),
             x_label,
@@ -71,6 +71,7 @@ pub(super) fn figures(run: &RunData) -> Vec<(String, String)> {
             curves: &[curve],
             lines: &lines,
             x_text,
+            x_step,
         });
         if !svg.is_empty() {
             figures.push((name.to_owned(), svg));
@@ -78,13 +79,13 @@ pub(super) fn figures(run: &RunData) -> Vec<(String, String)> {
     };
     let end = f64::from(progress.evaluations);
     let by = curve(run, |it| f64::from(it.evaluations), end, value);
-    draw("evaluations", "kernels evaluated", by, plain);
+    draw("evaluations", "kernels evaluated", by, (plain, 1.0));
     let end = seconds(run.report.elapsed_ms);
     let by = curve(run, |it| seconds(it.elapsed_ms), end, value);
-    draw("time", "time worked on the run", by, time_text);
+    draw("time", "time worked on the run", by, (time_text, 1.0));
     if 0.0 < usd {
         let by = curve(run, |it| it.usd_micros as f64 / 1e6, usd, value);
-        draw("money", "spent on models", by, money_text);
+        draw("money", "spent on models", by, (money_text, 0.01));
     }
     figures
 }

@@ -79,6 +79,11 @@ impl Axis {
 
     /// Returns round values within the axis, `most` at most.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
+        self.ticks_apart(most, 0.0)
+    }
+
+    /// The same, `least` apart at least if the axis is linear.
+    pub fn ticks_apart(&self, most: usize, least: f64) -> Vec<f64> {
         if self.scale == Scale::Stretched {
             let whole = (self.high / self.low).ln();
             let ticks = (0..most).map(|place| {
@@ -105,7 +110,7 @@ impl Axis {
                 }
             }
         }
-        let step = round_step((self.high - self.low) / most as f64);
+        let step = round_step((self.high - self.low) / most as f64).max(least);
         let first = (self.low / step).ceil() as i64;
         let last = (self.high / step).floor() as i64;
         (first..=last).map(|n| n as f64 * step).collect()

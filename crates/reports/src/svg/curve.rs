@@ -31,6 +31,8 @@ pub struct CurveFigure<'a> {
     pub lines: &'a [(String, f64)],
     /// How a place on the horizontal axis is written.
     pub x_text: fn(f64) -> String,
+    /// The least difference that `x_text` shows.
+    pub x_step: f64,
 }
 
 const WIDTH: f64 = 860.0;
@@ -76,7 +78,7 @@ pub fn curve_figure(figure: &CurveFigure<'_>) -> String {
             short(tick),
         );
     }
-    for tick in x.ticks(8) {
+    for tick in x.ticks_apart(8, figure.x_step) {
         let at = x.place(tick);
         let _ = write!(
             out,

@@ -130,7 +130,7 @@ impl Rewriter for CudaRewriter {
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {
         let of = |refusal: &Refusal| NotUnderstood {
             line: refusal.line.unwrap_or(1),
-            reason: refusal.why.clone(),
+            reason: refusal.reason(),
         };
         match self.read(source) {
             Err(refusal) => vec![of(&refusal)],

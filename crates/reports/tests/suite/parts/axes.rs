@@ -14,6 +14,9 @@ fn ticks_are_round_and_within() {
         Axis::linear(60.0, 0.0, 1.0).ticks(6),
         [0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]
     );
+    // Of a short run, none stands for the same whole number as its neighbour.
+    assert_eq!(Axis::linear(1.0, 0.0, 1.0).ticks_apart(8, 1.0), [0.0, 1.0]);
+    assert_eq!(Axis::linear(0.3, 0.0, 1.0).ticks_apart(8, 1.0), [0.0]);
     assert!((axis.place(axis.high)).abs() < 1e-6);
 }
 

@@ -315,11 +315,15 @@ impl Device {
                     continue;
                 }
                 if writing {
-                    let (name, at) = (tensor.name.clone(), tensor.line);
+                    let at = tensor.line;
+                    let name = match &*tensor.name {
+                        "" => String::new(),
+                        name => format!("{name} "),
+                    };
                     return Err(Failure::documented(
                         "err_unexpected_output_dependencies",
                         format!(
-                            "two iterations of the affine loop at line {line} write the same part of the tensor {name} made at line {at}"
+                            "two iterations of the affine loop at line {line} write the same part of the tensor {name}made at line {at}"
                         ),
                         "allocate the tensor inside the loop, index it with the loop index, or use nl.sequential_range",
                     ));
