@@ -18,6 +18,7 @@ mod order;
 mod places;
 mod pointed;
 mod structures;
+mod walks;
 
 use super::code::{Action, Element, Expression, Named, Parameter, Program, Statement};
 use super::vectors::bytes_of;
@@ -143,6 +144,8 @@ struct Reader<'s> {
     parameter_names: BTreeSet<String>,
     /// What has to be done before the statement that is being read.
     pending: Vec<Statement>,
+    /// Where pointers stand behind the loop that was read last, if it moves them.
+    behind: walks::Stands,
     /// Why a kernel is not understood unless a condition goes when loops are cut there.
     doubt: Option<Refusal>,
 }
@@ -167,6 +170,7 @@ impl<'s> Reader<'s> {
             parameter_names: BTreeSet::new(),
             pending: Vec::new(),
             doubt: None,
+            behind: Vec::new(),
         }
     }
 
@@ -329,6 +333,10 @@ impl<'s> Reader<'s> {
                 *binding = Binding::Counter(None);
             }
         }
+        let is_lost = |name: &String, it: &mut Binding| {
+            matches!(it, Binding::Pointer(_)) && inside.get(name) != Some(it)
+        };
+        self.bindings.retain(|name, it| !is_lost(name, it));
         Ok(statements)
     }
 
@@ -343,6 +351,9 @@ impl<'s> Reader<'s> {
     fn sequence(&mut self, nodes: &[Node<'s>], to: &mut Vec<Statement>) -> Result<(), Refusal> {
         for (idx, node) in nodes.iter().enumerate() {
             if let Some(condition) = self.skips(*node)? {
+                if !self.walking(&nodes[idx + 1..]).is_empty() {
+                    return self.refused(*node, "moves a pointer in some iterations only");
+                }
                 let mut rest = Vec::new();
                 self.sequence(&nodes[idx + 1..], &mut rest)?;
                 let made = self.guarded(*node, &condition, rest.clone());
@@ -374,6 +385,8 @@ impl<'s> Reader<'s> {
                     self.effect(inner, &mut own)?;
                 }
             }
+            // Of the head of a loop.
+            "update_expression" | "assignment_expression" => self.effect(node, &mut own)?,
             _ => return self.not_understood(node),
         }
         to.append(&mut self.pending);
@@ -395,6 +408,9 @@ impl<'s> Reader<'s> {
                 Ok(())
             }
             "update_expression" | "assignment_expression" => {
+                if self.moves(node)? {
+                    return Ok(());
+                }
                 if let Some(action) = self.assignment(node, to)? {
                     to.push(Statement::Command(action));
                 }

@@ -102,9 +102,7 @@ impl<'s> Reader<'s> {
             let declared = self.declarator(place)?;
             let name = declared.name;
             if declared.is_pointer {
-                // A pointer that moves is not followed.
                 let place = value.and_then(|it| self.place(it));
-                let moves = self.changed_itself(node, name);
                 // One that takes elements for what they are not is no other name of them.
                 let is_same = |place: &super::Place| {
                     self.names
@@ -112,7 +110,7 @@ impl<'s> Reader<'s> {
                         .is_some_and(|it| it.kind == kind)
                 };
                 match place {
-                    Some(place) if !moves && is_same(&place) => {
+                    Some(place) if is_same(&place) => {
                         self.bindings
                             .insert(name.to_owned(), Binding::Pointer(place));
                         self.names.remove(name);
@@ -137,15 +135,6 @@ impl<'s> Reader<'s> {
             }
         }
         Ok(())
-    }
-
-    /// Returns whether a pointer is assigned to, rather than what it points at.
-    fn changed_itself(&self, node: Node<'s>, name: &str) -> bool {
-        let mut root = node;
-        while let Some(parent) = root.parent() {
-            root = parent;
-        }
-        autocomp_c_loops::syntax::assigned_names(root, self.source).contains(name)
     }
 
     fn own_array(

@@ -3,6 +3,7 @@
 use super::super::code::{Loop, Statement};
 use super::constants::is_index;
 use super::order::{assigns, is_free};
+use super::walks::between_commas;
 use super::{Around, Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
@@ -12,14 +13,14 @@ use tree_sitter::Node;
 
 /// The values that a counter takes: from the least on, in steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Values {
-    least: i64,
-    trips: i64,
-    step: i64,
+pub(super) struct Values {
+    pub least: i64,
+    pub trips: i64,
+    pub step: i64,
     /// Whether the greatest comes first.
-    descends: bool,
+    pub descends: bool,
     /// What the counter is behind the loop, if that is known.
-    last: Option<i64>,
+    pub last: Option<i64>,
 }
 
 /// Returns the variables that count a loop and are declared outside of it.
@@ -71,21 +72,39 @@ impl<'s> Reader<'s> {
         let outside = (self.names.clone(), self.bindings.clone());
         let (variable, start, kind) = self.first_value(node)?;
         let condition = self.field(node, "condition")?;
-        let update = node.child_by_field_name("update");
+        let mut update = node.child_by_field_name("update");
+        let mut walks = Vec::new();
+        // `i++, p += 4`
+        if let Some(several) = update.filter(|it| it.kind() == "comma_expression") {
+            let is_own = |it: &Node<'s>| self.changes(*it) == Some(variable);
+            let (own, others): (Vec<_>, Vec<_>) =
+                between_commas(several).into_iter().partition(is_own);
+            let is_walk = |it: &Node<'s>| {
+                let name = self.changes(*it).and_then(|it| self.bindings.get(it));
+                matches!(name, Some(Binding::Pointer(_)))
+            };
+            if own.len() != 1 || !others.iter().all(is_walk) {
+                return self.not_understood(node);
+            }
+            (update, walks) = (own.first().copied(), others);
+        }
         let values = match start {
             Some(start) => self.values(node, variable, start, condition, update)?,
             None => return self.refused(node, "begins where no number says"),
         };
         let body = self.field(node, "body")?;
-        let nodes = match body.kind() {
+        let mut nodes = match body.kind() {
             "compound_statement" => children(body),
             _ => vec![body],
         };
+        nodes.extend(walks);
         let made = match values.trips {
             0 => None,
             _ => Some(self.made(node, variable, &kind, values, &nodes)?),
         };
         (self.names, self.bindings) = outside;
+        let behind = std::mem::take(&mut self.behind);
+        self.stand(behind);
         self.leave(variable, values);
         to.extend(made);
         Ok(())
@@ -128,6 +147,8 @@ impl<'s> Reader<'s> {
             _ => Some(self.made(node, variable, "int32_t", values, rest)?),
         };
         (self.names, self.bindings) = outside;
+        let behind = std::mem::take(&mut self.behind);
+        self.stand(behind);
         self.leave(variable, values);
         to.extend(made);
         Ok(())
@@ -315,6 +336,13 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// Returns the name of what an update or an assignment changes.
+    fn changes(&self, node: Node<'s>) -> Option<&'s str> {
+        let mut fields = ["argument", "left"].into_iter();
+        let changed = fields.find_map(|it| node.child_by_field_name(it))?;
+        Some(self.text(changed))
+    }
+
     fn step(&self, variable: &str, update: Node<'s>) -> Option<i64> {
         let is_counter = |name: &str| {
             let place = update.child_by_field_name(name);
@@ -419,10 +447,14 @@ impl<'s> Reader<'s> {
             is_unsigned: kind.starts_with('u'),
         });
         let mut statements = Vec::new();
-        let read = self.sequence(body, &mut statements);
+        let read = self.walk(body, values, &name, descends);
+        let read = read.and_then(|behind| {
+            self.sequence(body, &mut statements)?;
+            Ok(behind)
+        });
         self.loops.pop();
         (self.names, self.bindings) = outside;
-        read?;
+        self.behind = read?;
         Ok(Loop {
             variable: name,
             start: 0,

@@ -28,7 +28,7 @@ impl Place {
         }
     }
 
-    fn plus(mut self, offset: &Affine) -> Option<Self> {
+    pub(super) fn plus(mut self, offset: &Affine) -> Option<Self> {
         self.offset = self.offset.plus(offset)?;
         Some(self)
     }
@@ -123,6 +123,7 @@ impl<'s> Reader<'s> {
     pub(super) fn element(&mut self, node: Node<'s>) -> Result<Element, Refusal> {
         let mut indices = Vec::new();
         let mut inner = node;
+        let mut walked = None;
         loop {
             match inner.kind() {
                 "subscript_expression" => {
@@ -132,6 +133,14 @@ impl<'s> Reader<'s> {
                 "pointer_expression" if self.text(inner).starts_with('*') => {
                     indices.push(Index::Affine(Affine::constant(0)));
                     inner = self.field(inner, "argument")?;
+                    let mut within = inner;
+                    while within.kind() == "parenthesized_expression" {
+                        within = self.field_or(within)?;
+                    }
+                    if within.kind() == "update_expression" {
+                        walked = Some(self.walked(within)?);
+                        break;
+                    }
                 }
                 "parenthesized_expression" => {
                     let within = self.field_or(inner)?;
@@ -156,7 +165,7 @@ impl<'s> Reader<'s> {
                 _ => self.not_understood(node),
             };
         }
-        let Some(place) = self.place(inner) else {
+        let Some(place) = walked.or_else(|| self.place(inner)) else {
             return self.not_understood(node);
         };
         match self.at(&place, indices) {

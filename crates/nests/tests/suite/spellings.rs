@@ -89,6 +89,41 @@ fn what_is_not_read_is_named_with_its_line() {
         let reason = named[0].reason.trim_start_matches("it ");
         assert!(reason.starts_with(why), "{named:?}");
     }
+    // Pointers whose places depend on more than how often a loop has turned.
+    for (statements, line) in [
+        ("if (X[i] > 0) p++; s += *p;", 5),
+        ("if (X[i] > 0) { s += *p++; }", 5),
+        ("{ p++; } s += *p;", 5),
+        ("if (X[i] > 9) continue; s += *p++;", 5),
+        ("s += X[i] > 0 ? *p++ : 0;", 5),
+        ("s += X[i] > 0 && *p++ > 0;", 5),
+        ("s += *p++ - *p++;", 5),
+        ("s += *p++ + p[0];", 5),
+        ("if (*p++ > 0) s += 1;", 5),
+        ("const float *p = X + 4; s += *p++;", 5),
+        (
+            "for (int j = 0; j < 2; j++) { const float *p = X; s += *p++; }",
+            5,
+        ),
+        ("p = X + i; s += *p; p++;", 5),
+        ("p += i; s += *p;", 5),
+        ("p *= 2; s += *p;", 5),
+        ("p += X[0] > 0; s += *p;", 5),
+        ("s += twice(*p++);", 5),
+        (
+            "for (int j = 0; j < 2; j++) { if (X[j] > 0) p++; } s += *p;",
+            5,
+        ),
+        ("while (*p) p++; s += *p;", 5),
+        ("const float **q = &p; (*q)++; s += *p;", 5),
+    ] {
+        let source = format!(
+            "static float twice(float x) {{ return x + x; }}\nvoid solution(float X[64], float S[1]) {{\n  const float *p = X; float s = 0;\n  for (int i = 0; i < 8; i++) {{\n    {statements}\n  }}\n  S[0] = s;\n}}\n"
+        );
+        let named = autocomp_core::Rewriter::not_understood(&rewriter, &source);
+        let found = named.first().map(|it| it.line);
+        assert_eq!(found, Some(line), "{statements}: {named:?}");
+    }
     // With what to write instead.
     for (statements, remedy) in [
         ("if (X[i] > 9) break; S[0] += X[i];", "choose values"),
