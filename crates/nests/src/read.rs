@@ -12,6 +12,7 @@ mod constants;
 mod declarations;
 mod expressions;
 mod functions;
+mod limits;
 mod loops;
 pub(crate) mod macros;
 mod order;

@@ -358,6 +358,15 @@ fn quotients(expression: &Expression) -> f64 {
     }
 }
 
+/// Returns whether the greatest or the least of something is assigned, and of what beside the
+/// target.
+pub(super) fn extreme(target: &Element, value: &Expression) -> Option<(bool, Expression)> {
+    match gathered(target, None, value, false)? {
+        Role::Extreme(_, greatest, other) => Some((greatest, other)),
+        _ => None,
+    }
+}
+
 /// Returns whether an action adds something up or finds an extreme.
 pub(super) fn is_gathered(action: &Action) -> bool {
     match action {

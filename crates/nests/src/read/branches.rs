@@ -1,6 +1,7 @@
 //! `if` around assignments: a choice between values.
 
 use super::super::code::{Action, Element, Expression, Statement};
+use super::super::wide::extreme;
 use super::super::{pieces, shape};
 use super::Reader;
 use super::constants::number;
@@ -227,7 +228,9 @@ impl<'s> Reader<'s> {
                         return self.refused(node, "changes what its condition depends on");
                     }
                     let value = match operator {
-                        None => chosen(condition, &value, &own),
+                        None => self
+                            .extreme_where(condition, &target, &value)
+                            .unwrap_or_else(|| chosen(condition, &value, &own)),
                         Some('+' | '-') => chosen(condition, &value, &number(0)),
                         Some(_) => chosen(condition, &value, &number(1)),
                     };
@@ -241,6 +244,38 @@ impl<'s> Reader<'s> {
             result.push(Statement::Command(action));
         }
         Ok(result)
+    }
+}
+
+impl Reader<'_> {
+    /// Returns the greatest or least of what is there and of a value that counts only where a
+    /// condition holds, if an assignment is of that kind: where it does not, the value is one that
+    /// changes nothing.
+    fn extreme_where(
+        &self,
+        condition: &Expression,
+        target: &Element,
+        value: &Expression,
+    ) -> Option<Expression> {
+        let (greatest, other) = extreme(target, value)?;
+        let named = |text: &str| Expression::Number(text.to_owned());
+        let infinite = named("__builtin_inff()");
+        let neutral = match (self.names.get(&target.name)?.kind.as_str(), greatest) {
+            ("float", true) => Expression::Negative(Box::new(infinite)),
+            ("float", false) => infinite,
+            ("int32_t", true) => named("INT32_MIN"),
+            ("int32_t", false) => named("INT32_MAX"),
+            _ => return None,
+        };
+        let other = chosen(condition, &other, &neutral);
+        let own = Expression::Element(target.clone());
+        let operator = if greatest { ">" } else { "<" };
+        let larger = Expression::Binary(
+            Box::new(other.clone()),
+            operator.into(),
+            Box::new(own.clone()),
+        );
+        Some(chosen(&larger, &other, &own))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Loops of any spelling become counted loops from zero.
 
 use super::super::code::{Loop, Statement};
+use super::super::shape;
 use super::constants::is_index;
+use super::limits::Limit;
 use super::order::{assigns, is_free};
 use super::walks::between_commas;
 use super::{Around, Binding, EXTENT_LIMIT, Reader};
@@ -69,6 +71,9 @@ impl<'s> Reader<'s> {
         node: Node<'s>,
         to: &mut Vec<Statement>,
     ) -> Result<(), Refusal> {
+        if self.is_counted_by_pointer(node) {
+            return self.counted_by_pointer(node, to);
+        }
         let outside = (self.names.clone(), self.bindings.clone());
         let (variable, start, kind) = self.first_value(node)?;
         let condition = self.field(node, "condition")?;
@@ -88,10 +93,17 @@ impl<'s> Reader<'s> {
             }
             (update, walks) = (own.first().copied(), others);
         }
-        let values = match start {
-            Some(start) => self.values(node, variable, start, condition, update)?,
-            None => return self.refused(node, "begins where no number says"),
+        let mut limits = Vec::new();
+        let Some(first) = start.as_ref().and_then(|it| self.least(it)) else {
+            return self.refused(node, "begins where no number says");
         };
+        limits.extend(
+            start
+                .filter(|it| it.as_constant().is_none())
+                .map(|it| (">=", it)),
+        );
+        let (values, bound) = self.values(node, variable, first, condition, update)?;
+        limits.extend(bound);
         let body = self.field(node, "body")?;
         let mut nodes = match body.kind() {
             "compound_statement" => children(body),
@@ -100,7 +112,7 @@ impl<'s> Reader<'s> {
         nodes.extend(walks);
         let made = match values.trips {
             0 => None,
-            _ => Some(self.made(node, variable, &kind, values, &nodes)?),
+            _ => Some(self.made(node, variable, &kind, (values, &limits), &nodes)?),
         };
         (self.names, self.bindings) = outside;
         let behind = std::mem::take(&mut self.behind);
@@ -116,6 +128,9 @@ impl<'s> Reader<'s> {
         node: Node<'s>,
         to: &mut Vec<Statement>,
     ) -> Result<(), Refusal> {
+        if self.is_counted_by_pointer(node) {
+            return self.counted_by_pointer(node, to);
+        }
         let nodes = children(self.field(node, "body")?);
         let (last, rest) = match nodes.split_last() {
             Some((last, rest)) if !rest.is_empty() => (*last, rest),
@@ -134,7 +149,10 @@ impl<'s> Reader<'s> {
         };
         let start = *start;
         let condition = self.field(node, "condition")?;
-        let values = self.values(node, variable, start, condition, Some(update))?;
+        let (values, bound) = self.values(node, variable, start, condition, Some(update))?;
+        if bound.is_some() {
+            return self.refused(node, "ends where no number says");
+        }
         let changes = rest.iter().any(|it| {
             autocomp_c_loops::syntax::assigned_names(*it, self.source).contains(variable)
         });
@@ -144,7 +162,7 @@ impl<'s> Reader<'s> {
         let outside = (self.names.clone(), self.bindings.clone());
         let made = match values.trips {
             0 => None,
-            _ => Some(self.made(node, variable, "int32_t", values, rest)?),
+            _ => Some(self.made(node, variable, "int32_t", (values, &[]), rest)?),
         };
         (self.names, self.bindings) = outside;
         let behind = std::mem::take(&mut self.behind);
@@ -166,7 +184,7 @@ impl<'s> Reader<'s> {
     }
 
     /// What counters are in a loop, or behind one that changes them, is nobody's to know.
-    fn forget_counters(&mut self) {
+    pub(super) fn forget_counters(&mut self) {
         for binding in self.bindings.values_mut() {
             if let Binding::Counter(value) = binding {
                 *value = None;
@@ -175,7 +193,10 @@ impl<'s> Reader<'s> {
     }
 
     /// Returns the variable of a `for`, its first value if that is known, and its type.
-    fn first_value(&mut self, node: Node<'s>) -> Result<(&'s str, Option<i64>, String), Refusal> {
+    fn first_value(
+        &mut self,
+        node: Node<'s>,
+    ) -> Result<(&'s str, Option<Affine>, String), Refusal> {
         let Some(first) = node.child_by_field_name("initializer") else {
             let update = self.field(node, "update")?;
             let counter = ["argument", "left"]
@@ -183,7 +204,9 @@ impl<'s> Reader<'s> {
                 .find_map(|it| update.child_by_field_name(it));
             let variable = counter.map_or("", |it| self.text(it));
             return match self.bindings.get(variable) {
-                Some(Binding::Counter(value)) => Ok((variable, *value, "int32_t".into())),
+                Some(Binding::Counter(value)) => {
+                    Ok((variable, value.map(Affine::constant), "int32_t".into()))
+                }
                 _ => self.not_understood(node),
             };
         };
@@ -191,11 +214,7 @@ impl<'s> Reader<'s> {
             let variable = self.text(self.field(first, "left")?);
             let value = self.affine(self.field(first, "right")?);
             return match self.bindings.get(variable) {
-                Some(Binding::Counter(_)) => Ok((
-                    variable,
-                    value.and_then(|it| it.as_constant()),
-                    "int32_t".into(),
-                )),
+                Some(Binding::Counter(_)) => Ok((variable, value, "int32_t".into())),
                 _ => self.not_understood(node),
             };
         }
@@ -229,10 +248,17 @@ impl<'s> Reader<'s> {
         }
         let variable = self.text(self.field(*counter, "declarator")?);
         let value = self.affine(self.field(*counter, "value")?);
-        Ok((variable, value.and_then(|it| it.as_constant()), kind))
+        Ok((variable, value, kind))
     }
 
-    /// Returns the values of a counter that begins with `start`.
+    /// Returns the least value of a number that loops around know.
+    fn least(&self, of: &Affine) -> Option<i64> {
+        of.as_constant()
+            .or_else(|| shape::range(of, &self.ranges()).map(|it| it.0))
+    }
+
+    /// Returns the values of a counter that begins with `start`, and below which number of the
+    /// loops around it has to stay besides.
     fn values(
         &self,
         node: Node<'s>,
@@ -240,7 +266,7 @@ impl<'s> Reader<'s> {
         start: i64,
         condition: Node<'s>,
         update: Option<Node<'s>>,
-    ) -> Result<Values, Refusal> {
+    ) -> Result<(Values, Option<Limit>), Refusal> {
         let mut condition = condition;
         while condition.kind() == "parenthesized_expression" {
             match condition.named_child(0) {
@@ -286,7 +312,21 @@ impl<'s> Reader<'s> {
         } else {
             return self.not_understood(node);
         };
-        let Some(bound) = bound.and_then(|it| it.as_constant()) else {
+        let mut limit = None;
+        let is_unsigned = self.loops.iter().any(|it| it.is_unsigned);
+        let bound = bound.and_then(|it| match (it.as_constant(), operator) {
+            (None, "<" | "<=") => {
+                let (least, greatest) = shape::range(&it, &self.ranges())?;
+                // Below zero, numbers without a sign are large.
+                if least < 0 && is_unsigned {
+                    return None;
+                }
+                limit = Some((if operator == "<" { "<" } else { "<=" }, it));
+                Some(greatest)
+            }
+            (constant, _) => constant,
+        });
+        let Some(bound) = bound else {
             return self.refused(node, "ends where no number says");
         };
         let step = match update {
@@ -313,13 +353,14 @@ impl<'s> Reader<'s> {
             return self.refused(node, "runs too long");
         }
         let trips = (span.max(0) + step.abs() - 1) / step.abs();
-        Ok(Values {
+        let values = Values {
             least: start.min(start + (trips - 1) * step),
             trips,
             step: step.abs(),
             descends: step < 0,
-            last: (!before).then_some(start + trips * step),
-        })
+            last: (!before && limit.is_none()).then_some(start + trips * step),
+        };
+        Ok((values, limit))
     }
 
     /// Returns how far ahead of a counter a sum is.
@@ -380,14 +421,17 @@ impl<'s> Reader<'s> {
     }
 
     /// Makes the loop of the statements in its body.
-    fn made(
+    pub(super) fn made(
         &mut self,
         node: Node<'s>,
         variable: &str,
         kind: &str,
-        values: Values,
+        (values, limits): (Values, &[Limit]),
         body: &[Node<'s>],
     ) -> Result<Statement, Refusal> {
+        if !limits.is_empty() {
+            return self.made_within(node, variable, kind, (values, limits), body);
+        }
         let ascending = self.with_values(variable, kind, values, false, body)?;
         if !values.descends || is_free(&ascending) {
             return self.checked(node, ascending);
@@ -396,7 +440,7 @@ impl<'s> Reader<'s> {
         self.checked(node, made)
     }
 
-    fn checked(&self, node: Node<'s>, made: Loop) -> Result<Statement, Refusal> {
+    pub(super) fn checked(&self, node: Node<'s>, made: Loop) -> Result<Statement, Refusal> {
         if made.body.is_empty() {
             return self.refused(node, "has nothing in its braces");
         }
@@ -406,7 +450,7 @@ impl<'s> Reader<'s> {
         Ok(Statement::Loop(made))
     }
 
-    fn with_values(
+    pub(super) fn with_values(
         &mut self,
         variable: &str,
         kind: &str,

@@ -4,9 +4,10 @@
 //! found by reading the body once; behind that it is read again with places that depend on the
 //! loop's variable.
 
+use super::super::code::Statement;
 use super::loops::Values;
 use super::places::Place;
-use super::{Binding, Reader};
+use super::{Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::{assigned_names, children};
@@ -161,6 +162,103 @@ impl<'s> Reader<'s> {
                 .is_some_and(|it| !of_loop.contains(&it.kind()))
     }
 
+    /// Returns whether a pointer counts a loop: `while (p < end)`, `for (p = a; p != end; p++)`.
+    pub(super) fn is_counted_by_pointer(&self, node: Node<'s>) -> bool {
+        let declares = node.child_by_field_name("initializer").is_some_and(|it| {
+            let mut cursor = it.walk();
+            let mut all = it.children_by_field_name("declarator", &mut cursor);
+            all.any(|it| self.text(it).starts_with('*'))
+        });
+        let pointer = self.counting(node);
+        let is_known = |name| matches!(self.bindings.get(name), Some(Binding::Pointer(_)));
+        pointer.is_some_and(|it| declares || is_known(self.text(it)))
+    }
+
+    /// Returns the name on the left of the comparison that a loop goes on by.
+    fn counting(&self, node: Node<'s>) -> Option<Node<'s>> {
+        let condition = comparison(node)?;
+        let left = condition.child_by_field_name("left")?;
+        (left.kind() == "identifier").then_some(left)
+    }
+
+    /// Reads a loop that a pointer counts.
+    pub(super) fn counted_by_pointer(
+        &mut self,
+        node: Node<'s>,
+        to: &mut Vec<Statement>,
+    ) -> Result<(), Refusal> {
+        let first = node.child_by_field_name("initializer");
+        let head = first.filter(|it| it.kind() == "declaration");
+        if let (Some(first), None) = (first, head) {
+            self.effect(first, to)?;
+        }
+        let outside = (self.names.clone(), self.bindings.clone());
+        if let Some(head) = head {
+            self.declaration(head, to)?;
+        }
+        let (Some(pointer), Some(condition)) = (self.counting(node), comparison(node)) else {
+            return self.not_understood(node);
+        };
+        let right = self.field(condition, "right")?;
+        let mut body = block_of(self.field(node, "body")?);
+        let update = node.child_by_field_name("update");
+        body.extend(update.into_iter().flat_map(between_commas));
+        let before = self.walking(&body);
+        let name = self.text(pointer);
+        let at = before.iter().position(|it| it.0 == name);
+        let (Some(at), Some(start), Some(end)) = (at, self.place(pointer), self.place(right))
+        else {
+            return self.not_understood(node);
+        };
+        let stride = self.strides(&body, &before)?[at];
+        // What ends the loop must stay where it is.
+        let moved = |node: &Node<'s>| before.iter().any(|it| it.0 == self.text(*node));
+        let is_steady = !moved(&right) && below(right).iter().all(|it| !moved(it));
+        let is_same = start.name == end.name && start.lead == end.lead;
+        let apart = end
+            .offset
+            .minus(&start.offset)
+            .and_then(|it| it.as_constant());
+        let apart = apart.filter(|_| is_same && is_steady);
+        let operator = self.text(self.field(condition, "operator")?);
+        let span = match (operator, stride, apart) {
+            ("<", 1.., Some(apart)) => apart,
+            ("<=", 1.., Some(apart)) => apart + 1,
+            (">", ..=-1, Some(apart)) => -apart,
+            (">=", ..=-1, Some(apart)) => 1 - apart,
+            ("!=", 1, Some(apart @ 0..)) => apart,
+            ("!=", -1, Some(apart @ ..=0)) => -apart,
+            _ => return self.refused(node, "goes on by a pointer that is not followed"),
+        };
+        if EXTENT_LIMIT < span {
+            return self.refused(node, "runs too long");
+        }
+        let step = stride.abs();
+        let values = Values {
+            least: 0,
+            trips: (span.max(0) + step - 1) / step,
+            step: 1,
+            descends: false,
+            last: None,
+        };
+        if values.trips != 0 {
+            let variable = self.fresh("walk");
+            to.push(self.made(node, &variable, "int32_t", (values, &[]), &body)?);
+        }
+        (self.names, self.bindings) = outside;
+        let mut behind = std::mem::take(&mut self.behind);
+        // Those of the loop's head are gone.
+        let is_of_head = |it: &(String, Place)| {
+            head.is_some_and(|head| declare(&[head], &vec![it.clone()], self.source))
+        };
+        behind.retain(|it| !is_of_head(it));
+        self.stand(behind);
+        if values.trips != 0 {
+            self.forget_counters();
+        }
+        Ok(())
+    }
+
     /// Has the pointers that a body moves stand where they do in the iteration that `name` counts,
     /// and returns where they stand behind the loop.
     pub(super) fn walk(
@@ -237,6 +335,34 @@ pub(super) fn between_commas(node: Node<'_>) -> Vec<Node<'_>> {
             .collect(),
         _ => vec![node],
     }
+}
+
+/// Returns the comparison that a loop goes on by.
+fn comparison(node: Node<'_>) -> Option<Node<'_>> {
+    let mut condition = node.child_by_field_name("condition")?;
+    while condition.kind() == "parenthesized_expression" {
+        condition = condition.named_child(0)?;
+    }
+    (condition.kind() == "binary_expression").then_some(condition)
+}
+
+/// Returns the statements of a body.
+fn block_of(body: Node<'_>) -> Vec<Node<'_>> {
+    match body.kind() {
+        "compound_statement" => children(body),
+        _ => vec![body],
+    }
+}
+
+/// Returns all nodes below one.
+fn below(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut found = children(node);
+    let mut at = 0;
+    while let Some(node) = found.get(at).copied() {
+        found.extend(children(node));
+        at += 1;
+    }
+    found
 }
 
 /// Returns whether statements declare one of these names.

@@ -132,7 +132,7 @@ fn iterations_that_begin_at_the_same_kernel_go_on_behind_what_was_asked_for() {
 fn what_is_not_understood_is_named_and_told_to_the_compiler() {
     let rewriter = rewriter();
     let menu = menu();
-    let ends_elsewhere = "void solution(float X[8], float Y[8]) {\n  for (int i = 0; i < 8; i++) {\n    for (int j = i; j < 8; j++) Y[j] += X[i];\n  }\n}\n";
+    let ends_elsewhere = "void solution(float X[8], float Y[8]) {\n  for (int i = 0; i < 8; i++) {\n    for (int j = 0; X[j] > 0; j++) Y[j] += X[i];\n  }\n}\n";
     let named = rewriter.not_understood(ends_elsewhere);
     assert_eq!(named[0].line, 3, "{named:?}");
     // Read, but each iteration needs the one before.

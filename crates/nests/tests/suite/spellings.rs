@@ -115,10 +115,47 @@ fn what_is_not_read_is_named_with_its_line() {
             5,
         ),
         ("while (*p) p++; s += *p;", 5),
+        ("while (p < S) s += *p++;", 5),
+        ("while (p > X) s += *p++;", 5),
+        ("while (p < X + 8) { s += *p; p += i; }", 5),
+        ("while (p != X + 7) { s += *p; p += 2; }", 5),
+        (
+            "const float *end = X + 8; while (p < end) { s += *p++; end--; }",
+            5,
+        ),
+        ("while (p < X + 8) { s += *p; if (s > 9) p++; }", 5),
+        (
+            "for (const float *q = X; q < X + 8; q++) p++; s += q[0];",
+            5,
+        ),
         ("const float **q = &p; (*q)++; s += *p;", 5),
     ] {
         let source = format!(
             "static float twice(float x) {{ return x + x; }}\nvoid solution(float X[64], float S[1]) {{\n  const float *p = X; float s = 0;\n  for (int i = 0; i < 8; i++) {{\n    {statements}\n  }}\n  S[0] = s;\n}}\n"
+        );
+        let named = autocomp_core::Rewriter::not_understood(&rewriter, &source);
+        let found = named.first().map(|it| it.line);
+        assert_eq!(found, Some(line), "{statements}: {named:?}");
+    }
+    // Loops that end where loops around say, and more than that.
+    for (statements, line) in [
+        ("for (int j = 0; j < X[i]; j++) s += X[j];", 5),
+        ("for (int j = 0; j < i * i; j++) s += X[j];", 5),
+        ("for (int j = 0; j <= i; j += 2) s += X[j];", 5),
+        ("for (int j = i; j >= 0; j--) s += X[j];", 5),
+        ("for (int j = 0; j < i; j++) s += X[j + 58];", 5),
+        (
+            "for (size_t k = 0; k < 4; k++) for (int j = 0; j < k - 1; j++) s += X[j];",
+            5,
+        ),
+        ("for (int j = 0; j < i; j++) s += *p++;", 5),
+        (
+            "for (int j = 0; j < i; j++) for (int k = 0; k < 4; k++) s += X[k];",
+            5,
+        ),
+    ] {
+        let source = format!(
+            "void solution(float X[64], float S[1]) {{\n  const float *p = X;\n  float s = 0;\n  for (int i = 0; i < 8; i++) {{\n    {statements}\n  }}\n  S[0] = s;\n}}\n"
         );
         let named = autocomp_core::Rewriter::not_understood(&rewriter, &source);
         let found = named.first().map(|it| it.line);
