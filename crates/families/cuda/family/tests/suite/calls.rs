@@ -342,4 +342,15 @@ __device__ int setting;
         .filter(|((_, outcome, code), found)| *found != (*outcome, (*code).to_owned()))
         .collect();
     assert!(failed.is_empty(), "{failed:#?}");
+    let source = "
+__global__ void fill(float* t) { t[threadIdx.x] = 1; }
+void solution(const float* X, const float* Y, float* Z) {
+  static float* t;
+  if (!t) cudaMalloc(&t, 128);
+  fill<<<1, 32>>>(t);
+  cudaFree(t);
+}
+";
+    let (_, code, line) = verdict(ADD, source);
+    assert_eq!((code.as_str(), line.as_str()), (again, "cudaFree(t);"));
 }

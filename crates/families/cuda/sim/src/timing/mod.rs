@@ -16,6 +16,7 @@ mod items;
 mod l2;
 mod lasts;
 mod lines;
+mod loops;
 mod machine;
 mod pairs;
 mod paths;

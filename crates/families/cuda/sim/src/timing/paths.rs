@@ -5,7 +5,7 @@
 
 use super::clocks::{Clock, barrier_cycles};
 use super::machine::Machine;
-use super::{banks, classes, folding, registers};
+use super::{banks, classes, folding, loops, registers};
 use crate::decode::{Kernel, Op};
 use crate::machine::Access;
 use crate::ptx::Space;
@@ -34,6 +34,8 @@ pub(super) struct Paths<'k> {
     uses: Vec<(Vec<u32>, Vec<u32>)>,
     /// Of each step, the cycles of its issue and of its result.
     costs: Vec<(f64, f64)>,
+    /// Of each step, whether it ends a turn that the next one comes behind.
+    single_turns: Vec<bool>,
     /// The block that runs.
     block: Block,
     /// Those that have begun beside it.
@@ -53,6 +55,7 @@ impl<'k> Paths<'k> {
             machine,
             uses: registers::uses(kernel),
             costs: costs.map(|it| (it.issue, it.latency)).collect(),
+            single_turns: loops::single_turns(kernel),
             block: Block::default(),
             others: BTreeMap::new(),
             used: vec![(u32::MAX, 0); LINES],
@@ -116,6 +119,7 @@ impl<'k> Paths<'k> {
                 self.block.met = self.block.met.max(come);
                 clock.wait(self.block.met);
             }
+            _ if self.single_turns[at] => clock.wait(clock.begun()),
             op => clock.order(op, self.machine),
         }
     }

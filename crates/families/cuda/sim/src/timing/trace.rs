@@ -6,6 +6,7 @@ use super::clocks::{Clock, barrier_cycles};
 use super::counts::{Counts, LineCounts, Pipes};
 use super::folding;
 use super::lasts::Last;
+use super::loops;
 use super::machine::Machine;
 use super::pairs::{self, Half};
 use super::pressure::Pressure;
@@ -24,6 +25,8 @@ pub(crate) struct Tracer<'k> {
     costs: Vec<Cost>,
     /// Of each step, whether it adds one to a word and no more.
     counters: Vec<bool>,
+    /// Of each step, whether it ends a turn that the next one comes behind.
+    single_turns: Vec<bool>,
     /// Of each step, the part of what it reads and writes that does not fit the registers.
     spills: Vec<f64>,
     uses: Vec<(Vec<u32>, Vec<u32>)>,
@@ -112,6 +115,7 @@ impl<'k> Tracer<'k> {
                     _ => cost,
                 })
                 .collect(),
+            single_turns: loops::single_turns(kernel),
             spills: pressure.spills(limit),
             counters: registers::counters(kernel),
             uses: registers::uses(kernel),
@@ -311,6 +315,7 @@ impl Observer for Tracer<'_> {
             waited = clock.issue(uses, cost.issue, latency);
             match op {
                 Op::Barrier { .. } => begun[number] = clock.begun() + latency,
+                _ if self.single_turns[self.at] => clock.wait(clock.begun()),
                 op => clock.order(op, self.machine),
             }
         }

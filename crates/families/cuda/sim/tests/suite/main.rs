@@ -9,6 +9,7 @@ mod hostile;
 mod kernels;
 mod l2;
 mod lasts;
+mod loops;
 mod ordering;
 mod second;
 mod throughput;
