@@ -155,6 +155,16 @@ impl Nest {
             && !self.parallel.iter().any(|it| sums_over(&it.variable))
     }
 
+    /// Returns whether sums of whole numbers are made of products of numbers that 16 bits hold.
+    pub(super) fn fits_halves(&self, names: &BTreeMap<String, Named>) -> bool {
+        let held = ["int8_t", "uint8_t", "int16_t"];
+        let is_held = |access: &&Element| {
+            let kind = names.get(&access.name).map(|it| it.kind.as_str());
+            kind.is_some_and(|kind| held.contains(&kind))
+        };
+        self.sum_type == "int32_t" && self.reads().iter().all(is_held)
+    }
+
     /// Returns the operands of what is summed, in the order of the text; what is read to look
     /// them up belongs to them.
     pub(super) fn reads(&self) -> Vec<&Element> {

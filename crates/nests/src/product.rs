@@ -152,9 +152,11 @@ impl Writer<'_> {
                     && schedule.depth.is_multiple_of(dots.group())
             }
         };
+        let halves = !schedule.halves
+            || schedule.pack_columns && schedule.dots.is_none() && nest.fits_halves(self.names);
         // What is no vector in memory needs vectors of the sums' type.
         let whole = vectors_packed || schedule.lanes * schedule.columns <= self.vector.extent;
-        sizes && blocked && blocks && dots && whole
+        sizes && blocked && blocks && dots && halves && whole
     }
 
     /// Returns the operands of columns and rows if single instructions can sum
@@ -204,9 +206,10 @@ impl Writer<'_> {
     }
 
     /// Type of elements in panels.
-    pub(super) fn panel_type(&self) -> String {
+    pub(super) fn panel_type(&self, of_rows: bool) -> String {
         match self.schedule.dots {
             Some(dots) => dots.kind().to_owned(),
+            None if self.schedule.halves && !of_rows => "int16_t".into(),
             None => self.nest.sum_type.clone(),
         }
     }
@@ -266,7 +269,7 @@ impl Writer<'_> {
     }
 
     fn arrays(&mut self) {
-        let kind = self.panel_type();
+        let kind = self.panel_type(false);
         let reads = self.nest.reads();
         for idx in self.column_panels.clone() {
             let tiles = self.vector.extent.div_ceil(self.width());
@@ -277,6 +280,7 @@ impl Writer<'_> {
             self.statics +=
                 &format!("static {kind} {name}[{elements}] __attribute__((aligned(64)));\n");
         }
+        let kind = self.panel_type(true);
         let rows = self.row.map_or(1, |row| row.extent);
         for idx in self.row_panels.clone() {
             let all = rows.div_ceil(self.schedule.rows);

@@ -299,6 +299,8 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
             .get(&access.name)
             .is_some_and(|it| it.kind == "int8_t")
     });
+    // Groups of registers multiply numbers of 16 bits into those of 32 at no more cost.
+    let halves = resources.grouped && nest.fits_halves(names);
     let mut found = Vec::new();
     for lanes in [resources.lanes, resources.lanes / 2, resources.lanes / 4] {
         if lanes < 4 || vector.extent < lanes {
@@ -336,6 +338,7 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
                                 depth,
                                 block,
                                 dots: *dots,
+                                halves: halves && bits & 1 != 0 && dots.is_none(),
                             };
                             let rows_left = row.map_or(0, |row| row.extent / rows);
                             let sound = (block == 0 || plan.pack_rows && block < rows_left)

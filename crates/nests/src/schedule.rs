@@ -63,6 +63,10 @@ pub struct Product {
     /// Instructions that sum several products of narrow numbers at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dots: Option<Dots>,
+    /// Whether panels of vector operands hold numbers of 16 bits, which are widened where they are
+    /// multiplied.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub halves: bool,
 }
 
 /// How an innermost loop is carried out on vectors.

@@ -97,8 +97,8 @@ impl Writer<'_> {
     ) -> Option<()> {
         let access = (*self.nest.reads().get(idx)?).clone();
         let panel = self.panel_depth(&access) * size;
-        let (group, kind) = (self.group(), self.panel_type());
         let of_rows = name.starts_with("rows");
+        let (group, kind) = (self.group(), self.panel_type(of_rows));
         let mark = match self.schedule.dots {
             Some(dots) if dots.is_shifted() && of_rows => " ^ -128",
             _ => "",

@@ -47,7 +47,14 @@ impl Writer<'_> {
             }
             for c in 0..tile.columns {
                 let value = if self.column_panels.contains(&idx) {
-                    gnu::loaded(&vector, &self.in_columns(idx, access, c))
+                    let place = self.in_columns(idx, access, c);
+                    match self.schedule.halves {
+                        true => {
+                            let halves = self.preamble.vector(lanes, "int16_t");
+                            gnu::converted(&gnu::loaded(&halves, &place), &vector)
+                        }
+                        false => gnu::loaded(&vector, &place),
+                    }
                 } else {
                     let element = shifted(access, &[(&v, i64::from(c * lanes))])?.to_c();
                     let own = &self.names.get(&access.name)?.kind;

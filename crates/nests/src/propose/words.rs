@@ -46,6 +46,7 @@ const NOTHING: Product = Product {
     depth: 0,
     block: 0,
     dots: None,
+    halves: false,
 };
 
 /// Returns the menu items that name what changes, and a text for people.

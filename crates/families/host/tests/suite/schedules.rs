@@ -203,23 +203,20 @@ fn walk(problem: &str, plain: &str, steps: u32) {
     walk_with(&own_rewriter(), problem, plain, steps);
 }
 
-#[test]
-fn products_of_bytes_stay_right() {
-    let signature = "int8_t A[29][{K}], int8_t B[{K}][45], int32_t C[29][45]";
-    // Whole groups of four along the sum, and not.
-    for depth in [52, 35] {
-        let signature = signature.replace("{K}", &depth.to_string());
-        let (a, b) = (format!("29, {depth}"), format!("{depth}, 45"));
-        let buffers = [
-            ("A", "int8", a.as_str(), "input"),
-            ("B", "int8", b.as_str(), "input"),
-            ("C", "int32", "29, 45", "output"),
-        ];
-        let fill = "{ kind = \"uniform\", low = -128, high = 127 }";
-        let fills = format!("fill.A = {fill}\nfill.B = {fill}");
-        let text = problem(&signature, "kind = \"exact\"", &buffers, &fills);
-        let plain = format!(
-            "void solution({signature}) {{
+/// Returns a problem of bytes, and its kernel: whole groups of four along the sum, or not.
+fn bytes(depth: u32) -> (String, String) {
+    let signature = format!("int8_t A[29][{depth}], int8_t B[{depth}][45], int32_t C[29][45]");
+    let (a, b) = (format!("29, {depth}"), format!("{depth}, 45"));
+    let buffers = [
+        ("A", "int8", a.as_str(), "input"),
+        ("B", "int8", b.as_str(), "input"),
+        ("C", "int32", "29, 45", "output"),
+    ];
+    let fill = "{ kind = \"uniform\", low = -128, high = 127 }";
+    let fills = format!("fill.A = {fill}\nfill.B = {fill}");
+    let text = problem(&signature, "kind = \"exact\"", &buffers, &fills);
+    let plain = format!(
+        "void solution({signature}) {{
   for (int i = 0; i < 29; i++) {{
     for (int j = 0; j < 45; j++) {{
       int32_t sum = 0;
@@ -231,8 +228,42 @@ fn products_of_bytes_stay_right() {
   }}
 }}
 "
-        );
+    );
+    (text, plain)
+}
+
+#[test]
+fn products_of_bytes_stay_right() {
+    for depth in [52, 35] {
+        let (text, plain) = bytes(depth);
         walk(&text, &plain, 6);
+    }
+}
+
+/// Panels of 16 bits hold bytes; of floats there are none.
+#[test]
+fn panels_of_halves_stay_right() {
+    let (text, plain) = bytes(35);
+    let Some(bench) = support::bench_of(&text, &plain) else {
+        return;
+    };
+    let rewriter = rewriter();
+    for (lanes, rows, columns, depth, block) in [
+        (8, 6, 2, 0, 0),
+        (16, 5, 1, 8, 2),
+        (4, 1, 3, 16, 0),
+        (8, 4, 4, 0, 3),
+    ] {
+        let payload = format!(
+            "{{\"drafts\":[{{\"strip\":0,\"parts\":[{{\"product\":{{\"lanes\":{lanes},\"rows\":{rows},\
+             \"columns\":{columns},\"pack_columns\":true,\"pack_rows\":{},\"rows_outside\":false,\
+             \"unroll\":1,\"depth\":{depth},\"block\":{block},\"halves\":true}}}}]}}]}}",
+            block != 0
+        );
+        let source = rewriter.implement(&plain, &payload, 0).expect("a kernel");
+        assert!(source.contains("static int16_t panels"), "{source}");
+        support::assert_right(&bench, &source, &payload);
+        assert!(rewriter.implement(PLAIN_MATRICES, &payload, 0).is_err());
     }
 }
 
