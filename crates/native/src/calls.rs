@@ -111,9 +111,11 @@ impl<'p> Calls<'p> {
         self.fill_around(set, case, |buffer, _| Pattern::around(buffer, is_odd));
     }
 
-    /// The same with ordinary numbers around buffers, beyond those in them.
-    pub fn fill_among_numbers(&mut self, set: usize, case: &Case) {
-        self.fill_around(set, case, Pattern::beyond);
+    /// The same with ordinary numbers around buffers: beyond those in them, or hardly so.
+    pub fn fill_among_numbers(&mut self, set: usize, case: &Case, is_beyond: bool) {
+        self.fill_around(set, case, |buffer, content| {
+            Pattern::ordinary(buffer, content, is_beyond)
+        });
     }
 
     fn fill_around(

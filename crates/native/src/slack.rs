@@ -36,20 +36,28 @@ impl Pattern {
         Self(u64::to_le_bytes(word))
     }
 
-    /// Returns ordinary numbers that lie just beyond those of `content`, one above and one below:
-    /// kernels that leave out what is no number, or infinite, show that they read these.
-    pub fn beyond(buffer: &Buffer, content: &[u8]) -> Self {
+    /// Returns ordinary numbers around `content`, which kernels that leave out what is no number, or
+    /// infinite, show that they read: ones that lie beyond those of the buffer, which change its
+    /// extremes, or hardly so, which pass for its own where numbers are counted or left out by
+    /// their range.
+    pub fn ordinary(buffer: &Buffer, content: &[u8], is_beyond: bool) -> Self {
         let dtype = buffer.dtype;
         let values = content.chunks_exact(dtype.bytes());
-        let sizes = values.map(|bytes| dtype.value(bytes).abs());
-        let finite = sizes.filter(|size| size.is_finite());
-        let most = finite.fold(1.0, f64::max);
+        let values = values.map(|bytes| dtype.value(bytes));
+        let finite = values.filter(|value| value.is_finite());
+        let (least, most) = finite.fold((0.0, 0.0), |(least, most): (f64, f64), value| {
+            (least.min(value), most.max(value))
+        });
+        let pair = match is_beyond {
+            // Of two sizes, so that they do not vanish in a sum.
+            true => [1.5, -2.5].map(|factor| factor * most.max(-least).max(1.0)),
+            false => [most, least].map(|it| 1.0005 * it),
+        };
         let (low, high) = dtype.range();
         let mut bytes = Vec::new();
         while bytes.len() < 8 {
-            // Of two sizes, so that they do not vanish in a sum.
-            for factor in [1.5, -2.5] {
-                dtype.push((factor * most).clamp(low, high), &mut bytes);
+            for value in pair {
+                dtype.push(value.clamp(low, high), &mut bytes);
             }
         }
         Self(bytes.first_chunk().copied().unwrap_or_default())

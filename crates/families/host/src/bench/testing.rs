@@ -164,7 +164,7 @@ impl Testing<'_> {
         Ok(Ok(()))
     }
 
-    /// Makes one call whose buffers end where their pages do. Those of an odd size are not
+    /// Makes two calls whose buffers end where their pages do. Those of an odd size are not
     /// aligned there: a kernel that needs what the problem promises of alignment is called
     /// as near to the end as that allows.
     fn at_the_end_of_pages(&mut self) -> Result<Result<(), Offence>, EvalError> {
@@ -176,22 +176,27 @@ impl Testing<'_> {
         }
     }
 
-    /// Makes one call with ordinary numbers around the buffers.
+    /// Makes two calls with ordinary numbers around the buffers.
     fn among_numbers(&mut self, placement: Placement) -> Result<Result<(), Offence>, EvalError> {
         let bench = self.bench;
         let Some(case) = self.prepared.tests.first() else {
             return Ok(Ok(()));
         };
         let overhead = &self.prepared.overhead;
-        let sets = [placement];
+        let sets = [placement; 2];
         let seed = bench.settings.seed.derive("end of pages");
         let started = overhead.start(&bench.problem, self.program, &sets, bench.worker, seed)?;
         let mut calls = match started {
             Ok(calls) => calls,
             Err(offence) => return Ok(Err(offence)),
         };
-        calls.fill_among_numbers(0, case);
-        Ok(self.call(&mut calls, 0, case))
+        for set in 0..sets.len() {
+            calls.fill_among_numbers(set, case, set == 0);
+            if let Err(offence) = self.call(&mut calls, set, case) {
+                return Ok(Err(offence));
+            }
+        }
+        Ok(Ok(()))
     }
 
     /// Makes a call on a set that was filled with a case.

@@ -110,7 +110,10 @@ impl Device {
                     };
                     (start, Some(count), step)
                 }
-                Value::Window(start, count) => (*start, Some(*count), 1),
+                Value::Window(start, count, by_register) => {
+                    result.by_register |= by_register;
+                    (*start, Some(*count), 1)
+                }
                 Value::Tensor(rows) => {
                     if own != 1 || view.buffer().on_chip() {
                         return Err(Failure::documented(

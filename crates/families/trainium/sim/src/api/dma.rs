@@ -257,7 +257,9 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 impl Device {
     /// Who makes the descriptors of a transfer, of the second dialect, and whether that is done
     /// before the kernel runs (deep dive on descriptor generation).
-    fn prepared(&self, bound: &mut Bound, indirect: bool) -> Outcome<bool> {
+    fn prepared(&self, bound: &mut Bound, views: [&View; 2]) -> Outcome<bool> {
+        let indirect = views.iter().any(|it| it.indirect.is_some());
+        let by_register = views.iter().any(|it| it.by_register);
         let mode = match bound.take("dge_mode") {
             Some(Value::Symbol(mode)) => mode,
             _ => "dge_mode.unknown",
@@ -281,6 +283,12 @@ impl Device {
             return refused(
                 &format!("dge_mode={mode} makes no descriptors for rows that a tile chooses"),
                 "use nisa.dge_mode.swdge, or leave dge_mode away",
+            );
+        }
+        if by_register && mode == "dge_mode.none" {
+            return refused(
+                "dge_mode=none makes descriptors before the kernel runs, when no register says yet where they point",
+                "use nisa.dge_mode.swdge or hwdge, or leave dge_mode away",
             );
         }
         let engine = bound.peek("engine");
@@ -318,8 +326,7 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
                 .ok_or_else(|| bound.wrong("dst_rmw_op", "np.add or nl.add", &value))?,
         ),
     };
-    let indirect = source.indirect.is_some() || target.indirect.is_some();
-    let prepared = device.prepared(bound, indirect)?;
+    let prepared = device.prepared(bound, [&source, &target])?;
     device.check_mutable(&target)?;
     device.check_scope(&target)?;
     device.check_scope(&source)?;

@@ -275,6 +275,8 @@ pub(super) fn dropout(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         }
     };
     let seed = (u64::from(device.line) << 32) ^ device.trace.instructions.len() as u64;
+    // No two draw the same, so that none can stand for another.
+    device.call = (device.unlike(), 0);
     let request = Elementwise {
         operation: Operation::TensorScalar,
         choice: VECTOR,

@@ -59,7 +59,9 @@ pub(super) fn arange(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 
 /// `nl.ds(start, size)`.
 pub(super) fn window(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
-    let start = match bound.take("start") {
+    let start = bound.take("start");
+    let by_register = matches!(start, Some(Value::Register(_)));
+    let start = match start {
         // Where a tile lies makes no difference where only shapes are evaluated.
         Some(Value::Register(register)) => Some(device.used(&register).unwrap_or(0)),
         Some(other) => Some(
@@ -71,7 +73,7 @@ pub(super) fn window(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     };
     let size = bound.integer("size")?;
     match (start, size) {
-        (Some(start), Some(size)) => Ok(Value::Window(start, size)),
+        (Some(start), Some(size)) => Ok(Value::Window(start, size, by_register)),
         _ => Err(bound.missing("size")),
     }
 }

@@ -229,7 +229,9 @@ impl Device {
             }
             "select" => {
                 let d = dimension(0, "dim")?;
-                let at = match argument(1, "index") {
+                let index = argument(1, "index");
+                out.by_register |= matches!(index, Some(Value::Register(_) | Value::Tensor(_)));
+                let at = match index {
                     Some(Value::Register(register)) => Some(self.used(&register).unwrap_or(0)),
                     // Its value is known when the kernel runs.
                     Some(Value::Tensor(tile)) if tile.elements() == 1 => {
@@ -461,6 +463,7 @@ impl Device {
             dimensions,
             offset,
             open_blocks: 0,
+            by_register: view.by_register,
             ..whole
         };
         let along = indirect_dimension.and_then(|v| v.as_int()).unwrap_or(0);
@@ -468,6 +471,7 @@ impl Device {
             .ok()
             .filter(|d| *d < view.dimensions.len().max(1))
             .ok_or_else(fail)?;
+        out.by_register |= matches!(scalar, Some(Value::Register(_) | Value::Tensor(_)));
         let scalar = match scalar {
             None | Some(Value::None) => 0,
             Some(Value::Register(register)) => self.used(&register).unwrap_or(0),

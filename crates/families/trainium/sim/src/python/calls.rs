@@ -91,7 +91,7 @@ impl Interpreter {
                 match (self.evaluate(start, frame)?, self.evaluate(size, frame)?) {
                     (Value::Int(start), Value::Int(size)) => {
                         self.device.line = line;
-                        return Ok(Value::Window(start, size));
+                        return Ok(Value::Window(start, size, false));
                     }
                     (start, size) => vec![Some(start), Some(size)],
                 }

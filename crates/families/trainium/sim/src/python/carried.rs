@@ -207,7 +207,7 @@ fn hash(value: &Value, levels: u32, room: &mut usize) -> Option<u64> {
             Some(bytes.fold(start, |hash, it| mix(hash, u64::from(it))))
         }
         Value::Tuple(items) | Value::Slice(items) => all(5, &mut items.0.iter()),
-        Value::Window(start, size) => Some(mix(mix(9, *start as u64), *size as u64)),
+        Value::Window(start, size, _) => Some(mix(mix(9, *start as u64), *size as u64)),
         Value::List(list) => all(6, &mut list.borrow().0.iter()),
         Value::Dict(dict) | Value::Set(dict) => {
             let dict = dict.borrow();

@@ -120,8 +120,8 @@ pub(crate) enum Value {
     Mask(Rc<Mask>),
     /// Components of `mgrid`.
     Grid(Rc<Vec<Index>>),
-    /// `ds(start, size)`
-    Window(i64, i64),
+    /// `ds(start, size)`, and whether a register has the start.
+    Window(i64, i64, bool),
     /// `par_dim(size)`
     Partition(i64),
     Host(Rc<HostArray>),

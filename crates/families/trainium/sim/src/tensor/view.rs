@@ -48,6 +48,8 @@ pub(crate) struct View {
     pub(crate) mask: Option<Rc<Mask>>,
     /// Conditions that keep index expressions inside the tensor; a mask must imply them.
     pub(crate) limits: Option<Rc<Mask>>,
+    /// Whether a register says where it lies.
+    pub(crate) by_register: bool,
 }
 
 impl View {
@@ -72,6 +74,7 @@ impl View {
             indirect: None,
             mask: None,
             limits: None,
+            by_register: false,
         }
     }
 
@@ -154,6 +157,7 @@ impl View {
             indirect: self.indirect.clone(),
             mask: self.mask.clone(),
             limits: self.limits.clone(),
+            by_register: self.by_register,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::machine::Machine;
-use super::memory::{Plan, peak};
+use super::memory::{Plan, movable_peak};
 use super::uses::Span;
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
@@ -91,18 +91,18 @@ fn levels(plan: &Plan, spans: impl Iterator<Item = Span>) -> Vec<u64> {
 
 /// Where more accumulators live at once than there are, those needed latest move to the on-chip
 /// memory: one more copy each of a sum that is finished; what no product writes is there from the
-/// beginning. Sums under way stay.
-pub(super) fn move_accumulators(plan: &mut Plan, machine: &Machine) {
+/// beginning. Sums under way stay, and what the kernel places itself, beside which there are
+/// `total` bytes.
+pub(super) fn move_accumulators(plan: &mut Plan, total: u64) {
     let uses = plan.uses();
-    let total: u64 = machine.psum_bytes;
-    if peak(plan, uses.spans(), Buffer::Psum).0 <= total {
+    if movable_peak(plan, Buffer::Psum) <= total {
         return;
     }
     let bytes = |plan: &Plan, span: &Span| plan.tensors[span.tile.tensor as usize].bytes;
     let mut starts: Keyed<u32, Vec<Span>> = Keyed::default();
     for span in uses.spans() {
         let tensor = plan.tensors.get(span.tile.tensor as usize);
-        if tensor.is_some_and(|it| it.buffer == Buffer::Psum) {
+        if tensor.is_some_and(|it| it.buffer == Buffer::Psum && it.places.is_none()) {
             starts.entry(span.first).or_default().push(span);
         }
     }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::memory::Plan;
-use super::vectorise::Step;
+use super::vectorise::{Step, is_by_elements, is_column};
 use crate::python::value::LoopKind;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Long, Loop, Region, Tensor, Transfer};
@@ -99,6 +99,8 @@ impl<'a> Pieces<'a> {
                 && before.reads.len() == next.reads.len()
                 && before.writes.len() == next.writes.len()
                 && !next.features.accumulate
+                && (next.transfer.is_some()
+                    || is_by_elements(next.operation) && before.meaning == next.meaning)
                 && next
                     .transfer
                     .as_ref()
@@ -110,7 +112,9 @@ impl<'a> Pieces<'a> {
             alike(before, next)
                 && before.reads.iter().zip(&next.reads).all(|(a, b)| {
                     steps(a, b).is_some_and(|step| {
-                        step == Step::default() || goes_on(step, a, next, tensors)
+                        let moves_on =
+                            || goes_on(step, a, next, tensors) && !is_column(next, b, tensors);
+                        step == Step::default() || moves_on()
                     })
                 })
                 && before

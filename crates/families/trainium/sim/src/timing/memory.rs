@@ -35,6 +35,30 @@ impl Plan {
         tensor.is_some_and(|tensor| tensor.buffer == buffer)
     }
 
+    /// Whether the kernel places the tensor of a tile itself: there it stays.
+    pub(super) fn is_placed(&self, tile: Tile) -> bool {
+        let tensor = self.tensors.get(tile.tensor as usize);
+        tensor.is_some_and(|it| it.places.is_some())
+    }
+
+    /// Bytes in each partition of a memory that are left beside what the kernel places itself.
+    pub(super) fn unplaced_bytes(&self, buffer: Buffer, all: u64) -> u64 {
+        let tensors = self.tensors.iter().filter(|it| it.buffer == buffer);
+        let placed = tensors.filter_map(|it| Some((it.places.as_ref()?, it.bytes)));
+        let ranges = placed.flat_map(|(places, bytes)| {
+            let begins = places.iter().map(|it| u64::from(it.byte));
+            begins.map(move |begin| (begin, begin + bytes))
+        });
+        let mut ranges: Vec<(u64, u64)> = ranges.collect();
+        ranges.sort_unstable();
+        let (mut taken, mut end) = (0, 0);
+        for (from, to) in ranges {
+            taken += to.saturating_sub(from.max(end));
+            end = end.max(to);
+        }
+        all.saturating_sub(taken)
+    }
+
     /// Adds a tensor; its first tile.
     pub(super) fn add_tensor(&mut self, tensor: Tensor) -> Tile {
         let tile = self.add_tile(self.tensors.len() as u32, 0);
@@ -124,19 +148,24 @@ pub(super) fn plan(trace: &Trace, machine: &Machine, passes: Passes) -> Plan {
     if passes.accumulator_operands {
         accumulators::operands_in_accumulators(&mut plan, machine);
     }
-    // What the kernel places itself stays there.
-    let placed = plan.tensors.iter().any(|tensor| tensor.places.is_some());
-    if !placed {
-        accumulators::move_accumulators(&mut plan, machine);
-    }
+    let room = plan.unplaced_bytes(Buffer::Psum, machine.psum_bytes);
+    accumulators::move_accumulators(&mut plan, room);
     plan.peak_sbuf = peak(&plan, plan.uses().spans(), Buffer::Sbuf).0;
-    if passes.spill && !placed && machine.sbuf_bytes < plan.peak_sbuf {
+    let room = plan.unplaced_bytes(Buffer::Sbuf, machine.sbuf_bytes);
+    if passes.spill && room < movable_peak(&plan, Buffer::Sbuf) {
         if passes.simplify {
-            super::sink::sink(&mut plan, machine);
+            super::sink::sink(&mut plan, room);
         }
-        super::spill::spill(&mut plan, machine);
+        super::spill::spill(&mut plan, room);
     }
     plan
+}
+
+/// Most bytes of what the kernel does not place itself in each partition of a memory.
+pub(super) fn movable_peak(plan: &Plan, buffer: Buffer) -> u64 {
+    let uses = plan.uses();
+    let spans = uses.spans().filter(|span| !plan.is_placed(span.tile));
+    peak(plan, spans, buffer).0
 }
 
 /// Marks the first load of each iteration of affine loops that run a number of times that is no

@@ -12,7 +12,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::machine::Machine;
 use super::memory::{Plan, peak};
 use super::spill::spilled;
 use crate::keyed::Keyed;
@@ -31,11 +30,12 @@ enum Holds {
     Sums,
 }
 
-/// Puts tensors out, the largest at the peak first, until the rest fits.
-pub(super) fn sink(plan: &mut Plan, machine: &Machine) {
+/// Puts tensors out that the kernel does not place itself, the largest at the peak first, until the
+/// rest fits in `room` bytes of each partition.
+pub(super) fn sink(plan: &mut Plan, room: u64) {
     // Those that are dealt with, or left to the spills of single tiles.
     let mut done = BTreeSet::new();
-    while let Some(tensor) = largest(plan, machine, &done) {
+    while let Some(tensor) = largest(plan, room, &done) {
         done.insert(tensor);
         if let Some(holds) = content(plan, tensor) {
             done.insert(plan.tensors.len() as u32);
@@ -46,14 +46,14 @@ pub(super) fn sink(plan: &mut Plan, machine: &Machine) {
 
 /// The tensor with most bytes where the memory is fullest, if it has many tiles there; none if
 /// what is not in `done` fits.
-fn largest(plan: &Plan, machine: &Machine, done: &BTreeSet<u32>) -> Option<u32> {
+fn largest(plan: &Plan, room: u64, done: &BTreeSet<u32>) -> Option<u32> {
     let uses = plan.uses();
     let spans = || {
         uses.spans()
-            .filter(|span| !done.contains(&span.tile.tensor))
+            .filter(|span| !plan.is_placed(span.tile) && !done.contains(&span.tile.tensor))
     };
     let (bytes, place) = peak(plan, spans(), Buffer::Sbuf);
-    if bytes <= machine.sbuf_bytes {
+    if bytes <= room {
         return None;
     }
     let mut live: BTreeMap<u32, (u64, u32)> = BTreeMap::new();

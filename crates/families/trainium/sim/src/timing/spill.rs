@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::machine::Machine;
-use super::memory::{Plan, peak};
+use super::memory::{Plan, movable_peak};
 use crate::keyed::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Grain, Instruction, Long, Operation, Region, Tile, Transfer};
@@ -18,16 +17,16 @@ enum Content {
     Dirty,
 }
 
-/// Keeps the on-chip memory within its size: tiles needed latest are put out, results are saved
-/// and re-loaded, unchanged loads are loaded again.
-pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
-    if peak(plan, plan.uses().spans(), Buffer::Sbuf).0 <= machine.sbuf_bytes {
+/// Keeps what the kernel does not place itself within `room` bytes of each partition: tiles needed
+/// latest are put out, results are saved and re-loaded, unchanged loads are loaded again.
+pub(super) fn spill(plan: &mut Plan, room: u64) {
+    if movable_peak(plan, Buffer::Sbuf) <= room {
         return;
     }
     let mut uses: Keyed<Tile, Vec<u32>> = Keyed::default();
     for (position, instruction) in plan.instructions.iter().enumerate() {
         for region in instruction.reads.iter().chain(&instruction.writes) {
-            if plan.lies_in(region, Buffer::Sbuf) {
+            if plan.lies_in(region, Buffer::Sbuf) && !plan.is_placed(region.tile) {
                 let list = uses.entry(region.tile).or_default();
                 if list.last() != Some(&(position as u32)) {
                     list.push(position as u32);
@@ -96,7 +95,7 @@ pub(super) fn spill(plan: &mut Plan, machine: &Machine) {
             place.insert(*key, position as u32);
         }
         // Make room among what is needed later.
-        while level > machine.sbuf_bytes {
+        while level > room {
             let Some((next, key)) = resident.keys().next_back().copied() else {
                 break;
             };

@@ -2,7 +2,8 @@
 //! single instructions with one more dimension in their access pattern.
 //!
 //! So it can where each operand moves by the same step from iteration to iteration, where the
-//! numbers among the operands are the same, and where no iteration needs what an earlier one did.
+//! numbers and the columns among the operands are the same, and where no iteration needs what an
+//! earlier one did. What an instruction makes of its operand as a whole, it cannot make of parts.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use super::memory::Plan;
 use crate::python::value::LoopKind;
 use crate::tensor::storage::Buffer;
-use crate::trace::{Choice, Engine, Instruction, Long, Loop, Region, Tensor};
+use crate::trace::{Choice, Engine, Instruction, Long, Loop, Operation, Region, Tensor};
 
 /// Longest loop that is merged.
 const TRIPS: u64 = 128;
@@ -108,6 +109,7 @@ impl Run<'_> {
                     Choice::Fixed(Engine::Tensor | Engine::Dma | Engine::Gpsimd | Engine::Sync)
                 );
                 vector
+                    && is_by_elements(instruction.operation)
                     && !instruction.features.accumulate
                     && instruction.operation == first.operation
                     && instruction.line == first.line
@@ -198,6 +200,9 @@ impl Run<'_> {
                 }
             }
             let moves = steps.iter().any(|step| *step != Step::default());
+            if moves_columns(self.at(begin + position), &steps, tensors) {
+                return None;
+            }
             let most = self.at(begin + position).meaning.dimensions + u8::from(moves);
             if DIMENSIONS < most {
                 return None;
@@ -259,6 +264,46 @@ impl Run<'_> {
             false => instruction.writes.get(at - reads),
         }
     }
+}
+
+/// Whether what an operation makes of an element, or of a row of the innermost dimension, does not
+/// depend on where its operand begins and ends.
+pub(super) const fn is_by_elements(operation: Operation) -> bool {
+    !matches!(
+        operation,
+        Operation::Scan
+            | Operation::ActivationReduce
+            | Operation::TensorScalarReduce
+            | Operation::BatchStatistics
+            | Operation::BatchAggregate
+            | Operation::MaxEight
+    )
+}
+
+/// Whether an operand that is one element in each partition for a whole instruction moves from
+/// iteration to iteration by `steps`, as scales, biases and scalars of tiles may.
+fn moves_columns(instruction: &Instruction, steps: &[Step], tensors: &[Tensor]) -> bool {
+    let moving = |at: &usize| steps.get(*at).is_some_and(|step| *step != Step::default());
+    let reads = &instruction.reads;
+    if instruction.free == 1 {
+        // All operands are columns.
+        let tiles = match instruction.operation {
+            Operation::Activation | Operation::TensorScalar => 1,
+            Operation::ScalarTensorTensor => 2,
+            _ => return false,
+        };
+        return tiles < (0..reads.len()).filter(moving).count();
+    }
+    let mut moving = (0..reads.len()).filter(moving);
+    moving.any(|at| is_column(instruction, &reads[at], tensors))
+}
+
+/// Whether a region on the chip is one element in each partition, for an instruction that computes
+/// several.
+pub(super) fn is_column(instruction: &Instruction, region: &Region, tensors: &[Tensor]) -> bool {
+    let tensor = tensors.get(region.tile.tensor as usize);
+    let on_chip = tensor.filter(|it| matches!(it.buffer, Buffer::Sbuf | Buffer::Psum));
+    1 < instruction.free && on_chip.is_some_and(|it| region.length() <= it.dtype.bytes() as u64)
 }
 
 /// How far an operand moves from one iteration to the next.

@@ -288,6 +288,16 @@ fn what_the_device_does_not_do_is_refused() {
         ),
         (
             SECOND,
+            "def body(n):\n  nisa.dma_copy(dst=z, src=w.ap(pattern=[[512, 128], [1, 512]], offset=0, scalar_offset=n, indirect_dim=0), dge_mode=nisa.dge_mode.none)\nnl.fori_loop(0, 1, body)",
+            "unsupported-mode",
+        ),
+        (
+            SECOND,
+            "def body(n):\n  v = w[nl.ds(n, 128), :]\n  nisa.dma_copy(dst=z, src=v, dge_mode=nisa.dge_mode.none)\nnl.fori_loop(0, 1, body)",
+            "unsupported-mode",
+        ),
+        (
+            SECOND,
             "nisa.dma_copy(dst=z, src=w, dge_mode=nisa.dge_mode.hwdge, engine=nisa.engine.vector)",
             "unsupported-mode",
         ),

@@ -130,6 +130,45 @@ fn what_is_live_and_does_not_fit_is_spilled_at_a_cost() {
     }
 }
 
+/// What a kernel places itself stays, and leaves less room to all else.
+#[test]
+fn one_placed_tile_keeps_nothing_else_on_the_chip() {
+    let heads = [
+        (FIRST, "trn1", "buffer=ncc.sbuf.mod_alloc(base_addr=0)"),
+        (SECOND, "trn2", "buffer=nl.sbuf, address=(0, 0)"),
+    ];
+    for (head, machine, placed) in heads {
+        let machine = Machine::built_in(machine).expect("a machine");
+        let mut body = String::new();
+        for i in 0..6 {
+            let low = i * 10000;
+            body += &format!("t{i} = nl.load(a[:, {low}:{low} + 10000])\n");
+        }
+        for i in 0..6 {
+            body += &format!("nl.store(o, t{i}[:, 0:512])\n");
+        }
+        let spilled = |body: &str| {
+            let evaluation = runs(head, body);
+            time(&evaluation.trace, &machine, Passes::of(&evaluation)).spill_bytes
+        };
+        let without = spilled(&body);
+        let tile = |columns: u32| {
+            let make = format!("p = nl.ndarray((128, {columns}), dtype=nl.float32, {placed})\n");
+            make + &match head {
+                FIRST => format!("p[...] = nl.load(a[:, 0:{columns}])\n"),
+                _ => format!("nisa.dma_copy(dst=p, src=a[:, 0:{columns}])\n"),
+            } + &body
+                + "nl.store(o[:, 0:1], p[:, 0:1])\n"
+        };
+        assert!(0 < without, "{head}");
+        let (small, large) = (spilled(&tile(1)), spilled(&tile(12000)));
+        assert!(
+            without <= small && small < large,
+            "{without} {small} {large}"
+        );
+    }
+}
+
 #[test]
 fn sums_under_way_stay_in_the_accumulators() {
     let sums = |count: usize| {

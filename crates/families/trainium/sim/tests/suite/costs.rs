@@ -230,6 +230,43 @@ for k in RANGE(16):
   e = f[k % 4](t[:, nl.ds(32 * k, 32)], axis=[1])
   o[:, nl.ds(k, 1)] = nl.copy(e)",
     ),
+    (
+        "a column as the scalar of each block",
+        "for k in RANGE(64):
+  o[:, nl.ds(8 * k, 8)] = nisa.tensor_scalar(t[:, nl.ds(8 * k, 8)], np.multiply, t[:, nl.ds(k, 1)])",
+    ),
+    (
+        "a column as the bias of each block",
+        "for k in RANGE(64):
+  o[:, nl.ds(8 * k, 8)] = nisa.activation(op=nl.tanh, data=t[:, nl.ds(8 * k, 8)], bias=t[:, nl.ds(k, 1)])",
+    ),
+    (
+        "a column as the bias of each column",
+        "for k in RANGE(64):
+  o[:, nl.ds(k, 1)] = nisa.activation(op=nl.tanh, data=t[:, nl.ds(k, 1)], bias=t[:, nl.ds(k + 64, 1)])",
+    ),
+    (
+        "a scan of each block",
+        "for k in RANGE(64):
+  o[:, nl.ds(8 * k, 8)] = nisa.tensor_tensor_scan(t[:, nl.ds(8 * k, 8)], t[:, nl.ds(8 * k, 8)], initial=0.0, op0=np.multiply, op1=np.add)",
+    ),
+    (
+        "the eight largest of each block",
+        "for k in RANGE(64):
+  o[:, nl.ds(8 * k, 8)] = nisa.max8(src=t[:, nl.ds(8 * k, 8)])",
+    ),
+    (
+        "statistics of each block",
+        "for k in RANGE(64):
+  o[:, nl.ds(6 * k, 6)] = nisa.bn_stats(t[:, nl.ds(8 * k, 8)])",
+    ),
+    (
+        "elements that are dropped anew each time",
+        "for k in RANGE(16):
+  e = nl.dropout(t, rate=0.5)
+  if k == 15:
+    o[...] = nl.copy(e)",
+    ),
 ];
 
 #[test]
