@@ -1,7 +1,8 @@
 //! Why a run that is over found nothing faster, and what can be done next.
 
 use autocomp_core::{
-    Drafted, Evaluation, Event, FinishReason, Outcome, Planned, Proposal, StopReason, TaskKey,
+    CandidateId, Drafted, Evaluation, Event, FinishReason, Outcome, Planned, Proposal, StopReason,
+    TaskKey,
 };
 use autocomp_search::Search;
 use autocomp_store::Stored;
@@ -89,16 +90,27 @@ pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<Nothi
         ));
     }
     let (mut nothing, mut not_had) = (Vec::new(), Vec::new());
+    // What is said of a draft names lines that nobody has at hand: that of the kernel is told.
+    let mut of_kernel = Vec::new();
+    let mut parents: &[CandidateId] = &[];
     for stored in events {
         match &stored.event {
+            Event::IterationOpened(it) => parents = &it.parents,
             Event::Planned(Planned {
+                key,
                 result: Proposal::Nothing { message },
                 ..
             })
             | Event::Drafted(Drafted {
+                key,
                 result: Proposal::Nothing { message },
                 ..
-            }) => nothing.push(message),
+            }) => {
+                nothing.push(message);
+                if parents.get(key.parent as usize) == Some(&CandidateId(0)) {
+                    of_kernel.push(message);
+                }
+            }
             Event::Planned(Planned {
                 result: Proposal::Failed { message },
                 ..
@@ -110,12 +122,15 @@ pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<Nothi
             _ => {}
         }
     }
-    for (messages, what) in [
-        (&not_had, "plans and drafts could not be had"),
-        (&nothing, "times there was nothing to propose"),
+    for (messages, told, what) in [
+        (&not_had, &not_had, "plans and drafts could not be had"),
+        (&nothing, &of_kernel, "times there was nothing to propose"),
     ] {
-        if let Some(last) = messages.last() {
-            reasons.push(format!("{} {what}: {}", messages.len(), short(last)));
+        if !messages.is_empty() {
+            let last = told
+                .last()
+                .map_or_else(String::new, |it| format!(": {}", short(it)));
+            reasons.push(format!("{} {what}{last}", messages.len()));
         }
     }
     if reasons.is_empty() {

@@ -1,6 +1,7 @@
 //! Declarations: variables, arrays, and names for what is there already.
 
 use super::super::code::{Action, Element, Expression, Index, Loop, Named, Statement, UNKNOWN};
+use super::super::vectors::is_narrow;
 use super::constants::is_index;
 use super::{Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
@@ -125,8 +126,11 @@ impl<'s> Reader<'s> {
                 continue;
             }
             match declared.extents {
-                Some(extents) => {
-                    if extents[0] == UNKNOWN {
+                Some(mut extents) => {
+                    if let (UNKNOWN, Some(value)) = (extents[0], value) {
+                        extents[0] = entries(value).len() as i64;
+                    }
+                    if extents[0] <= 0 {
                         return self.not_understood(declarator);
                     }
                     self.own_array(node, name, (kind.clone(), is_static), extents, value, to)?;
@@ -150,6 +154,22 @@ impl<'s> Reader<'s> {
             let text: String = self.text(it).split_whitespace().collect();
             ["{}", "{0}", "{0.0f}", "{0.f}", "{0.0}"].contains(&text.as_str())
         };
+        if let Some(value) = value.filter(|it| !is_zero(*it) && is_table(*it))
+            && !self.changed.contains(name)
+            && (["float", "int32_t"].contains(&kind.as_str()) || is_narrow(&kind))
+        {
+            let sizes: String = extents.iter().map(|it| format!("[{it}]")).collect();
+            let numbers = self.text(value);
+            let name = self.declare(
+                name,
+                Named {
+                    kind: kind.clone(),
+                    extents,
+                },
+            );
+            self.statics += &format!("static const {kind} {name}{sizes} = {numbers};\n");
+            return Ok(());
+        }
         let zeros = value.is_some();
         if !value.is_none_or(is_zero) || is_static && zeros {
             return self.not_understood(node);
@@ -326,5 +346,23 @@ impl<'s> Reader<'s> {
         }
         debug_assert!(before <= self.names.len());
         Ok(())
+    }
+}
+
+/// Returns what stands in the braces of an array's values.
+fn entries(value: Node<'_>) -> Vec<Node<'_>> {
+    match value.kind() {
+        "initializer_list" => children(value),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns whether values of an array are numbers, in as many braces as there are dimensions.
+fn is_table(value: Node<'_>) -> bool {
+    match value.kind() {
+        "initializer_list" => children(value).into_iter().all(is_table),
+        "number_literal" | "char_literal" => true,
+        "unary_expression" => value.child_by_field_name("argument").is_some_and(is_table),
+        _ => false,
     }
 }

@@ -165,6 +165,76 @@ fn an_iteration_that_begins_at_the_same_kernel_asks_for_what_was_not_asked_for()
     );
 }
 
+/// Knows one change, which makes a kernel slower, and then says of what it knows no other.
+#[derive(Debug)]
+struct Brief;
+
+impl Rewriter for Brief {
+    fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+        let of = if source.contains("-7") {
+            "a draft"
+        } else {
+            "the kernel"
+        };
+        if choice.plan != 0 || of == "a draft" || !choice.earlier.is_empty() {
+            return Err(RewriteError::NotUnderstood(format!("line 3 of {of}")));
+        }
+        Ok(RewritePlan {
+            menu_item: MenuItem::OTHER.to_owned(),
+            text: String::new(),
+            payload: "-7".to_owned(),
+        })
+    }
+
+    fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
+        match draft {
+            0 => Ok(source.replacen('0', payload, 1)),
+            _ => Err(RewriteError::Nothing),
+        }
+    }
+}
+
+/// Lines are those of the kernel that the run began with, which is all that is at hand.
+#[test]
+fn why_nothing_was_proposed_is_told_of_the_kernel_and_not_of_a_draft() {
+    let root = scripted::scratch();
+    let folder = root.path().join("run");
+    let settings = SearchSettings {
+        repairs: 0,
+        polish: 0,
+        iterations: 4,
+        patience: 4,
+        slack: 9.0,
+        beam: 2,
+        ..settings()
+    };
+    let evaluator = Arc::new(Toy::default());
+    let new = new_run(settings, 4);
+    let mut session = RunSession::create(&folder, new, &*evaluator).unwrap();
+    let end = scripted::runtime().block_on(session.execute(
+        Arc::new(RewriterProposer::new(Arc::new(Brief))),
+        Arc::clone(&evaluator) as _,
+        &options(1),
+        &mut |_: &Notice<'_>| {},
+        &CancellationToken::new(),
+    ));
+    end.unwrap();
+    session.close().unwrap();
+    let view = RunView::open(&folder).unwrap();
+    let of_draft = view.events.iter().filter(|it| match &it.event {
+        Event::Planned(it) => format!("{it:?}").contains("line 3 of a draft"),
+        _ => false,
+    });
+    assert!(0 < of_draft.count(), "a draft is a parent");
+    let reasons = view.report().nothing_faster.unwrap().reasons;
+    let told = |what: &str| reasons.iter().any(|it| it.contains(what));
+    assert!(
+        told("nothing to propose: line 3 of the kernel"),
+        "{reasons:?}"
+    );
+    assert!(!told("of a draft"), "{reasons:?}");
+}
+
 #[test]
 fn what_a_kernel_says_nothing_of_is_noted_with_its_evaluation() {
     let root = scripted::scratch();
