@@ -4,7 +4,7 @@ use super::super::code::{Loop, Statement};
 use super::super::shape;
 use super::constants::is_index;
 use super::limits::Limit;
-use super::order::{assigns, is_free};
+use super::order::{assigns, forwards, is_free};
 use super::walks::between_commas;
 use super::{Around, Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
@@ -447,7 +447,7 @@ impl<'s> Reader<'s> {
         if assigns(&made.body, &made.variable) {
             return self.refused(node, "changes its counter");
         }
-        Ok(Statement::Loop(made))
+        Ok(Statement::Loop(forwards(made, &self.all)))
     }
 
     pub(super) fn with_values(
