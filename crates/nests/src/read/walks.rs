@@ -16,6 +16,9 @@ use tree_sitter::Node;
 /// Pointers by their names, and where they stand.
 pub(super) type Stands = Vec<(String, Place)>;
 
+/// How many expressions it counts as to read the body of a loop once more.
+const READING: u32 = 100;
+
 /// What may stand around a pointer that moves within an expression: it is evaluated once there, and
 /// in any case.
 const AROUND: [&str; 11] = [
@@ -35,6 +38,10 @@ const AROUND: [&str; 11] = [
 impl<'s> Reader<'s> {
     /// Returns where pointers stand that statements move.
     pub(super) fn walking(&self, nodes: &[Node<'s>]) -> Stands {
+        let is_pointer = |it: &Binding| matches!(it, Binding::Pointer(_));
+        if !self.bindings.values().any(is_pointer) {
+            return Vec::new();
+        }
         let moved = nodes.iter().flat_map(|it| assigned_names(*it, self.source));
         let mut found: Stands = moved
             .filter_map(|name| match self.bindings.get(&name) {
@@ -299,6 +306,11 @@ impl<'s> Reader<'s> {
         };
         if declare(body, before, self.source) {
             return not_followed(self);
+        }
+        // Each loop around doubles how often what is within is read.
+        match self.budget.checked_sub(READING) {
+            Some(left) => self.budget = left,
+            None => return Err("the kernel is too long".into()),
         }
         let outside = (self.names.clone(), self.bindings.clone(), self.all.clone());
         let read = self.sequence(body, &mut Vec::new());

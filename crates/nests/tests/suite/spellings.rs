@@ -137,6 +137,17 @@ fn what_is_not_read_is_named_with_its_line() {
         let found = named.first().map(|it| it.line);
         assert_eq!(found, Some(line), "{statements}: {named:?}");
     }
+    // However deep the loops are.
+    for (depth, is_read) in [(3, true), (24, false)] {
+        let heads: String = (0..depth)
+            .map(|it| format!("for (int i{it} = 0; i{it} < 2; i{it}++) "))
+            .collect();
+        let source = format!(
+            "void solution(float X[64]) {{\n  float *p = X;\n  {heads}{{ *p = 1; p++; }}\n}}\n"
+        );
+        let named = autocomp_core::Rewriter::not_understood(&rewriter, &source);
+        assert_eq!(named.is_empty(), is_read, "{depth}: {named:?}");
+    }
     // Loops that end where loops around say, and more than that.
     for (statements, line) in [
         ("for (int j = 0; j < X[i]; j++) s += X[j];", 5),
