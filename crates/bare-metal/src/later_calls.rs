@@ -6,7 +6,7 @@ use crate::findings;
 use crate::platform::Platform;
 use crate::separation::Separation;
 use crate::session::{Session, SessionKind, Watch};
-use crate::trial::{Called, Trial};
+use crate::trial::{Called, Trial, depends_on, unwritten};
 use autocomp_catalog::Tolerance;
 use autocomp_core::{Outcome, Seed};
 use autocomp_eval::inputs::Case;
@@ -56,6 +56,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         apart: &Separation,
     ) -> Result<Option<Verdict>, EvalError> {
         let seed = self.seed.derive(&case.name).derive("again");
+        session.fill_vectors(case);
         let failed = self.call_in(&mut session, case, seed)?;
         if !session.core_stands_alone() {
             apart.give_up();
@@ -179,11 +180,16 @@ impl<'a, P: Platform> Trial<'a, P> {
         call: &str,
         apart: Option<&Separation>,
     ) -> Result<Option<Verdict>, EvalError> {
-        let (alone, _) = self.run_alone(case, apart)?;
-        if alone.is_none() {
-            verdict.mark_state(call);
+        let (alone, mut session) = self.run_alone(case, apart)?;
+        if alone.is_some() {
+            return Ok(alone);
         }
-        Ok(alone.or(Some(verdict)))
+        let seed = self.seed.derive(&case.name);
+        if self.varies(case, seed, &session.outputs())? {
+            return Ok(Some(unwritten(depends_on(&mut session).into(), case)));
+        }
+        verdict.mark_state(call);
+        Ok(Some(verdict))
     }
 
     /// Makes a call in a session; returns the verdict if it goes wrong.

@@ -102,7 +102,8 @@ impl<P: Platform> Trial<'_, P> {
     }
 
     /// Makes a call with other inputs in a new machine, puts the machine back as between the
-    /// timed calls, and makes the timed call there, without a sense of time. The timed calls
+    /// timed calls, and makes the timed call there, without a sense of time and with the choices
+    /// of the timed calls where a core may choose. The timed calls
     /// themselves have the same inputs, so a kernel that found its own results again would
     /// be right in both: here it is wrong, or does more than there.
     ///
@@ -114,6 +115,7 @@ impl<P: Platform> Trial<'_, P> {
     ) -> Result<(Called, Box<Session<'_, P>>), EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, self.evaluator.problem_seed())?;
+        session.leave_undisturbed();
         if apart.is_some() {
             session.note_origins();
         }

@@ -7,7 +7,8 @@ use autocomp_catalog::{Buffer, DataType, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
-use autocomp_riscv::{Hart, Limits, Memory, Mode, Region, RegionAccess};
+use autocomp_native::Pattern;
+use autocomp_riscv::{FILLING, Hart, Limits, Memory, Mode, Region, RegionAccess};
 use autocomp_riscv_machine::{CallReport, MEMORY_BASE, Machine, ObservedBlock, Progress, Stop};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -194,6 +195,33 @@ impl<'a, P: Platform> Session<'a, P> {
         let bytes = self.machine.memory().host_mut(address, count);
         bytes
             .ok_or_else(|| EvalError::Fault(format!("{count} bytes at {address:#x} are no memory")))
+    }
+
+    /// Fills vector registers, and from now on elements of vectors that hold nothing, with ordinary
+    /// numbers: some that lie beyond those of `case` and some that hardly do.
+    pub fn fill_vectors(&mut self, case: &Case) {
+        let buffers = self.problem.buffers.iter().zip(&case.before);
+        let content = buffers.filter_map(|(buffer, content)| Some((buffer, content.as_ref()?)));
+        let (Some((buffer, content)), Some(unit)) = (
+            content.into_iter().next(),
+            self.machine.hart().vectors_mut(),
+        ) else {
+            return;
+        };
+        let numbers = [true, false].map(|it| Pattern::ordinary(buffer, content, it).bytes());
+        let mut filling = [0; FILLING];
+        for (place, number) in filling.chunks_mut(8).zip(numbers.iter().cycle()) {
+            place.copy_from_slice(number);
+        }
+        unit.set_filling(filling);
+    }
+
+    /// From now on a core that may choose what vectors hold, and how long they are, chooses as in
+    /// timed calls.
+    pub fn leave_undisturbed(&mut self) {
+        if let Some(unit) = self.machine.hart().vectors_mut() {
+            unit.leave_undisturbed();
+        }
     }
 
     /// From now on clocks and counters of core and accelerator show nothing of time, or

@@ -21,6 +21,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 const DEPENDS_ON_POISON: &str =
     "the result depends on memory that was never written: two runs with the same inputs differ";
 
+/// The same where a core has vectors.
+const DEPENDS_ON_VECTORS: &str = "the result depends on memory that was never written, or on elements of vectors that hold nothing (those behind `vl`, those that a mask leaves out, and registers before anything is in them): two runs with the same inputs differ";
+
 /// How a call ended.
 pub enum Called {
     /// Its results are right, or the session has none.
@@ -173,19 +176,16 @@ impl<'a, P: Platform> Trial<'a, P> {
             None if exact => None,
             None if !self.varies(case, seed, &session.outputs())? => None,
             None => {
-                let message = format!("{DEPENDS_ON_POISON}, though both are within the tolerance");
-                let mut found = findings::diagnostic("uninitialized-memory", message);
-                found.notes.push(format!("with input set {}", case.name));
-                found.remedy =
-                    Some("write variables, outputs and local memory before they are read".into());
-                Some(Verdict::failed(Outcome::Wrong, vec![found]))
+                let what = depends_on(&mut session);
+                let message = format!("{what}, though both are within the tolerance");
+                Some(unwritten(message, case))
             }
             Some(mut verdict) => {
                 let found = verdict.diagnostics.first_mut();
                 if let Some(found) = found.filter(|found| found.code == "output-mismatch")
                     && self.varies(case, seed, &session.outputs())?
                 {
-                    found.notes.push(DEPENDS_ON_POISON.into());
+                    found.notes.push(depends_on(&mut session).into());
                 }
                 Some(verdict)
             }
@@ -195,10 +195,16 @@ impl<'a, P: Platform> Trial<'a, P> {
 
     /// Runs a case again with other content in memory that it must not depend
     /// on; returns whether the outputs differ from `outputs`.
-    fn varies(&self, case: &Case, seed: Seed, outputs: &[Vec<u8>]) -> Result<bool, EvalError> {
+    pub(crate) fn varies(
+        &self,
+        case: &Case,
+        seed: Seed,
+        outputs: &[Vec<u8>],
+    ) -> Result<bool, EvalError> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, seed)?;
         session.place(case, seed.derive("other poison"))?;
+        session.fill_vectors(case);
         // Where nothing was written the poison shows through, which is no result.
         let before = session.outputs();
         if session.call(self.evaluator.limits()).is_err() {
@@ -380,4 +386,20 @@ impl<'a, P: Platform> Trial<'a, P> {
         let _ = session.call(self.evaluator.limits());
         Ok(session)
     }
+}
+
+/// Returns what is said about a kernel whose result depends on what nothing has written.
+pub(crate) fn depends_on<P: Platform>(session: &mut Session<'_, P>) -> &'static str {
+    match session.hart().vectors() {
+        Some(_) => DEPENDS_ON_VECTORS,
+        None => DEPENDS_ON_POISON,
+    }
+}
+
+/// Returns the verdict on such a kernel.
+pub(crate) fn unwritten(message: String, case: &Case) -> Verdict {
+    let mut found = findings::diagnostic("uninitialized-memory", message);
+    found.notes.push(format!("with input set {}", case.name));
+    found.remedy = Some("write variables, outputs and local memory before they are read".into());
+    Verdict::failed(Outcome::Wrong, vec![found])
 }

@@ -40,6 +40,7 @@ impl Pattern {
     /// infinite, show that they read: ones that lie beyond those of the buffer, which change its
     /// extremes, or hardly so, which pass for its own where numbers are counted or left out by
     /// their range.
+    #[must_use]
     pub fn ordinary(buffer: &Buffer, content: &[u8], is_beyond: bool) -> Self {
         let dtype = buffer.dtype;
         let values = content.chunks_exact(dtype.bytes());
@@ -61,6 +62,12 @@ impl Pattern {
             }
         }
         Self(bytes.first_chunk().copied().unwrap_or_default())
+    }
+
+    /// Returns the bytes of the elements.
+    #[must_use]
+    pub fn bytes(self) -> [u8; 8] {
+        self.0
     }
 
     /// Fills `bytes`.

@@ -184,7 +184,7 @@ impl VectorUnit {
             if !self.is_active(fields, idx) {
                 for field in 0..count {
                     if fills {
-                        self.set_element(self.field(access, field), bytes, idx, u64::MAX);
+                        self.fill_element(self.field(access, field), bytes, idx);
                     }
                 }
                 continue;
@@ -293,11 +293,16 @@ impl VectorUnit {
         Ok(())
     }
 
-    /// Fills the elements of a segment with what its address decides.
+    /// Fills the elements of a segment with what its address decides, or with what agnostic
+    /// elements are filled with in place of ones.
     fn load_anything(&mut self, access: Access, idx: usize) {
         let bytes = access.bytes;
         let address = self.address(access, idx);
         for field in 0..access.count {
+            if self.is_filled_anew() {
+                self.fill_element(self.field(access, field), bytes, idx);
+                continue;
+            }
             let noise =
                 (address.wrapping_add((field * bytes) as u64)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             self.set_element(self.field(access, field), bytes, idx, noise >> 8);

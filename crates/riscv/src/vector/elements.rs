@@ -71,7 +71,8 @@ impl VectorUnit {
         for idx in self.vstart..self.vl {
             if !self.mask(0, idx) {
                 if fills {
-                    self.write::<D>(d + idx * D, u64::MAX);
+                    let filled = self.filled::<D>(d + idx * D);
+                    self.write::<D>(d + idx * D, filled);
                 }
                 continue;
             }
@@ -138,7 +139,7 @@ impl VectorUnit {
                     let carry = takes_carry && !fields.is_unmasked() && is_active;
                     compute(self.read::<N>(a + idx * N), y, carry)
                 } else if fills {
-                    true
+                    self.filled_mask(fields.vd(), idx)
                 } else {
                     continue;
                 };

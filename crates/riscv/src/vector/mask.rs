@@ -67,7 +67,8 @@ impl VectorUnit {
         for idx in 0..self.vl {
             if !self.is_active(fields, idx) {
                 if fills {
-                    self.set_mask(vd, idx, true);
+                    let filled = self.filled_mask(vd, idx);
+                    self.set_mask(vd, idx, filled);
                 }
                 continue;
             }
@@ -122,7 +123,7 @@ impl VectorUnit {
                 let value = value(self, idx);
                 self.set_element(fields.vd(), bytes, idx, value);
             } else if fills {
-                self.set_element(fields.vd(), bytes, idx, u64::MAX);
+                self.fill_element(fields.vd(), bytes, idx);
             }
         }
         let (vd, group) = (fields.vd(), self.group());

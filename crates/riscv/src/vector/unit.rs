@@ -8,9 +8,13 @@ use crate::trap::Trap;
 pub enum Agnostic {
     /// What they held before, as on most hardware.
     Undisturbed,
-    /// All ones, so that a program that relies on what they held goes wrong.
+    /// All ones, or what was set in their place, so that a program that relies on what they held
+    /// goes wrong.
     Ones,
 }
+
+/// Bytes after which what agnostic elements are filled with is repeated.
+pub const FILLING: usize = 32;
 
 /// Why an instruction was not executed.
 #[derive(Debug)]
@@ -104,6 +108,8 @@ pub struct VectorUnit {
     /// A fixed-point result was saturated.
     pub(super) vxsat: bool,
     pub(super) agnostic: Agnostic,
+    /// What they are filled with, by their offset into all registers.
+    filling: [u8; FILLING],
     /// Whether elements of 16 bits may be floating-point numbers (Zvfh).
     pub(super) has_half: bool,
     /// Whether elements in memory must lie at multiples of their size.
@@ -142,6 +148,7 @@ impl VectorUnit {
             vxrm: 0,
             vxsat: false,
             agnostic,
+            filling: [u8::MAX; FILLING],
             has_half,
             is_aligned: false,
             has_shown_length: false,
@@ -243,6 +250,59 @@ impl VectorUnit {
         &mut self.registers
     }
 
+    /// Fills all registers, and from now on agnostic elements, with `filling` in place of ones, if
+    /// they are filled.
+    pub fn set_filling(&mut self, filling: [u8; FILLING]) {
+        self.filling = filling;
+        self.fill_registers();
+    }
+
+    fn fill_registers(&mut self) {
+        if self.agnostic == Agnostic::Ones {
+            self.fill_bytes(0, self.registers.len());
+        }
+    }
+
+    /// From now on agnostic elements hold what they held before, and `vl` is as large as it can be.
+    pub fn leave_undisturbed(&mut self) {
+        self.agnostic = Agnostic::Undisturbed;
+    }
+
+    /// What an agnostic element of `N` bytes is filled with, by its offset into all registers.
+    pub(super) fn filled<const N: usize>(&self, at: usize) -> u64 {
+        let mut bytes = [0; 8];
+        for (idx, byte) in bytes[..N].iter_mut().enumerate() {
+            *byte = self.filling[(at + idx) % FILLING];
+        }
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Fills the element `idx` of `bytes` bytes of the group at `register`.
+    pub(super) fn fill_element(&mut self, register: usize, bytes: usize, idx: usize) {
+        let at = register * self.register_bytes + idx * bytes;
+        self.fill_bytes(at, at + bytes);
+    }
+
+    /// What an agnostic element `idx` of a mask register is filled with.
+    pub(super) fn filled_mask(&self, register: usize, idx: usize) -> bool {
+        let at = register * self.register_bytes + idx / 8;
+        self.filling[at % FILLING] >> (idx % 8) & 1 == 1
+    }
+
+    /// Whether something else than ones was set.
+    pub(super) fn is_filled_anew(&self) -> bool {
+        self.filling != [u8::MAX; FILLING]
+    }
+
+    fn fill_bytes(&mut self, from: usize, to: usize) {
+        if !self.is_filled_anew() {
+            return self.registers[from..to].fill(u8::MAX);
+        }
+        for at in from..to {
+            self.registers[at] = self.filling[at % FILLING];
+        }
+    }
+
     /// Puts everything back as it was made.
     pub fn reset(&mut self) {
         *self = Self {
@@ -251,8 +311,10 @@ impl VectorUnit {
             whole_accesses: self.whole_accesses,
             cuts_first_loads: self.cuts_first_loads,
             has_loaded_first: self.has_loaded_first,
+            filling: self.filling,
             ..Self::new(8 * self.register_bytes, self.has_half, self.agnostic)
         };
+        self.fill_registers();
     }
 
     /// Returns `N` (1, 2, 4 or 8) bytes from an offset into all registers as a number.
@@ -336,7 +398,7 @@ impl VectorUnit {
         if self.agnostic == Agnostic::Ones && self.vtype.tail_agnostic() {
             let end = end.min(self.registers.len());
             if tail < end {
-                self.registers[tail..end].fill(0xff);
+                self.fill_bytes(tail, end);
             }
         }
     }
@@ -345,10 +407,13 @@ impl VectorUnit {
     pub(super) fn finish_mask(&mut self, vd: usize) {
         if self.agnostic == Agnostic::Ones {
             let begin = vd * self.register_bytes;
-            let mask = &mut self.registers[begin..begin + self.register_bytes];
-            if let Some((first, others)) = mask[self.vl / 8..].split_first_mut() {
-                *first |= u8::MAX << (self.vl % 8);
-                others.fill(u8::MAX);
+            let (last, end) = (begin + self.vl / 8, begin + self.register_bytes);
+            if last < end {
+                let behind = u8::MAX << (self.vl % 8);
+                let filled = self.filling[last % FILLING];
+                let body = self.registers[last];
+                self.registers[last] = body & !behind | filled & behind;
+                self.fill_bytes(last + 1, end);
             }
         }
     }
