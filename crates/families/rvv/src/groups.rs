@@ -28,6 +28,8 @@ pub fn resized(source: &str, by: i32) -> Option<String> {
     let nodes = below(root);
     let text = |node: Node<'_>| &source[node.byte_range()];
     let singles = singles(&nodes, source)?;
+    // A number may be more than smaller groups hold.
+    let numbers = (by < 0).then(|| fixed_lengths(&nodes, source));
     let mut edits: Vec<(Node<'_>, String)> = Vec::new();
     for node in nodes {
         match node.kind() {
@@ -41,6 +43,11 @@ pub fn resized(source: &str, by: i32) -> Option<String> {
             "call_expression" => {
                 let callee = node.child_by_field_name("function")?;
                 if let Some(call) = Call::read(node, source).filter(|it| !it.is_single) {
+                    let last = call.arguments.last().map(|it| text(*it));
+                    let is_fixed = |it: &BTreeSet<&str>| last.is_some_and(|last| it.contains(last));
+                    if has_length(text(callee)) && numbers.as_ref().is_some_and(is_fixed) {
+                        return None;
+                    }
                     edits.push((callee, call.resized(by)?));
                 }
             }
@@ -53,6 +60,21 @@ pub fn resized(source: &str, by: i32) -> Option<String> {
         made.replace_range(node.byte_range(), text);
     }
     (made != source).then_some(made)
+}
+
+/// Returns numbers, and variables that are given one where they are declared.
+fn fixed_lengths<'s>(nodes: &[Node<'_>], source: &'s str) -> BTreeSet<&'s str> {
+    let text = |node: Node<'_>| &source[node.byte_range()];
+    let is_number = |node: &Node<'_>| node.kind() == "number_literal";
+    let named = nodes.iter().filter(|it| it.kind() == "init_declarator");
+    let named = named.filter(|it| {
+        it.child_by_field_name("value")
+            .as_ref()
+            .is_some_and(is_number)
+    });
+    let names = named.filter_map(|it| it.child_by_field_name("declarator"));
+    let numbers = nodes.iter().copied().filter(is_number);
+    names.chain(numbers).map(text).collect()
 }
 
 /// A call of an intrinsic.

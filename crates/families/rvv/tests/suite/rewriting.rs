@@ -152,6 +152,13 @@ fn groups_of_other_sizes_leave_single_elements_alone() {
         assert!(larger.contains(made), "{made}\n{larger}");
     }
     assert_eq!(resized(&larger, -1).as_deref(), Some(source));
+    // Numbers of elements may be more than smaller groups hold.
+    for fixed in ["8", "n"] {
+        let larger = larger.replace("x, sum, vl)", &format!("x, sum, {fixed})"));
+        let larger = larger.replace("  for (int i", "  size_t n = 8;\n  for (int i");
+        assert_eq!(resized(&larger, -1), None, "{larger}");
+        assert!(resized(&larger, 1).is_some(), "{larger}");
+    }
     // There are no groups of 16 registers, and none of an eighth for 16 bits.
     assert_eq!(resized(source, 4), None);
     assert_eq!(resized(source, -3), None);
