@@ -314,7 +314,7 @@ impl Device {
             }
         }
         let alu = Alu::from_operator(operator).ok_or_else(unsupported_operator)?;
-        if !place.storage.written.get() && place.buffer().on_chip() {
+        if place.storage.is_unset() && place.buffer().on_chip() {
             self.unset_accumulator(&place, false);
         }
         // A running total is an accumulation: affine loops may carry it.

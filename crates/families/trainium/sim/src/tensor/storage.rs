@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::accesses::Accesses;
 use super::account::Account;
 use super::bits::Parts;
-use super::dtype::{Dtype, POISON};
+use super::dtype::{Dtype, POISON, is_undefined};
 use super::index::Selection;
 use super::view::Sizes;
 use crate::diagnostic::Outcome;
@@ -143,6 +143,11 @@ impl Storage {
     /// Number of blocks.
     pub(crate) fn block_count(&self) -> usize {
         self.shape[..self.block_rank].iter().product()
+    }
+
+    /// Whether no instruction has set it, nor the kernel where it made it.
+    pub(crate) fn is_unset(&self) -> bool {
+        !self.written.get() && is_undefined(self.fill)
     }
 
     /// Takes memory of the simulator for this tensor, until it is dropped.

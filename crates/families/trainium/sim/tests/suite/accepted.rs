@@ -317,6 +317,30 @@ fn what_the_documents_leave_open_is_run_with_a_remark() {
     let evaluation = ran(&format!("{FIRST}{sum}"), "a:f32[4,8]", 2);
     assert_eq!(remarks(&evaluation), [("unset-accumulator".to_owned(), 9)]);
     assert_eq!(evaluation.unwritten, 32);
+    // The same to tensors that are made with a value.
+    for made in [
+        "nl.zeros((4, 8), dtype=nl.float32, buffer=nl.psum)",
+        "nl.full((4, 8), 0.0, dtype=nl.float32, buffer=nl.psum)",
+        "nl.full((4, 8), 0.0, dtype=nl.float32, buffer=nl.sbuf)",
+        "nl.zeros_like(t)",
+        "nl.zeros_like(t, buffer=nl.psum)",
+    ] {
+        let source = sum.replace("nl.ndarray((4, 8), dtype=nl.float32)", made);
+        assert_ne!(source, sum);
+        let evaluation = ran(&format!("{FIRST}{source}"), "a:f32[4,8]", 2);
+        assert_eq!(remarks(&evaluation), [], "{made}");
+        assert_close(&evaluation.outputs[0].data, input().into_iter(), made);
+    }
+    let blocks = "def solution(a):\n  o = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.shared_hbm)\n  t = nl.load(a)\n  p = nl.zeros((2, nl.par_dim(4), 8), dtype=nl.float32, buffer=nl.psum)\n  for i in nl.affine_range(2):\n    p[i] += t\n  nl.store(o, nl.copy(p[1]))\n  return o\n";
+    let evaluation = ran(&format!("{FIRST}{blocks}"), "a:f32[4,8]", 2);
+    assert_eq!(remarks(&evaluation), []);
+    assert_close(&evaluation.outputs[0].data, input().into_iter(), "blocks");
+    let evaluation = ran(
+        &format!("{FIRST}{}", blocks.replace("zeros", "ndarray")),
+        "a:f32[4,8]",
+        2,
+    );
+    assert_eq!(remarks(&evaluation), [("unset-accumulator".to_owned(), 10)]);
     // The second dialect is told to add to what no product was written to.
     let told = "p = nl.ndarray((4, 8), dtype=nl.float32, buffer=nl.psum)\ni = nl.shared_identity_matrix(4, dtype=nl.float32)\nnisa.nc_matmul(dst=p, stationary=i, moving=x, accumulate=True)\nnisa.tensor_copy(dst=x, src=p)";
     let source = format!("{SECOND}{START}{}{END}", indented(told));
