@@ -10,6 +10,8 @@ use crate::diagnostic::{Failure, Outcome};
 
 /// The mark of kernels that the compiler takes as they are.
 const SKIP: &str = "skip_middle_end_transformations";
+/// The mark of kernels whose tensors it places, whatever they say.
+const PLACE: &str = "force_auto_alloc";
 
 /// What a file says about the compiler that it is meant for.
 pub(crate) struct Source {
@@ -17,8 +19,8 @@ pub(crate) struct Source {
     imported: Vec<(Dialect, u32)>,
     /// The dialect that its calls look like, for files that import neither.
     guessed: Dialect,
-    /// The functions with a decorator that tells the compiler to take them as they are.
-    skipping: Vec<String>,
+    /// The functions with a decorator that tells the compiler what to do with them, and which.
+    marked: Vec<(&'static str, String)>,
 }
 
 impl Source {
@@ -27,7 +29,7 @@ impl Source {
         let mut source = Self {
             imported: Vec::new(),
             guessed: Dialect::V1,
-            skipping: Vec::new(),
+            marked: Vec::new(),
         };
         let Ok(parsed) = ruff_python_parser::parse_module(text) else {
             return source;
@@ -61,9 +63,11 @@ impl Source {
                     ..
                 }) => self.note(module.id.as_str(), line()),
                 Stmt::FunctionDef(node) => {
-                    let mut decorators = node.decorator_list.iter();
-                    if decorators.any(|it| names(&it.expression, SKIP)) {
-                        self.skipping.push(node.name.id.to_string());
+                    for mark in [SKIP, PLACE] {
+                        let mut decorators = node.decorator_list.iter();
+                        if decorators.any(|it| names(&it.expression, mark)) {
+                            self.marked.push((mark, node.name.id.to_string()));
+                        }
                     }
                     self.collect(&node.body, index);
                 }
@@ -137,7 +141,17 @@ impl Source {
 
     /// Whether the compiler takes the function `entry` as it is.
     pub(crate) fn is_taken_as_it_is(&self, entry: &str) -> bool {
-        self.skipping.iter().any(|name| name == entry)
+        self.is_marked(SKIP, entry)
+    }
+
+    /// Whether the compiler places the tensors of the function `entry`, whatever it says.
+    pub(crate) fn is_placed_by_compiler(&self, entry: &str) -> bool {
+        self.is_marked(PLACE, entry)
+    }
+
+    fn is_marked(&self, mark: &str, entry: &str) -> bool {
+        let mut marked = self.marked.iter();
+        marked.any(|(known, name)| *known == mark && name == entry)
     }
 }
 

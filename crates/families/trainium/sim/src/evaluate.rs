@@ -220,6 +220,7 @@ fn run_core(
     device.finds_unwritten = options.finds_unwritten;
     device.instruction_limit = options.instruction_limit;
     device.work_limit = options.work_limit;
+    device.ignores_places = written.is_placed_by_compiler(entry);
     device.link = link;
     device.most_cores = options.cores;
     let mut interpreter = Interpreter::new(

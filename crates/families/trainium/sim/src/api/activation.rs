@@ -4,6 +4,7 @@ use super::arithmetic::{Alu, Function};
 use super::elementwise::{Operand, SCALAR};
 use super::operands::{Elementwise, not_a_column, select, selected_shape, tensor};
 use super::results::result_type;
+use super::unplaced::no_bias;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
@@ -118,6 +119,9 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
             }
         },
     };
+    if !bias {
+        device.leave(|| no_bias(&bound.api.full_name()))?;
+    }
     let command = match command {
         Some(Value::Symbol(name)) => name,
         _ if bound.api.name == "activation_reduce" => "reduce_cmd.reset_reduce",

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::memory::check_tile;
 use super::operands::tensor;
+use super::unplaced::with_value;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::value::Value;
@@ -45,7 +46,7 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
     let allocator = match bound.peek("buffer") {
         Some(Value::Allocator(allocator)) => {
             bound.replace("buffer", Value::Buffer(allocator.buffer));
-            Some(allocator)
+            Some(allocator).filter(|_| !device.ignores_places)
         }
         _ => None,
     };
@@ -130,6 +131,10 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         }
         device.share(&storage);
         return Ok(tensor(View::whole(&storage)));
+    }
+    let lazily = bound.flag("lazy_initialization")?;
+    if value.is_some() && !lazily {
+        device.leave(|| with_value(&bound.api.full_name(), buffer))?;
     }
     // Without par_dim the first dimension holds the partitions.
     let block_rank = partition.unwrap_or(0);
@@ -227,6 +232,9 @@ pub(super) fn like(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     } else {
         poison()
     };
+    if bound.api.name == "zeros_like" && buffer.on_chip() {
+        device.leave(|| with_value(&bound.api.full_name(), buffer))?;
+    }
     let storage = device.allocate(buffer, dtype, model.shape(), 0, dtype.store(fill), "")?;
     device.share(&storage);
     let view = View::whole(&storage);

@@ -3,6 +3,7 @@
 use super::arithmetic::{Alu, Function};
 use super::elementwise::{SCALAR, VECTOR};
 use super::operands::{Elementwise, tensor};
+use super::unplaced::no_bias;
 use super::{Bound, Device, Dialect};
 use crate::diagnostic::{Failure, Outcome};
 use crate::python::tree::Binary;
@@ -29,6 +30,9 @@ pub(super) fn unary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         Function::Copy => (Operation::Copy, Choice::VectorOrScalar),
         _ => (Operation::Activation, SCALAR),
     };
+    if choice == SCALAR {
+        device.leave(|| no_bias(&bound.api.full_name()))?;
+    }
     let dtype = dtype.unwrap_or(
         if x.dtype.is_integer() && operation == Operation::Activation {
             Dtype::Float32
@@ -105,6 +109,7 @@ pub(super) fn softmax(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         true,
     )?;
     let (activation, single) = (Operation::Activation, Dtype::Float32);
+    device.leave(|| no_bias(&bound.api.full_name()))?;
     let request = Elementwise::of_one(activation, SCALAR, shifted, single, None, None);
     let powers = device.change(request, |x| Function::Exp.apply_all(x))?;
     let total = device.reduce(powers.clone(), reduction(Alu::Add, false))?;
@@ -183,6 +188,7 @@ pub(super) fn rms_norm(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         true,
     )?;
     let (activation, single) = (Operation::Activation, Dtype::Float32);
+    device.leave(|| no_bias(&bound.api.full_name()))?;
     let request = Elementwise::of_one(activation, SCALAR, mean, single, None, None);
     let inverse = device.change(request, |x| Function::Rsqrt.apply_all(x))?;
     let scaled = device.combine(

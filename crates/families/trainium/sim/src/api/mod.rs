@@ -50,6 +50,7 @@ mod tiling;
 mod totals;
 pub(crate) mod transcendental;
 mod transposes;
+mod unplaced;
 mod values;
 
 use std::cell::Cell;
@@ -182,6 +183,9 @@ pub(crate) struct Device {
     totals: Vec<f32>,
     /// Places of tensors that a loop's body makes, as its first iteration chose them.
     placements: placement::Placements,
+    unplaced: unplaced::Unplaced,
+    /// Whether the compiler places what the kernel names a place for (`force_auto_alloc`).
+    pub(crate) ignores_places: bool,
     /// Where each storage was last written within running affine loops, for the hazard check.
     hazards: hazards::Hazards,
     /// Whether the next element-wise instruction divides.
@@ -244,6 +248,8 @@ impl Device {
             foreign: Keyed::default(),
             totals: Vec::new(),
             placements: placement::Placements::default(),
+            unplaced: unplaced::Unplaced::default(),
+            ignores_places: false,
             hazards: hazards::Hazards::default(),
             quotient: false,
             sources: aliases::Sources::default(),

@@ -190,8 +190,12 @@ impl Device {
     /// Puts a new tensor where the kernel wants it.
     ///
     /// # Errors
-    /// `allocation-out-of-bounds` where a block leaves its memory.
+    /// `allocation-out-of-bounds` where a block leaves its memory; what the kernel left to the
+    /// compiler before.
     pub(super) fn place(&mut self, storage: &Shared, allocator: &Allocator) -> Outcome<()> {
+        if storage.buffer == Buffer::Sbuf {
+            self.begin_placing()?;
+        }
         let sizes = &storage.shape[..storage.block_rank];
         let partitions = storage.shape.get(storage.block_rank).copied().unwrap_or(1);
         let bytes = storage.partition_elements * storage.dtype.bytes();

@@ -19,6 +19,7 @@ impl Device {
         mask: Option<&crate::tensor::index::Mask>,
         destination: Option<View>,
     ) -> Outcome<View> {
+        self.leave(|| super::unplaced::turned(&data.shape()))?;
         let (p, f) = (data.partitions(), data.free());
         let selection = select(mask, &[p, f])?;
         super::operands::within(&data, mask, &selection, &data.shape())?;
@@ -214,6 +215,17 @@ pub(super) fn nc_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Va
 pub(super) fn transpose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let data = bound.view("x")?;
     let data = device.operand(bound, "x", data)?;
+    if data.dimensions.len() > 2 {
+        return Err(Failure::documented(
+            "err_exceed_max_supported_dimension",
+            format!(
+                "nl.transpose of shape {:?}, which has {} dimensions of at most 2",
+                data.shape(),
+                data.dimensions.len()
+            ),
+            "reshape it to two dimensions first, or call nisa.nc_transpose, which takes all free dimensions for one",
+        ));
+    }
     let data = device.in_sbuf(data)?;
     if data.free() > 128 {
         return Err(Failure::documented(

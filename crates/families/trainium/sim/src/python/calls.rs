@@ -347,6 +347,8 @@ impl Interpreter {
             self.depth -= 1;
             return result;
         }
+        let within = self.within_kernel;
+        self.within_kernel |= code.is_kernel;
         let result = match &code.value {
             Some(node) => self.evaluate(node, &frame),
             None => self.block(&code.body, &frame).map(|flow| match flow {
@@ -354,6 +356,7 @@ impl Interpreter {
                 _ => Value::None,
             }),
         };
+        self.within_kernel = within;
         self.depth -= 1;
         result
     }
@@ -367,6 +370,16 @@ impl Interpreter {
     ) -> Outcome<Value> {
         if self.device.dialect == Dialect::V2 {
             return self.launch_on_cores(function, sizes, arguments, line);
+        }
+        if self.within_kernel || !self.device.grid.sizes.is_empty() {
+            return Err(Failure::documented(
+                "err_nested_kernel_with_spmd_grid",
+                format!(
+                    "`{}` is called with the grid {sizes:?} from within a kernel",
+                    function.code.name
+                ),
+                "call it without a grid, once for each program, with the program's indices as arguments",
+            ));
         }
         let before = std::mem::replace(&mut self.device.grid, Grid::new(sizes.clone()));
         let result = loop {

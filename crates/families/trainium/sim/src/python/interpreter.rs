@@ -31,6 +31,8 @@ pub(crate) struct Interpreter {
     pub(super) items: u64,
     pub(super) item_limit: u64,
     pub(super) depth: u32,
+    /// Whether a kernel is running, rather than what calls one.
+    pub(super) within_kernel: bool,
     pub(super) cycles: Cycles,
     /// What the running generators have yielded, innermost last.
     pub(super) yielded: Vec<Vec<Value>>,
@@ -58,6 +60,7 @@ impl Interpreter {
             items: 0,
             item_limit: 5_000_000,
             depth: 0,
+            within_kernel: false,
             cycles: Cycles::default(),
             yielded: Vec::new(),
             spare: Vec::new(),

@@ -270,6 +270,8 @@ pub(crate) struct Code {
     pub(crate) body: Vec<Statement>,
     /// Whether it yields.
     pub(crate) yields: bool,
+    /// Whether a decorator of NKI makes a kernel of it.
+    pub(crate) is_kernel: bool,
     /// For a lambda: the value.
     pub(crate) value: Option<Node>,
 }

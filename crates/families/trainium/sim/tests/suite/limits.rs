@@ -142,6 +142,16 @@ fn documented_limits_of_the_first_dialect() {
             7,
         ),
         (
+            "x = nl.zeros((64, 32, 2), dtype=nl.float32, buffer=nl.sbuf)\ny = nl.transpose(x)",
+            "exceed-max-supported-dimension",
+            7,
+        ),
+        (
+            "x = nl.load(a[0:128, 0:128]).reshape((128, 1, 128))\ny = nl.transpose(x)",
+            "exceed-max-supported-dimension",
+            7,
+        ),
+        (
             "x = nl.load(a[0:128, :])\ny = nisa.tensor_reduce(nl.add, x, axis=0)",
             "unsupported-axis",
             7,

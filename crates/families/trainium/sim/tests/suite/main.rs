@@ -31,4 +31,5 @@ mod short_list;
 mod sums;
 mod traffic;
 mod undefined;
+mod unplaced;
 mod waits;

@@ -78,6 +78,7 @@ impl Lowering<'_> {
             names: Vec::new(),
             body: Vec::new(),
             yields: false,
+            is_kernel: false,
             value: None,
         }
     }

@@ -118,7 +118,8 @@ impl Lowering<'_> {
                     ))
                 } else {
                     let decorators = self.decorators(&node.decorator_list)?;
-                    let code = self.function(node)?;
+                    let mut code = self.function(node)?;
+                    code.is_kernel = node.decorator_list.iter().any(makes_kernel);
                     Action::Define(target, Rc::new(code), decorators)
                 }
             }
@@ -247,4 +248,22 @@ impl Lowering<'_> {
         }
         Ok(found)
     }
+}
+
+/// Whether a decorator makes a kernel of a function: `nki.jit` and the like.
+fn makes_kernel(decorator: &ast::Decorator) -> bool {
+    let name = match &decorator.expression {
+        Expr::Call(call) => &*call.func,
+        other => other,
+    };
+    let Expr::Attribute(name) = name else {
+        return false;
+    };
+    let of_nki = match &*name.value {
+        Expr::Name(package) => package.id.as_str() == "nki",
+        Expr::Attribute(package) => package.attr.id.as_str() == "nki",
+        _ => false,
+    };
+    let makers = ["jit", "trace", "baremetal", "benchmark", "profile"];
+    of_nki && makers.contains(&name.attr.id.as_str())
 }
