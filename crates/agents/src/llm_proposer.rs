@@ -166,7 +166,8 @@ impl LlmProposer {
             isa: form.isa,
             structured: form.structured,
             plan: Some((&request.plan.menu_item, &request.plan.text)),
-            version: version(0, request.key.draft),
+            plan_number: request.number + 1,
+            version: version(0, request.repeats + request.key.draft),
             iteration: request.key.iteration,
             most_examples: self.settings.most_examples,
             ..PromptInput::new(&request.kernel, Some(&*request.evaluation), request.seed)
@@ -243,6 +244,7 @@ impl Proposer for LlmProposer {
             ancestors: self.settings.ancestors,
             tried: self.settings.tried,
             earlier: false,
+            repeats: true,
         };
         told.bounded()
     }

@@ -166,6 +166,8 @@ pub struct PromptInput<'input> {
     pub iterations: u32,
     /// The plan to carry out, and its menu item.
     pub plan: Option<(&'input str, &'input str)>,
+    /// The number of the plan to carry out among those for the kernel, from 1.
+    pub plan_number: u32,
     /// The failed kernel and its evaluation, for a repair.
     pub failed: Option<(&'input str, &'input Evaluation)>,
     /// The second kernel, for a combination.
@@ -210,6 +212,7 @@ impl<'input> PromptInput<'input> {
             iteration: 1,
             iterations: 1,
             plan: None,
+            plan_number: 1,
             failed: None,
             other: None,
             ancestors: &[],

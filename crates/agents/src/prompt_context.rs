@@ -50,6 +50,7 @@ pub(crate) struct Context<'input> {
     iteration: u32,
     iterations: u32,
     plan: &'input str,
+    plan_number: u32,
     failed_kernel: &'input str,
     outcome: &'input str,
     diagnostics: DiagnosticFacts,
@@ -156,6 +157,7 @@ impl<'input> Context<'input> {
             iteration: input.iteration,
             iterations: input.iterations,
             plan: input.plan.map_or("", |(_, text)| text),
+            plan_number: input.plan_number,
             failed_kernel: failed.map_or("", |(kernel, _)| kernel),
             outcome: failed
                 .map_or(Outcome::Wrong, |(_, evaluation)| evaluation.outcome)

@@ -121,6 +121,11 @@ pub struct ImplementRequest {
     pub evaluation: Arc<Evaluation>,
     /// The plan to carry out.
     pub plan: Plan,
+    /// Number of the plan among those for the parent in the iteration, over all its places.
+    pub number: u32,
+    /// Drafts of the parent that closed iterations asked for by plans that say the same, if
+    /// [`Proposer::background`] wants them counted.
+    pub repeats: u32,
     /// The second kernel, if the plan is about two.
     pub other: Option<OtherKernel>,
     /// The model to be asked first, if that is not by turns.
@@ -238,6 +243,8 @@ pub struct Background {
     pub tried: usize,
     /// Whether drafts of it that were asked for before are among it.
     pub earlier: bool,
+    /// Whether those that plans of the same words asked for are counted.
+    pub repeats: bool,
 }
 
 impl Background {
@@ -246,6 +253,7 @@ impl Background {
         ancestors: 64,
         tried: 16,
         earlier: true,
+        repeats: true,
     };
 
     /// For those who look at the kernel alone.
@@ -253,6 +261,7 @@ impl Background {
         ancestors: 0,
         tried: 0,
         earlier: false,
+        repeats: false,
     };
 
     /// Returns no more of it than requests bring.
@@ -262,6 +271,7 @@ impl Background {
             ancestors: self.ancestors.min(Self::MOST.ancestors),
             tried: self.tried.min(Self::MOST.tried),
             earlier: self.earlier,
+            repeats: self.repeats,
         }
     }
 
@@ -272,6 +282,7 @@ impl Background {
             ancestors: self.ancestors.max(other.ancestors),
             tried: self.tried.max(other.tried),
             earlier: self.earlier || other.earlier,
+            repeats: self.repeats || other.repeats,
         }
     }
 }
@@ -286,9 +297,8 @@ pub trait Proposer: Send + Sync {
     /// Returns the name that plans and drafts carry (`rewriter`).
     fn name(&self) -> &str;
 
-    /// Returns how much of [`PlanRequest::ancestors`], [`PlanRequest::tried`] and
-    /// [`PlanRequest::earlier`] it uses;
-    /// requests may bring no more. By default, as much as there is.
+    /// Returns how much of [`PlanRequest::ancestors`], [`PlanRequest::tried`],
+    /// [`PlanRequest::earlier`] and [`ImplementRequest::repeats`] it uses; requests may bring no more. By default, as much as there is.
     fn background(&self) -> Background {
         Background::MOST
     }

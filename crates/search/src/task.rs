@@ -58,6 +58,8 @@ pub enum Task {
         kind: PlanKind,
         /// The plan to carry out.
         plan: PlanRecord,
+        /// Number of the plan among those for the kernel, over all its places.
+        number: u32,
         /// The model to be asked first, if that is not by turns.
         first_asked: Option<String>,
     },

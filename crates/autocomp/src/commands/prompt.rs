@@ -248,6 +248,8 @@ impl Asked {
                         kernel: self.kernel.clone(),
                         evaluation: Arc::new(evaluation.clone()),
                         plan,
+                        number: 0,
+                        repeats: 0,
                         other: None,
                         first_asked: None,
                     },

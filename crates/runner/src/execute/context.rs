@@ -123,6 +123,35 @@ impl Attempted {
     }
 }
 
+/// The plans of one menu item that drafts of a kernel were asked for by, in closed iterations.
+pub(super) struct Earlier(Vec<(TaskKey, PlanRecord)>);
+
+impl Earlier {
+    pub(super) fn of(
+        search: &Search,
+        id: CandidateId,
+        plan: &PlanRecord,
+        background: Background,
+    ) -> Self {
+        let attempts = search.attempts_on(id).filter(|_| background.repeats);
+        let same = attempts.filter(|it| it.plan.menu_item == plan.menu_item);
+        Self(same.map(|it| (it.key, it.plan.clone())).collect())
+    }
+
+    /// Returns how many of the plans have the words of `plan`.
+    pub(super) fn saying(&self, plan: &Plan, blobs: &Blobs) -> Result<u32, RunError> {
+        let words = |plan: &Plan| -> Vec<String> {
+            plan.text.split_whitespace().map(str::to_owned).collect()
+        };
+        let wanted = words(plan);
+        let mut count = 0;
+        for (task, record) in &self.0 {
+            count += u32::from(words(&plan_of(*task, record, blobs)?) == wanted);
+        }
+        Ok(count)
+    }
+}
+
 pub(super) fn plan_of(task: TaskKey, record: &PlanRecord, blobs: &Blobs) -> Result<Plan, RunError> {
     read_plan(record, blobs).map_err(|reason| RunError::BadPlan {
         task: task.to_plan().to_string(),

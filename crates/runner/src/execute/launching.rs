@@ -1,6 +1,6 @@
 //! How tasks are begun.
 
-use super::context::{Context, plan_of};
+use super::context::{Context, Earlier, plan_of};
 use super::{Dispatcher, Done, Judged, Reach, Verdict, crew};
 use crate::error::RunError;
 use crate::proposal::{self, Answered};
@@ -258,18 +258,23 @@ impl Dispatcher<'_> {
                 kernel,
                 kind,
                 plan,
+                number,
                 first_asked,
             } => {
                 let other = other_kernel(search, &kind);
                 let evaluation = evaluation_of(search, parent);
+                let earlier = Earlier::of(search, parent, &plan, self.background);
                 let texts = blobs.clone();
                 let request = move || {
+                    let plan = plan_of(key, &plan, &texts)?;
                     Ok(ImplementRequest {
                         key,
                         seed,
                         kernel: texts.get_text(kernel)?,
                         evaluation,
-                        plan: plan_of(key, &plan, &texts)?,
+                        number,
+                        repeats: earlier.saying(&plan, &texts)?,
+                        plan,
                         other: read_other(other, &texts)?,
                         first_asked,
                     })

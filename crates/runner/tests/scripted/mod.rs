@@ -160,7 +160,9 @@ impl Proposer for Scripted {
         }
         let idx = seed.below(TARGET.len());
         let step = [-2, -1, 1, 2, 3][seed.below(5)];
-        let text = format!("add {step} to number {idx}");
+        // The same words are not always set the same way.
+        let blank = [" ", "\n"][seed.below(2)];
+        let text = format!("add {step} to{blank}number {idx}");
         Ok(Reply {
             value: Plan {
                 menu_item: item.id.clone(),
@@ -217,7 +219,16 @@ impl Proposer for Scripted {
             }
             _ => {}
         }
-        let exchanges = vec![exchange(&request.plan.text, &source, 2)];
+        let words: Vec<&str> = request.plan.text.split_whitespace().collect();
+        let asked = format!(
+            "code of {}: {} {}, plan {}, reply {}",
+            request.kernel,
+            request.plan.menu_item,
+            words.join(" "),
+            request.number + 1,
+            request.repeats + request.key.draft + 1
+        );
+        let exchanges = vec![exchange(&asked, &source, 2)];
         Ok(Reply {
             value: Draft {
                 source,

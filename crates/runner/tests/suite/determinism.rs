@@ -8,6 +8,7 @@ use autocomp_core::{Duplicates, Event, SearchSettings};
 use autocomp_runner::RunView;
 use autocomp_search::REGISTRY;
 use scripted::{events, history, method_settings, run_whole, settings};
+use std::collections::BTreeSet;
 
 #[test]
 fn any_number_of_workers_gives_the_same_history() {
@@ -76,4 +77,50 @@ fn journals_differ_in_order_and_reports_agree() {
         (report.history, report.progress, lineage)
     };
     assert_eq!(report(&a), report(&b));
+}
+
+/// Of the requests for code of one kernel by plans of the same words no two are the same, and
+/// those of later iterations are told how many there were.
+#[test]
+fn requests_for_code_differ() {
+    let root = scripted::scratch();
+    let (mut in_an_iteration, mut over_iterations) = (0, 0);
+    for seed in 0..4 {
+        let folder = root.path().join(seed.to_string());
+        let settings = SearchSettings {
+            plans: 8,
+            iterations: 16,
+            ..settings()
+        };
+        run_whole(&folder, settings, seed, 4);
+        let view = RunView::open(&folder).unwrap();
+        let mut asked: Vec<(u32, String)> = Vec::new();
+        for event in events(&folder) {
+            let Event::Drafted(drafted) = event else {
+                continue;
+            };
+            let prompts = drafted.exchanges.iter().filter(|_| drafted.key.repair == 0);
+            for exchange in prompts {
+                let prompt = view.blobs().get_text(exchange.prompt).unwrap();
+                asked.push((drafted.key.iteration, prompt));
+            }
+        }
+        let distinct: BTreeSet<&String> = asked.iter().map(|(_, prompt)| prompt).collect();
+        assert_eq!(distinct.len(), asked.len());
+        for (iteration, prompt) in &asked {
+            let (question, version) = prompt.split_once(", plan ").unwrap();
+            let (_, reply) = version.split_once(", reply ").unwrap();
+            let reply: u32 = reply.parse().unwrap();
+            let others = asked.iter().filter(|(_, it)| it.starts_with(question));
+            let before = others.clone().filter(|(it, _)| it < iteration).count() as u32;
+            // Some of those before came to nothing, and this iteration asks for two.
+            assert!(before < reply, "{prompt}");
+            over_iterations += u32::from(0 < before);
+            in_an_iteration += u32::from(2 < others.filter(|(it, _)| it == iteration).count());
+        }
+    }
+    assert!(
+        3 < in_an_iteration && 3 < over_iterations,
+        "{in_an_iteration} {over_iterations}"
+    );
 }

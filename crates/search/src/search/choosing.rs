@@ -141,12 +141,17 @@ fn is_planning(key: TaskKey) -> bool {
 /// Returns the first place that holds the kernel of a plan, and the number of the plan among
 /// those of the same kind for the kernel.
 pub(super) fn turn(iteration: &Iteration, plan: TaskKey) -> (u32, u32) {
-    let kernel = |key: TaskKey| iteration.parents.get(key.parent as usize);
-    let before = iteration.plan_keys().take_while(|it| *it < plan);
-    let same: Vec<TaskKey> = before.filter(|it| kernel(*it) == kernel(plan)).collect();
+    let same = before(iteration, plan);
     let first = same.first().unwrap_or(&plan).parent;
     let of_kind = same
         .iter()
         .filter(|it| iteration.kind(**it) == iteration.kind(plan));
     (first, of_kind.count() as u32)
+}
+
+/// Returns the plans before one that are for the same kernel.
+pub(super) fn before(iteration: &Iteration, plan: TaskKey) -> Vec<TaskKey> {
+    let kernel = |key: TaskKey| iteration.parents.get(key.parent as usize);
+    let before = iteration.plan_keys().take_while(|it| *it < plan);
+    before.filter(|it| kernel(*it) == kernel(plan)).collect()
 }

@@ -1,6 +1,6 @@
 //! The state into what comes next: events that follow, and tasks that may run.
 
-use super::choosing::turn;
+use super::choosing::{before, turn};
 use super::{Candidate, Phase, Search};
 use crate::allotment::{Allotment, allot};
 use crate::exhaustive::deal;
@@ -145,6 +145,7 @@ impl Search {
                 kernel,
                 kind: iteration.kind(key).clone(),
                 plan,
+                number: before(iteration, key.to_plan()).len() as u32,
                 first_asked: self.first_asked(true, seed),
             });
         };

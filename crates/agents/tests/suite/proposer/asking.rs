@@ -105,6 +105,8 @@ fn implement_request(plan: Plan) -> ImplementRequest {
         kernel: KERNEL.to_owned(),
         evaluation: Arc::new(evaluation()),
         plan,
+        number: 0,
+        repeats: 0,
         other: None,
         first_asked: None,
     }

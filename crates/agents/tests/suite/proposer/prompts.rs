@@ -5,8 +5,8 @@ use super::toy::{
     KERNEL, evaluation, facts, implement_request, menu, plan_request, repair_request,
 };
 use autocomp_agents::{
-    ExampleFacts, Kinship, Phase, PlanRequest, PromptFacts, PromptForm, PromptInput, ShownShares,
-    TemplateError, Templates, Tried, parse_menu,
+    ExampleFacts, ImplementRequest, Kinship, Phase, PlanRequest, PromptFacts, PromptForm,
+    PromptInput, ShownShares, TemplateError, Templates, Tried, parse_menu,
 };
 use autocomp_core::{Cost, Lesson, LineCost, MenuItem, Outcome, Scope, Seed, SourceLocation};
 use autocomp_llm::Budget;
@@ -671,11 +671,23 @@ async fn requests_about_one_kernel_differ() {
             texts.push(prompt.expect("prompt").user);
         }
     }
-    for draft in 0..3 {
-        let mut request = implement_request();
-        request.key.draft = draft;
-        let prompt = proposer.implement_prompt(&request, PromptForm::default());
-        texts.push(prompt.expect("prompt").user);
+    // Plans of the same words: of this iteration, and of one behind two that asked for three drafts
+    // each.
+    for (number, repeats) in [(0, 0), (1, 0), (0, 6), (1, 6)] {
+        for draft in 0..3 {
+            let mut request = implement_request();
+            request.key.draft = draft;
+            let request = ImplementRequest {
+                number,
+                repeats,
+                ..request
+            };
+            let prompt = proposer.implement_prompt(&request, PromptForm::default());
+            let text = prompt.expect("prompt").user;
+            let is_repeated = text.contains(&format!("yours is reply {}.", repeats + draft + 1));
+            assert_eq!(is_repeated, 0 < repeats + draft, "{text}");
+            texts.push(text);
+        }
     }
     let distinct: std::collections::BTreeSet<&String> = texts.iter().collect();
     assert_eq!(distinct.len(), texts.len());

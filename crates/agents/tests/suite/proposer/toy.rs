@@ -142,6 +142,8 @@ pub fn implement_request() -> ImplementRequest {
             payload: String::new(),
             proposer: "openai::m".to_owned(),
         },
+        number: 0,
+        repeats: 0,
         other: None,
         first_asked: None,
     }
