@@ -42,7 +42,10 @@ pub fn resized(source: &str, by: i32) -> Option<String> {
             }
             "call_expression" => {
                 let callee = node.child_by_field_name("function")?;
-                if let Some(call) = Call::read(node, source).filter(|it| !it.is_single) {
+                let call = Call::read(node, source).filter(|it| !it.is_single);
+                if let Some(call) =
+                    call.filter(|it| !it.is_splat() || !gives(node, &singles, source))
+                {
                     let last = call.arguments.last().map(|it| text(*it));
                     let is_fixed = |it: &BTreeSet<&str>| last.is_some_and(|last| it.contains(last));
                     if has_length(text(callee)) && numbers.as_ref().is_some_and(is_fixed) {
@@ -106,6 +109,14 @@ impl<'s, 't> Call<'s, 't> {
             words,
             arguments,
         })
+    }
+
+    /// Whether it gives one value to all elements.
+    fn is_splat(&self) -> bool {
+        let [operation, to, of] = [0, 1, 2].map(|at| self.words.get(at).copied());
+        matches!(operation, Some("vmv" | "vfmv"))
+            && to == Some("v")
+            && matches!(of, Some("x" | "f"))
     }
 
     /// Returns the first value of a reduction.
@@ -277,6 +288,16 @@ fn singles<'s>(nodes: &[Node<'_>], source: &'s str) -> Option<BTreeSet<&'s str>>
         .iter()
         .filter(|it| it.kind() == "identifier" && found.contains(text(**it)));
     uses.all(|it| is_used_well(&it)).then_some(found)
+}
+
+/// Returns whether a value is given to such a variable.
+fn gives(node: Node<'_>, singles: &BTreeSet<&str>, source: &str) -> bool {
+    let name = node.parent().and_then(|around| match around.kind() {
+        "init_declarator" => around.child_by_field_name("declarator"),
+        "assignment_expression" => around.child_by_field_name("left"),
+        _ => None,
+    });
+    name.is_some_and(|it| singles.contains(&source[it.byte_range()]))
 }
 
 /// Returns whether a type stands in a declaration of such variables.

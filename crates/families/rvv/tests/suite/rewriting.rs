@@ -152,6 +152,15 @@ fn groups_of_other_sizes_leave_single_elements_alone() {
         assert!(larger.contains(made), "{made}\n{larger}");
     }
     assert_eq!(resized(&larger, -1).as_deref(), Some(source));
+    // However long what the first value is in may be.
+    let first = "first = __riscv_vmv_v_x_i32m1(7, 1)";
+    let long = "first = __riscv_vmv_v_x_i32m1(7, __riscv_vsetvlmax_e32m1())";
+    let larger_long = resized(&source.replace(first, long), 1);
+    let kept = "first = __riscv_vmv_v_x_i32m1(7, ";
+    assert!(
+        larger_long.as_ref().is_some_and(|it| it.contains(kept)),
+        "{larger_long:?}"
+    );
     // Numbers of elements may be more than smaller groups hold.
     for fixed in ["8", "n"] {
         let larger = larger.replace("x, sum, vl)", &format!("x, sum, {fixed})"));

@@ -15,30 +15,6 @@ pub fn open(
     seed: u64,
     threads: usize,
 ) -> Result<Arc<dyn Bench>, EvalError> {
-    let surroundings = Surroundings::installing(cache_folder, std::env::var_os("PATH"));
-    open_in(problem, target, &surroundings, seed, threads)
-}
-
-/// Opens it where nothing may be installed.
-pub fn open_without_installing(
-    problem: &Problem,
-    target: &Target,
-    cache_folder: PathBuf,
-) -> Result<Arc<dyn Bench>, EvalError> {
-    let surroundings = Surroundings {
-        install: false,
-        ..Surroundings::installing(cache_folder, std::env::var_os("PATH"))
-    };
-    open_in(problem, target, &surroundings, 1, 2)
-}
-
-fn open_in(
-    problem: &Problem,
-    target: &Target,
-    surroundings: &Surroundings,
-    seed: u64,
-    threads: usize,
-) -> Result<Arc<dyn Bench>, EvalError> {
     Trainium.open(Opening {
         problem,
         target,
@@ -50,7 +26,7 @@ fn open_in(
             max_instructions: None,
             experiments: false,
         },
-        surroundings,
+        surroundings: &Surroundings::installing(cache_folder, std::env::var_os("PATH")),
         progress: &mut |_| {},
     })
 }
