@@ -14,6 +14,7 @@
 mod chain;
 mod lift;
 mod limits;
+mod memory;
 mod normalise;
 mod proposal;
 mod rewriter;

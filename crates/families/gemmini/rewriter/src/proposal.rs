@@ -1,7 +1,8 @@
 //! Finds the schedules of what a kernel computes, and ranks them.
 
 use crate::chain;
-use crate::lift::{Chain, Lifted};
+use crate::chain::Chain;
+use crate::lift::Lifted;
 use crate::limits::HardwareLimits;
 use crate::schedule::{self, Schedule};
 use autocomp_core::KindOfChange;

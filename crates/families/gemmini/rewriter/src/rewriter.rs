@@ -3,7 +3,8 @@
 mod turn;
 
 use crate::chain;
-use crate::lift::{Chain, Elementwise, Lifted, Reason, lift};
+use crate::chain::Chain;
+use crate::lift::{Elementwise, Lifted, Reason, lift};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;
 use crate::proposal::{CHAINS, Proposal, RESCHEDULE, SCHEDULES, chains, reschedules};

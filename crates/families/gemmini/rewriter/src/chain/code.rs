@@ -1,7 +1,7 @@
 //! Commands of a chain as C, and the settings that they need.
 
 use super::tiles::{Group, Move, Tile};
-use crate::lift::Memory;
+use crate::memory::Memory;
 use std::fmt::Write;
 
 /// Lines of code, and what the machine is configured to.

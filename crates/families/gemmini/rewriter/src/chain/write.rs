@@ -1,11 +1,12 @@
 //! Writes an order of operations and moves as C.
 
+use super::Chain;
 use super::code::Code;
 use super::graph::{Base, Graph, Statement, View};
 use super::order::{Order, rows};
 use super::place::{Banks, Span, place};
 use super::tiles::{Group, Lowered, Move};
-use crate::lift::{Chain, Memory};
+use crate::memory::Memory;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 

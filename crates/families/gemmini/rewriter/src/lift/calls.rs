@@ -2,8 +2,9 @@
 
 use super::Reason;
 use super::operators::narrowed;
-use super::program::{Expression, Type, Unary};
+use super::program::{Expression, Unary};
 use super::read::Reader;
+use crate::memory::Type;
 use crate::syntax::children;
 use tree_sitter::Node;
 

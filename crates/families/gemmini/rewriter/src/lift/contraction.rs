@@ -1,8 +1,8 @@
 //! Recognises sums of products: of two matrices, or of an image and a kernel.
 
-use super::program::Memory;
 use super::recognize::{Placed, Recognizer, Segment};
 use super::work::{Operand, Operation};
+use crate::memory::Memory;
 
 /// How the operands of products lie in memory.
 struct Layout {

@@ -3,8 +3,9 @@
 use super::Reason;
 use super::operators::narrowed;
 use super::plain::is_operand;
-use super::program::{Expression, Memory, Statement, Type};
+use super::program::{Expression, Statement};
 use super::read::{ARRAY_LIMIT, Meaning, Reader};
+use crate::memory::{Memory, Type};
 use crate::syntax::children;
 use tree_sitter::Node;
 

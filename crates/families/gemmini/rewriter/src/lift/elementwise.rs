@@ -1,11 +1,11 @@
 //! Kernels on floats, element by element: sums of elements and of products of two, whoever adds
 //! them up.
 
-use super::program::Memory;
 use super::trace::Trace;
 use super::values::{self, Id, Values};
 use super::{Reason, group, head, program, read_twice, run};
-use crate::chain::Graph;
+use crate::chain::Chain;
+use crate::memory::Memory;
 use crate::normalise::Vocabulary;
 use autocomp_gemmini::{Elements, GemminiConfig};
 use std::collections::BTreeMap;
@@ -108,15 +108,4 @@ impl Elementwise {
             head: self.head.clone(),
         })
     }
-}
-
-/// What a chain of small products computes, and what of its text is kept.
-#[derive(Clone, Debug)]
-pub struct Chain {
-    /// The arrays, by number.
-    pub(crate) memories: Vec<Memory>,
-    /// What is computed.
-    pub graph: Graph,
-    /// Text up to the opening brace of the entry function.
-    pub(crate) head: String,
 }

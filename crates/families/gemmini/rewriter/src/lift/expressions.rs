@@ -2,8 +2,9 @@
 
 use super::Reason;
 use super::operators::{folded, narrowed, number};
-use super::program::{Expression, Type, Unary};
+use super::program::{Expression, Unary};
 use super::read::{Meaning, Reader};
+use crate::memory::Type;
 use crate::syntax::{children, syntax_tree};
 use tree_sitter::Node;
 

@@ -2,9 +2,9 @@
 
 mod statement;
 
-use super::program::Memory;
 use super::values::{Id, Value, Values};
 use crate::chain::{Base, Graph, Statement, View};
+use crate::memory::Memory;
 use statement::statement;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -5,9 +5,9 @@
 
 use super::commands::{Effect, effect};
 use super::contents::{Cell, HardwareLoop, Numbered, Output, Place, Store, Sum};
-use super::program::Memory;
 use super::run::{Value, World};
 use super::versions::{Rewritten, Versions};
+use crate::memory::Memory;
 use autocomp_gemmini::{
     Activation, ConfigEx, ConfigLd, ConvLoop, ConvParameters, GemminiConfig, Instruction,
     LoopSlots, MatmulLoop, MatmulParameters, PoolFields, Tile,

@@ -41,10 +41,10 @@ mod windows;
 mod work;
 
 pub(crate) use contents::{HardwareLoop, Store};
-pub use elementwise::{Chain, Elementwise};
-pub(crate) use program::Memory;
+pub use elementwise::Elementwise;
 pub use work::{Bias, Convolution, Operand, Operation, Repeat, Work};
 
+use crate::memory::Memory;
 use crate::normalise::{Vocabulary, expand};
 use autocomp_gemmini::{Elements, GemminiConfig};
 use contents::{Numbered, Stored};

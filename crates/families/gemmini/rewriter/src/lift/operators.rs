@@ -1,8 +1,9 @@
 //! Reads operators, and what C makes of their operands.
 
 use super::Reason;
-use super::program::{Binary, Expression, Type, Unary};
+use super::program::{Binary, Expression, Unary};
 use super::read::Reader;
+use crate::memory::Type;
 use tree_sitter::Node;
 
 impl Reader<'_> {

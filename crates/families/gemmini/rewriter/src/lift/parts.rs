@@ -1,9 +1,9 @@
 //! Recognises several operations that each fill a part of one array.
 
 use super::contents::Output;
-use super::program::Memory;
 use super::recognize::Recognizer;
 use super::work::{Operand, Operation, Repeat, Work};
+use crate::memory::Memory;
 use std::collections::BTreeMap;
 
 /// Parts of an array that are looked at, at most.

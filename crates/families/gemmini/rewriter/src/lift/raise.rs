@@ -1,9 +1,10 @@
 //! Raises statements of a kernel that are plain C, and leaves the others to the core.
 
 use super::plain::{Arrangement, Follower, Left, Plain, stored};
-use super::program::{Memory, Program, Statement};
+use super::program::{Program, Statement};
 use super::walk::{Habits, needs};
 use super::{Lifted, Operation, Reason, Work, head, without_header, works};
+use crate::memory::Memory;
 use autocomp_gemmini::GemminiConfig;
 use std::collections::BTreeSet;
 use std::ops::Range;

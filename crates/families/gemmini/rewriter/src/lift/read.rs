@@ -3,7 +3,8 @@
 use super::Reason;
 use super::declare::Declared;
 use super::plain::is_operand;
-use super::program::{Expression, Function, Memory, Program, Statement, Type};
+use super::program::{Expression, Function, Program, Statement};
+use crate::memory::{Memory, Type};
 use crate::syntax::{children, entry, syntax_tree, too_deep};
 use autocomp_c_loops::casts::without_false_casts;
 use std::collections::BTreeMap;

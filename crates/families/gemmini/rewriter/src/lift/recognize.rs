@@ -4,8 +4,8 @@
 //! with what a product, a convolution or an addition would have stored there.
 
 use super::contents::{Numbered, Output, Place, Store, Stored};
-use super::program::Memory;
 use super::work::{Bias, Operand, Operation, Repeat, Work};
+use crate::memory::Memory;
 
 /// A stretch of the summation: first row of weights, rows, first element of the input.
 pub(super) type Segment = (i64, i64, i64);

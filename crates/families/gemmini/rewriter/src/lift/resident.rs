@@ -5,9 +5,9 @@
 
 use super::contents::{Numbered, Output, Store, Stored};
 use super::plain::new_name;
-use super::program::{Memory, Type};
 use super::raise::declaration;
 use super::versions::Versions;
+use crate::memory::{Memory, Type};
 use autocomp_gemmini::{Elements, GemminiConfig};
 use std::collections::BTreeMap;
 

@@ -2,9 +2,10 @@
 //! scratchpad, the accumulator and the array, as a sum of products of elements.
 
 use super::commands::{Effect, effect};
-use super::program::{Binary, Memory};
+use super::program::Binary;
 use super::run::{Value as Number, World};
 use super::values::{Id, Values};
+use crate::memory::Memory;
 use autocomp_gemmini::{
     Activation, ConfigEx, ConfigLd, Dataflow, GemminiConfig, Instruction, LoopSlots, MatmulLoop,
     MatmulParameters, PoolFields, Tile,

@@ -2,9 +2,9 @@
 //! the core turns the other one first.
 
 use super::Lifted;
-use super::program::Memory;
 use super::raise::declaration;
 use super::work::{Operand, Operation, Repeat};
+use crate::memory::Memory;
 
 /// Has the core turn inputs of products whose weights are transposed, too.
 pub(super) fn turn_inputs(lifted: &mut Lifted) {

@@ -1,9 +1,9 @@
 //! Recognises convolutions: which inputs the sums of neighbouring pixels share.
 
 use super::contraction::length;
-use super::program::Memory;
 use super::recognize::{Recognizer, Segment};
 use super::work::Convolution;
+use crate::memory::Memory;
 
 impl Recognizer<'_> {
     /// Returns the sizes of the convolution whose sums these are.

@@ -1,7 +1,7 @@
 //! Integers that depend on how far loops have come.
 
 use super::super::Reason;
-use super::super::program::Memory;
+use crate::memory::Memory;
 
 /// Number of a counter: which step of a loop is done, from 0.
 pub(super) type Counter = u32;

@@ -1,8 +1,8 @@
 //! Writes loops of the core, and elements of arrays in them, as C.
 
-use super::super::program::Memory;
 use super::affine::{Affine, Counter, Counters};
 use super::node::Element;
+use crate::memory::Memory;
 use std::fmt::Write as _;
 
 /// Loops of the core: their counters are called `n0`, `n1`, ...

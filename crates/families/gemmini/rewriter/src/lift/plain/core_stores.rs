@@ -2,7 +2,6 @@
 
 use super::super::Reason;
 use super::super::contents::{Numbered, Store, Stored};
-use super::super::program::Memory;
 use super::affine::{Affine, Counters};
 use super::arrangement::Arrangement;
 use super::depthwise;
@@ -15,6 +14,7 @@ use super::rounding::Outlet;
 use super::rows::{Rows, Spacing};
 use super::shape;
 use super::sum::{Outlets, Summed};
+use crate::memory::Memory;
 use autocomp_gemmini::{Elements, GemminiConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

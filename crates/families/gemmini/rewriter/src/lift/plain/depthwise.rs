@@ -2,10 +2,10 @@
 //! many channels at once as it has columns.
 
 use super::super::contents::{Form, Numbered, Output, Place, Term, Weights};
-use super::super::program::{Memory, Type};
 use super::affine::{Affine, Counter};
 use super::linear::Part;
 use super::rows::{Rows, Spacing};
+use crate::memory::{Memory, Type};
 
 impl Rows<'_> {
     /// Returns the array of the weights if each column is of inputs of its own: the smaller of

@@ -1,12 +1,12 @@
 //! Arrays that the core lays in memory in another order: operands before the array works, and
 //! results behind it, where their rows do not lie as the array needs them.
 
-use super::super::program::Memory;
 use super::affine::{Affine, Counter, Counters};
 use super::linear::Part;
 use super::node::Element;
 use super::rows::Rows;
 use super::shape;
+use crate::memory::Memory;
 use std::fmt::Write as _;
 
 /// An array in another order.

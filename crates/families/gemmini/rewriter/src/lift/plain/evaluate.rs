@@ -1,13 +1,14 @@
 //! Computes expressions: numbers in counters, and what follows from the contents of memory.
 
 use super::super::Reason;
-use super::super::program::{Binary, Expression, Memory, Unary};
+use super::super::program::{Binary, Expression, Unary};
 use super::super::run::{binary, narrow, unary};
 use super::super::walk::is_fence;
 use super::affine::{Affine, Stop, refused};
 use super::follow::{DEPTH, Flow, Follower, Frame, Value, outside};
 use super::node::{Element, Node};
 use super::region::Write;
+use crate::memory::Memory;
 
 impl<'program> Follower<'program> {
     pub(super) fn eval(

@@ -30,7 +30,7 @@ mod rows;
 mod shape;
 mod sum;
 
-use super::program::Type;
+use crate::memory::Type;
 pub(super) use arrangement::Arrangement;
 pub(super) use core_stores::{Plain, stored};
 pub(super) use element_order::new_name;

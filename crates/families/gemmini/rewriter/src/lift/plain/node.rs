@@ -2,9 +2,10 @@
 //!
 //! Equal expressions have equal numbers.
 
-use super::super::program::{Binary, Type, Unary};
+use super::super::program::{Binary, Unary};
 use super::super::run::{Value as Number, compute, narrowed, operate};
 use super::affine::{Affine, Counter};
+use crate::memory::Type;
 use std::collections::{BTreeSet, HashMap};
 
 /// Number of an expression.

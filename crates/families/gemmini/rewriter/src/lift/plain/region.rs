@@ -1,8 +1,9 @@
 //! What the core wrote to memory, in stretches of elements.
 
-use super::super::program::{Binary, Memory};
+use super::super::program::Binary;
 use super::affine::{Affine, Counter, Counters, Stop, refused};
 use super::node::{Element, Id, Node, Nodes};
+use crate::memory::Memory;
 use std::collections::{BTreeSet, HashMap};
 
 /// Stretches that the contents of memory may be made of.

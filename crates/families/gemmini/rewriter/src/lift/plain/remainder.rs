@@ -1,12 +1,13 @@
 //! What is left to the core where the accelerator does something else to sums than it:
 //! the array leaves the sums at full width, and the core makes results of them.
 
-use super::super::program::{Binary, Memory, Unary};
+use super::super::program::{Binary, Unary};
 use super::affine::{Affine, Counter, Counters};
 use super::code::Loops;
 use super::node::{Element, Id, Node, Nodes};
 use super::region::Write;
 use super::shape;
+use crate::memory::Memory;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 

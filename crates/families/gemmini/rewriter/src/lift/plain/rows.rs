@@ -1,11 +1,11 @@
 //! What the core stores, as rows of sums: as if the array had stored them.
 
 use super::super::contents::{Form, Numbered, Output, Place, Term, Weights};
-use super::super::program::Memory;
 use super::affine::{Affine, Counter, Counters};
 use super::linear::{PLAIN, Part};
 use super::node::Element;
 use super::region::Write;
+use crate::memory::Memory;
 
 /// Rows of outputs and products in them that are recorded at most.
 const ROWS: i64 = 4_000_000;

@@ -1,8 +1,8 @@
 //! The dimensions of an array, as the addresses in it tell.
 
-use super::super::program::Memory;
 use super::affine::{Affine, Counters};
 use super::node::Element;
+use crate::memory::Memory;
 use std::collections::BTreeSet;
 
 /// Returns the extents of an array, outermost first: those that it is declared with, and those

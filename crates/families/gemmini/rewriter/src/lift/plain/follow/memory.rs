@@ -4,7 +4,7 @@ use super::super::affine::{Affine, Counter, Stop, refused};
 use super::super::node::{Element, Id, Node};
 use super::super::region::{Lookup, Write, append};
 use super::{Follower, outside};
-use crate::lift::program::Memory;
+use crate::memory::Memory;
 use std::collections::HashMap;
 
 impl Follower<'_> {
