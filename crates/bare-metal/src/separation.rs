@@ -59,17 +59,17 @@ pub struct Separation {
 }
 
 impl Separation {
-    /// Set if timing without values leads to nothing.
+    /// Set if the kernel cannot be timed without values.
     pub fn lost(&self) -> &AtomicBool {
         &self.lost
     }
 
-    /// Returns whether it does.
+    /// Returns whether the kernel cannot be timed without values.
     pub fn is_lost(&self) -> bool {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// Says that it leads to nothing.
+    /// Says that the kernel cannot be timed without values.
     pub fn give_up(&self) {
         self.lost.store(true, Ordering::Relaxed);
     }

@@ -82,8 +82,8 @@ struct Look<P: Platform> {
 
 impl<'a, P: Platform> Trial<'a, P> {
     /// Makes call number `call` of [`CALLS`] with inputs `case` without values, in a machine that
-    /// those before it have warmed. Returns nothing if that comes to nothing, or
-    /// to nothing any more.
+    /// those before it have warmed. Returns nothing if the call goes wrong, or has been given up
+    /// because values turned out to decide its time.
     pub fn time_alone(
         &self,
         call: usize,

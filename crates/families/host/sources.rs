@@ -1,7 +1,7 @@
 /// The family's own code, from this crate's folder: a run goes on only with the same.
 const FAMILY: &[&str] = &["src", "templates"];
 
-/// What else decides results: cached ones are those of the same code, here too.
+/// What else decides results: a stored result counts only for the same code of these, too.
 const SHARED: &[&str] = &[
     "../../catalog/src",
     "../../eval/src",

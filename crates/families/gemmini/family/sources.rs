@@ -10,7 +10,7 @@ const FAMILY: &[&str] = &[
     "data",
 ];
 
-/// What else decides results: cached ones are those of the same code, here too. References
+/// What else decides results: a stored result counts only for the same code of these, too. References
 /// of integers are run as kernels of the computer at hand are.
 const SHARED: &[&str] = &[
     "../../../catalog/src",

@@ -12,6 +12,7 @@ mod lines;
 mod live_views;
 mod menus;
 mod overrides;
+mod paths;
 #[cfg(all(
     feature = "cuda",
     feature = "gemmini",

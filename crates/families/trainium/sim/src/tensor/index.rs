@@ -126,7 +126,7 @@ pub(crate) enum Selection {
 }
 
 impl Mask {
-    /// Both masks.
+    /// Returns the mask that holds where both hold.
     pub(crate) fn and(&self, other: &Self) -> Self {
         let mut conditions = self.conditions.clone();
         conditions.extend(other.conditions.iter().cloned());

@@ -1,0 +1,32 @@
+//! Files and folders of the code that documents lead to are there.
+
+use std::fs;
+use std::path::Path;
+
+#[test]
+fn paths_in_documents_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = fs::read_dir(root.join("docs")).expect("a folder");
+    let pages = pages.map(|it| it.expect("an entry").path());
+    let pages = pages.filter(|it| it.extension().is_some_and(|it| it == "md"));
+    let (mut n_paths, mut missing) = (0, Vec::new());
+    for page in pages.chain([root.join("README.md")]) {
+        let text = fs::read_to_string(&page).expect("a text");
+        let begins = text.match_indices("crates/").map(|(at, _)| &text[at..]);
+        for begin in begins {
+            let is_part = |it: char| it.is_ascii_alphanumeric() || "/._-".contains(it);
+            let end = begin.find(|it| !is_part(it)).unwrap_or(begin.len());
+            let path = begin[..end].trim_end_matches('.');
+            // Several paths in one.
+            if begin[end..].starts_with(['{', '*', '<']) {
+                continue;
+            }
+            n_paths += 1;
+            if !root.join(path).exists() {
+                missing.push(format!("{}: {path}", page.display()));
+            }
+        }
+    }
+    assert!(20 < n_paths, "{n_paths}");
+    assert!(missing.is_empty(), "{missing:#?}");
+}
