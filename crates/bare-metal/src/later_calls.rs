@@ -56,7 +56,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         apart: &Separation,
     ) -> Result<Option<Verdict>, EvalError> {
         let seed = self.seed.derive(&case.name).derive("again");
-        session.fill_vectors(case);
+        session.fill_with_numbers(case)?;
         let failed = self.call_in(&mut session, case, seed)?;
         if !session.core_stands_alone() {
             apart.give_up();

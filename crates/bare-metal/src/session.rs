@@ -197,23 +197,32 @@ impl<'a, P: Platform> Session<'a, P> {
             .ok_or_else(|| EvalError::Fault(format!("{count} bytes at {address:#x} are no memory")))
     }
 
-    /// Fills vector registers, and from now on elements of vectors that hold nothing, with ordinary
-    /// numbers: some that lie beyond those of `case` and some that hardly do.
-    pub fn fill_vectors(&mut self, case: &Case) {
-        let buffers = self.problem.buffers.iter().zip(&case.before);
-        let content = buffers.filter_map(|(buffer, content)| Some((buffer, content.as_ref()?)));
-        let (Some((buffer, content)), Some(unit)) = (
-            content.into_iter().next(),
-            self.machine.hart().vectors_mut(),
-        ) else {
-            return;
+    /// Fills vector registers, from now on elements of vectors that hold nothing, and the stack
+    /// until inputs are placed again, with ordinary numbers: some that lie beyond those of `case`
+    /// and some that hardly do.
+    ///
+    /// # Errors
+    /// [`EvalError::Fault`] if the stack is not in memory.
+    pub fn fill_with_numbers(&mut self, case: &Case) -> Result<(), EvalError> {
+        let mut buffers = self.problem.buffers.iter().zip(&case.before);
+        let content = buffers.find_map(|(buffer, content)| Some((buffer, content.as_ref()?)));
+        let Some((buffer, content)) = content else {
+            return Ok(());
         };
         let numbers = [true, false].map(|it| Pattern::ordinary(buffer, content, it).bytes());
         let mut filling = [0; FILLING];
         for (place, number) in filling.chunks_mut(8).zip(numbers.iter().cycle()) {
             place.copy_from_slice(number);
         }
-        unit.set_filling(filling);
+        if let Some(unit) = self.machine.hart().vectors_mut() {
+            unit.set_filling(filling);
+        }
+        let stack = self.layout.stack.clone();
+        let bytes = self.bytes(stack.start, (stack.end - stack.start) as usize)?;
+        for place in bytes.chunks_mut(FILLING) {
+            place.copy_from_slice(&filling[..place.len()]);
+        }
+        Ok(())
     }
 
     /// From now on a core that may choose what vectors hold, and how long they are, chooses as in

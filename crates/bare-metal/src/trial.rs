@@ -204,7 +204,7 @@ impl<'a, P: Platform> Trial<'a, P> {
         let kind = SessionKind::plain(Mode::Functional);
         let mut session = self.session(kind, seed)?;
         session.place(case, seed.derive("other poison"))?;
-        session.fill_vectors(case);
+        session.fill_with_numbers(case)?;
         // Where nothing was written the poison shows through, which is no result.
         let before = session.outputs();
         if session.call(self.evaluator.limits()).is_err() {
