@@ -56,8 +56,9 @@ impl<'a, P: Platform> Trial<'a, P> {
         apart: &Separation,
     ) -> Result<Option<Verdict>, EvalError> {
         let seed = self.seed.derive(&case.name).derive("again");
+        session.place(case, seed)?;
         session.fill_with_numbers(case)?;
-        let failed = self.call_in(&mut session, case, seed)?;
+        let failed = self.call_placed(&mut session, case, seed)?;
         if !session.core_stands_alone() {
             apart.give_up();
         }
@@ -200,6 +201,15 @@ impl<'a, P: Platform> Trial<'a, P> {
         seed: Seed,
     ) -> Result<Option<Verdict>, EvalError> {
         session.place(case, seed)?;
+        self.call_placed(session, case, seed)
+    }
+
+    fn call_placed(
+        &self,
+        session: &mut Session<'a, P>,
+        case: &Case,
+        seed: Seed,
+    ) -> Result<Option<Verdict>, EvalError> {
         match self.call(session, case, seed, Watch::default())? {
             Called::Failed(verdict) => Ok(Some(verdict)),
             Called::Right(_) | Called::TooSlow | Called::Abandoned => Ok(None),

@@ -7,7 +7,7 @@ use autocomp_catalog::{Buffer, DataType, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
-use autocomp_native::Pattern;
+use autocomp_native::{Numbers, Pattern};
 use autocomp_riscv::{FILLING, Hart, Limits, Memory, Mode, Region, RegionAccess};
 use autocomp_riscv_machine::{CallReport, MEMORY_BASE, Machine, ObservedBlock, Progress, Stop};
 use std::ops::Range;
@@ -198,8 +198,8 @@ impl<'a, P: Platform> Session<'a, P> {
     }
 
     /// Fills vector registers, from now on elements of vectors that hold nothing, and the stack
-    /// until inputs are placed again, with ordinary numbers: some that lie beyond those of `case`
-    /// and some that hardly do.
+    /// until inputs are placed again, with ordinary numbers: some that lie beyond those of `case`,
+    /// some that hardly do, and some of its own.
     ///
     /// # Errors
     /// [`EvalError::Fault`] if the stack is not in memory.
@@ -209,7 +209,7 @@ impl<'a, P: Platform> Session<'a, P> {
         let Some((buffer, content)) = content else {
             return Ok(());
         };
-        let numbers = [true, false].map(|it| Pattern::ordinary(buffer, content, it).bytes());
+        let numbers = Numbers::ALL.map(|it| Pattern::ordinary(buffer, content, it).bytes());
         let mut filling = [0; FILLING];
         for (place, number) in filling.chunks_mut(8).zip(numbers.iter().cycle()) {
             place.copy_from_slice(number);
@@ -222,6 +222,7 @@ impl<'a, P: Platform> Session<'a, P> {
         for place in bytes.chunks_mut(FILLING) {
             place.copy_from_slice(&filling[..place.len()]);
         }
+        self.stack_before = bytes.to_vec();
         Ok(())
     }
 

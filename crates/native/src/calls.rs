@@ -2,7 +2,7 @@
 
 use crate::builder::Program;
 use crate::shared_memory::{Placement, SharedMemory};
-use crate::slack::Pattern;
+use crate::slack::{Numbers, Pattern};
 use crate::worker::{Death, Spent, Worker, WorkerSettings};
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Seed, Severity, Stage};
@@ -111,10 +111,10 @@ impl<'p> Calls<'p> {
         self.fill_around(set, case, |buffer, _| Pattern::around(buffer, is_odd));
     }
 
-    /// The same with ordinary numbers around buffers: beyond those in them, or hardly so.
-    pub fn fill_among_numbers(&mut self, set: usize, case: &Case, is_beyond: bool) {
+    /// The same with ordinary numbers around buffers.
+    pub fn fill_among_numbers(&mut self, set: usize, case: &Case, numbers: Numbers) {
         self.fill_around(set, case, |buffer, content| {
-            Pattern::ordinary(buffer, content, is_beyond)
+            Pattern::ordinary(buffer, content, numbers)
         });
     }
 

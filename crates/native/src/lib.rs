@@ -24,5 +24,5 @@ pub use offences::verdict;
 pub use reference::{Oracle, Reference, answer};
 pub use script::{Script, parts};
 pub use shared_memory::Placement;
-pub use slack::Pattern;
+pub use slack::{Numbers, Pattern};
 pub use worker::{Death, Spent, WorkerSettings};

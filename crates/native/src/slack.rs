@@ -3,6 +3,23 @@
 
 use autocomp_catalog::{Buffer, DataType};
 
+/// Ordinary numbers that lie around a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// Beyond those of the buffer: they change its extremes and its sums.
+    Beyond,
+    /// Hardly beyond them, so that they pass for the buffer's own where numbers are left out by
+    /// their range.
+    Hardly,
+    /// The first of the buffer itself, which count wherever its own do.
+    Own,
+}
+
+impl Numbers {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Beyond, Self::Hardly, Self::Own];
+}
+
 /// The elements that fill the space around a buffer, repeated from its beginning on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pattern([u8; 8]);
@@ -37,22 +54,29 @@ impl Pattern {
     }
 
     /// Returns ordinary numbers around `content`, which kernels that leave out what is no number, or
-    /// infinite, show that they read: ones that lie beyond those of the buffer, which change its
-    /// extremes, or hardly so, which pass for its own where numbers are counted or left out by
-    /// their range.
+    /// infinite, show that they read.
     #[must_use]
-    pub fn ordinary(buffer: &Buffer, content: &[u8], is_beyond: bool) -> Self {
+    pub fn ordinary(buffer: &Buffer, content: &[u8], numbers: Numbers) -> Self {
         let dtype = buffer.dtype;
         let values = content.chunks_exact(dtype.bytes());
         let values = values.map(|bytes| dtype.value(bytes));
         let finite = values.filter(|value| value.is_finite());
-        let (least, most) = finite.fold((0.0, 0.0), |(least, most): (f64, f64), value| {
-            (least.min(value), most.max(value))
+        let (least, most) = finite.fold((f64::MAX, f64::MIN), |(least, most): (f64, f64), it| {
+            (least.min(it), most.max(it))
         });
-        let pair = match is_beyond {
+        let pair = match numbers {
             // Of two sizes, so that they do not vanish in a sum.
-            true => [1.5, -2.5].map(|factor| factor * most.max(-least).max(1.0)),
-            false => [most, least].map(|it| 1.0005 * it),
+            Numbers::Beyond => [1.5, -2.5].map(|factor| factor * most.max(-least).max(1.0)),
+            Numbers::Hardly => [most + 0.0005 * most.abs(), least - 0.0005 * least.abs()],
+            Numbers::Own => {
+                let own = content.iter().cycle().copied();
+                let mut bytes = [0; 8];
+                bytes
+                    .iter_mut()
+                    .zip(own)
+                    .for_each(|(byte, own)| *byte = own);
+                return Self(bytes);
+            }
         };
         let (low, high) = dtype.range();
         let mut bytes = Vec::new();

@@ -7,7 +7,9 @@ use crate::timing_core::TimingCore;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
-use autocomp_native::{Calls, Kind, Offence, Placement, Program, WorkerSettings, library, verdict};
+use autocomp_native::{
+    Calls, Kind, Numbers, Offence, Placement, Program, WorkerSettings, library, verdict,
+};
 use std::time::Duration;
 
 /// A kernel that takes longer is tested on each input set only once, nanoseconds.
@@ -164,7 +166,7 @@ impl Testing<'_> {
         Ok(Ok(()))
     }
 
-    /// Makes two calls whose buffers end where their pages do. Those of an odd size are not
+    /// Makes calls whose buffers end where their pages do. Those of an odd size are not
     /// aligned there: a kernel that needs what the problem promises of alignment is called
     /// as near to the end as that allows.
     fn at_the_end_of_pages(&mut self) -> Result<Result<(), Offence>, EvalError> {
@@ -176,22 +178,22 @@ impl Testing<'_> {
         }
     }
 
-    /// Makes two calls with ordinary numbers around the buffers.
+    /// Makes a call with each kind of ordinary numbers around the buffers.
     fn among_numbers(&mut self, placement: Placement) -> Result<Result<(), Offence>, EvalError> {
         let bench = self.bench;
         let Some(case) = self.prepared.tests.first() else {
             return Ok(Ok(()));
         };
         let overhead = &self.prepared.overhead;
-        let sets = [placement; 2];
+        let sets = Numbers::ALL.map(|_| placement);
         let seed = bench.settings.seed.derive("end of pages");
         let started = overhead.start(&bench.problem, self.program, &sets, bench.worker, seed)?;
         let mut calls = match started {
             Ok(calls) => calls,
             Err(offence) => return Ok(Err(offence)),
         };
-        for set in 0..sets.len() {
-            calls.fill_among_numbers(set, case, set == 0);
+        for (set, numbers) in Numbers::ALL.into_iter().enumerate() {
+            calls.fill_among_numbers(set, case, numbers);
             if let Err(offence) = self.call(&mut calls, set, case) {
                 return Ok(Err(offence));
             }
