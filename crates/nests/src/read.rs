@@ -28,7 +28,7 @@ use crate::refusal::Refusal;
 use crate::remedy::remedy;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::casts::without_false_casts;
-use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
+use autocomp_c_loops::syntax::{block_statements, children, syntax_tree, too_deep};
 use places::Place;
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
@@ -319,10 +319,7 @@ impl<'s> Reader<'s> {
 
     /// Reads a block; what it declares is forgotten behind it.
     fn block(&mut self, block: Node<'s>) -> Result<Vec<Statement>, Refusal> {
-        let nodes = match block.kind() {
-            "compound_statement" => children(block),
-            _ => vec![block],
-        };
+        let nodes = block_statements(block);
         let outside = (self.names.clone(), self.bindings.clone());
         let mut statements = Vec::new();
         self.sequence(&nodes, &mut statements)?;

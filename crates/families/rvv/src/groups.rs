@@ -6,8 +6,8 @@
 //!
 //! Source: RISC-V Vector Intrinsics, version 1.0, "Naming scheme".
 
-use crate::elements::{below, has_length};
-use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
+use crate::elements::has_length;
+use autocomp_c_loops::syntax::{below, children, syntax_tree, too_deep};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 

@@ -40,6 +40,25 @@ pub fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut cursor).collect()
 }
 
+/// Returns a node and all named ones below it, in the order of the text.
+pub fn below(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut found = Vec::new();
+    let mut pending = vec![node];
+    while let Some(node) = pending.pop() {
+        found.push(node);
+        pending.extend(children(node).into_iter().rev());
+    }
+    found
+}
+
+/// Returns the statements of a block, or the single one in its place.
+pub fn block_statements(node: Node<'_>) -> Vec<Node<'_>> {
+    match node.kind() {
+        "compound_statement" => children(node),
+        _ => vec![node],
+    }
+}
+
 /// Returns the definition of the function `name`.
 pub fn entry<'tree>(root: Node<'tree>, source: &str, name: &str) -> Option<Node<'tree>> {
     children(root)

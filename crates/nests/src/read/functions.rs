@@ -5,7 +5,7 @@ use super::branches::chosen;
 use super::constants::is_index;
 use super::{Binding, Reader};
 use crate::refusal::Refusal;
-use autocomp_c_loops::syntax::children;
+use autocomp_c_loops::syntax::{block_statements, children};
 use tree_sitter::Node;
 
 /// The largest value that a function may become, in operands.
@@ -238,9 +238,8 @@ impl<'s> Reader<'s> {
                 "if_statement" => {
                     let condition = self.expression(self.field(*node, "condition")?)?;
                     let arm = |it: Node<'s>| match it.kind() {
-                        "compound_statement" => children(it),
                         "else_clause" => it.named_child(0).into_iter().collect(),
-                        _ => vec![it],
+                        _ => block_statements(it),
                     };
                     let rest = &nodes[idx + 1..];
                     let before = self.bindings.clone();

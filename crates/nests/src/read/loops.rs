@@ -9,7 +9,7 @@ use super::walks::between_commas;
 use super::{Around, Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
-use autocomp_c_loops::syntax::children;
+use autocomp_c_loops::syntax::{block_statements, children};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
@@ -105,10 +105,7 @@ impl<'s> Reader<'s> {
         let (values, bound) = self.values(node, variable, first, condition, update)?;
         limits.extend(bound);
         let body = self.field(node, "body")?;
-        let mut nodes = match body.kind() {
-            "compound_statement" => children(body),
-            _ => vec![body],
-        };
+        let mut nodes = block_statements(body);
         nodes.extend(walks);
         let made = match values.trips {
             0 => None,

@@ -10,7 +10,7 @@ use super::places::Place;
 use super::{Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
-use autocomp_c_loops::syntax::{assigned_names, children};
+use autocomp_c_loops::syntax::{assigned_names, below, block_statements, children};
 use tree_sitter::Node;
 
 /// Pointers by their names, and where they stand.
@@ -83,21 +83,16 @@ impl<'s> Reader<'s> {
         let moved = match (is_update, operator) {
             (true, "++") => place.plus(&Affine::constant(1)),
             (true, "--") => place.plus(&Affine::constant(-1)),
-            (false, "+=") => {
+            (false, "+=" | "-=") => {
                 let by = self.affine(self.field(node, "right")?);
-                by.and_then(|by| place.plus(&by))
-            }
-            (false, "-=") => {
-                let by = self.affine(self.field(node, "right")?);
-                by.and_then(|by| place.plus(&by.times(-1)?))
+                let sign = if operator == "+=" { 1 } else { -1 };
+                by.and_then(|by| place.plus(&by.times(sign)?))
             }
             (false, "=") => {
                 let right = self.field(node, "right")?;
-                let kind = |it: &Place| self.names.get(&it.name).map(|it| it.kind.clone());
-                let old = kind(&place);
                 let new = self.place(right);
-                let kind = |it: &Place| self.names.get(&it.name).map(|it| it.kind.clone());
-                new.filter(|it| kind(it) == old && it.lead.len() == place.lead.len())
+                let kind = |it: &Place| self.names.get(&it.name).map(|it| &it.kind);
+                new.filter(|it| kind(it) == kind(&place) && it.lead.len() == place.lead.len())
             }
             _ => None,
         };
@@ -152,11 +147,8 @@ impl<'s> Reader<'s> {
             }
             root = around;
         }
-        let (mut pending, mut count) = (vec![root], 0);
-        while let Some(node) = pending.pop() {
-            count += usize::from(node.kind() == "identifier" && Some(self.text(node)) == name);
-            pending.extend(children(node));
-        }
+        let names = |node: &Node<'s>| node.kind() == "identifier" && Some(self.text(*node)) == name;
+        let count = below(root).into_iter().filter(names).count();
         let of_loop = [
             "if_statement",
             "for_statement",
@@ -207,7 +199,7 @@ impl<'s> Reader<'s> {
             return self.not_understood(node);
         };
         let right = self.field(condition, "right")?;
-        let mut body = block_of(self.field(node, "body")?);
+        let mut body = block_statements(self.field(node, "body")?);
         let update = node.child_by_field_name("update");
         body.extend(update.into_iter().flat_map(between_commas));
         let before = self.walking(&body);
@@ -220,7 +212,7 @@ impl<'s> Reader<'s> {
         let stride = self.strides(&body, &before)?[at];
         // What ends the loop must stay where it is.
         let moved = |node: &Node<'s>| before.iter().any(|it| it.0 == self.text(*node));
-        let is_steady = !moved(&right) && below(right).iter().all(|it| !moved(it));
+        let is_steady = !below(right).iter().any(moved);
         let is_same = start.name == end.name && start.lead == end.lead;
         let apart = end
             .offset
@@ -358,38 +350,15 @@ fn comparison(node: Node<'_>) -> Option<Node<'_>> {
     (condition.kind() == "binary_expression").then_some(condition)
 }
 
-/// Returns the statements of a body.
-fn block_of(body: Node<'_>) -> Vec<Node<'_>> {
-    match body.kind() {
-        "compound_statement" => children(body),
-        _ => vec![body],
-    }
-}
-
-/// Returns all nodes below one.
-fn below(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut found = children(node);
-    let mut at = 0;
-    while let Some(node) = found.get(at).copied() {
-        found.extend(children(node));
-        at += 1;
-    }
-    found
-}
-
 /// Returns whether statements declare one of these names.
 fn declare(nodes: &[Node<'_>], names: &Stands, source: &str) -> bool {
-    let mut pending = nodes.to_vec();
-    while let Some(node) = pending.pop() {
-        let declares = node.kind() == "identifier"
-            && node.parent().is_some_and(|around| {
-                let is_declared = around.child_by_field_name("declarator") == Some(node);
-                is_declared || around.kind() == "declaration"
-            });
-        if declares && names.iter().any(|it| it.0 == source[node.byte_range()]) {
-            return true;
-        }
-        pending.extend(children(node));
-    }
-    false
+    let is_declared = |node: &Node<'_>| {
+        node.parent().is_some_and(|around| {
+            let declares = around.child_by_field_name("declarator") == Some(*node);
+            declares || around.kind() == "declaration"
+        })
+    };
+    let all = nodes.iter().flat_map(|it| below(*it));
+    let mut declared = all.filter(|it| it.kind() == "identifier" && is_declared(it));
+    declared.any(|it| names.iter().any(|name| name.0 == source[it.byte_range()]))
 }

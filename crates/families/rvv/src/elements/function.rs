@@ -2,7 +2,7 @@
 
 use super::name::{Kind, Name};
 use super::scalar::{declared_name, literal};
-use autocomp_c_loops::syntax::children;
+use autocomp_c_loops::syntax::{below, children};
 use std::collections::{BTreeMap, BTreeSet};
 use tree_sitter::Node;
 
@@ -39,17 +39,6 @@ pub(super) struct Function<'s> {
     pub declared: BTreeMap<(usize, &'s str), usize>,
     /// Vectors that the function gets and gives other values.
     pub changed: Vec<(&'s str, Kind)>,
-}
-
-/// Returns all nodes below one.
-pub(crate) fn below(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut found = Vec::new();
-    let mut pending = vec![node];
-    while let Some(node) = pending.pop() {
-        found.push(node);
-        pending.extend(children(node).into_iter().rev());
-    }
-    found
 }
 
 /// Returns which parameters of each function are given to intrinsics as lengths.

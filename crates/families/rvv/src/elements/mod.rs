@@ -19,7 +19,6 @@ use autocomp_c_loops::casts::without_false_casts;
 use autocomp_c_loops::syntax::{syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
 use function::Function;
-pub(crate) use function::below;
 use name::{Kind, Name};
 use std::collections::BTreeMap;
 use strip::Strip;

@@ -1,8 +1,8 @@
 //! Types that C gives to what intrinsics get: numbers convert to the type of the elements.
 
 use super::Reader;
-use super::function::below;
 use super::name::{Kind, Name};
+use autocomp_c_loops::syntax::below;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 

@@ -1,8 +1,8 @@
 //! What moves along in a loop, and how long.
 
 use super::Reader;
-use super::function::{Length, below};
-use autocomp_c_loops::syntax::children;
+use super::function::Length;
+use autocomp_c_loops::syntax::{below, children};
 use tree_sitter::Node;
 
 /// How a variable moves along in each iteration.

@@ -4,7 +4,7 @@ use super::{Binding, Reader};
 use crate::expression::{Expression, folded};
 use crate::step::{Joining, Step, accumulated};
 use autocomp_c_loops::affine::Affine;
-use autocomp_c_loops::syntax::children;
+use autocomp_c_loops::syntax::{block_statements, children};
 use autocomp_nests::Refusal;
 use tree_sitter::Node;
 
@@ -12,10 +12,7 @@ impl<'f> Reader<'f> {
     /// Reads a block; what it declares is forgotten behind it.
     pub(super) fn block(&mut self, node: Node<'f>, to: &mut Vec<Step>) -> Result<(), Refusal> {
         let outside = self.bindings.clone();
-        let nodes = match node.kind() {
-            "compound_statement" => children(node),
-            _ => vec![node],
-        };
+        let nodes = block_statements(node);
         self.depth += 1;
         self.sequence(&nodes, to)?;
         self.depth -= 1;

@@ -7,7 +7,7 @@
 //! first index everywhere, or belong to one step, and are made to have a place for each.
 
 use super::uses::{Loops, Use, edited, leaves};
-use crate::syntax::children;
+use crate::syntax::{block_statements, children};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use tree_sitter::Node;
@@ -43,13 +43,8 @@ impl Loops<'_> {
             counters.push(self.counter(node)?);
             let body = node.child_by_field_name("body")?;
             heads.push_str(&self.source[node.start_byte()..body.start_byte()]);
-            let inner: Vec<Node<'_>> = match body.kind() {
-                "compound_statement" => children(body)
-                    .into_iter()
-                    .filter(|it| it.kind() != "comment")
-                    .collect(),
-                _ => vec![body],
-            };
+            let mut inner = block_statements(body);
+            inner.retain(|it| it.kind() != "comment");
             match inner.as_slice() {
                 [only] if only.kind() == "for_statement" => node = *only,
                 _ => break inner,

@@ -6,7 +6,7 @@
 //! same if nothing that the sum is made of is written in the loops.
 
 use super::uses::{Loops, edited, leaves};
-use crate::syntax::children;
+use crate::syntax::{block_statements, children};
 use tree_sitter::Node;
 
 /// Returns a kernel with sums taken out of its loops, in the ways in which their places can be
@@ -59,13 +59,8 @@ impl<'loops, 'source, 'tree> Found<'loops, 'source, 'tree> {
             counters.push(loops.counter(node)?);
             let body = node.child_by_field_name("body")?;
             heads.push_str(&loops.source[node.start_byte()..body.start_byte()]);
-            let parts: Vec<Node<'tree>> = match body.kind() {
-                "compound_statement" => children(body)
-                    .into_iter()
-                    .filter(|it| it.kind() != "comment")
-                    .collect(),
-                _ => vec![body],
-            };
+            let mut parts = block_statements(body);
+            parts.retain(|it| it.kind() != "comment");
             let sum = parts.iter().zip(parts.iter().skip(1)).position(|(a, b)| {
                 let is_alone = loops.declared(*a, "").len() == 1;
                 a.kind() == "declaration"
