@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// What attacks are for.
 pub const PROBLEM: &str = "rvv/sum-f32-5x333";
 
+/// The work, which stands in attacks as `@SUM_ROWS@`.
+const SUM_ROWS: &str = include_str!("../sum_rows.c");
+
 /// Opens a problem on a target.
 pub fn bench_of(catalog: &Catalog, problem: &str, target: &str) -> Arc<dyn Bench> {
     let problem = catalog.problem(problem).expect("a problem");
@@ -62,6 +65,7 @@ fn kernels_find_no_way_around_the_work() {
     let mut failed = String::new();
     for file in files {
         let source = std::fs::read_to_string(&file).expect("a text");
+        let source = source.replace("@SUM_ROWS@\n", SUM_ROWS);
         let expected = head(&source, "expect").expect("a line `// expect: …`");
         let found = bench.evaluate(&source).expect("an evaluation");
         let outcome = format!("{:?}", found.outcome);
