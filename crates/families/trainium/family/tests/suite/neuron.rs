@@ -5,10 +5,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::opening;
 use autocomp_catalog::Catalog;
-use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_core::{Evaluation, Outcome};
 use autocomp_eval::profile::Profiled;
-use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, Surroundings};
+use autocomp_eval::{Bench, EvalError, Family, Surroundings};
 use autocomp_trainium_family::Trainium;
 
 /// Stands for Python with the vendor's packages. A compiled kernel is its text; running it copies
@@ -131,30 +132,10 @@ impl Tools {
         problem.signature = "void solution(float x[128][64], float y[128][64])".into();
         problem.reference = "void solution(float x[128][64], float y[128][64]) {\n    for (int i = 0; i < 128 * 64; i++) y[0][i] = x[0][i];\n}\n".into();
         let path = std::env::var("PATH").unwrap_or_default();
-        let surroundings = Surroundings {
-            cache_folder: crate::problems::cache(),
-            compiler: None,
-            recorded_compiler: None,
-            carried: None,
-            device: 0,
-            path: Some(format!("{}:{path}", self.path("bin").display()).into()),
-            install: true,
-        };
+        let path = format!("{}:{path}", self.path("bin").display());
+        let surroundings = Surroundings::installing(crate::problems::cache(), Some(path.into()));
         Trainium.check_target(&target)?;
-        Trainium.open(Opening {
-            problem: &problem,
-            target: &target,
-            machine: "device",
-            settings: EvaluatorSettings {
-                use_cache: false,
-                seed: Seed(1),
-                threads: 2,
-                max_instructions: None,
-                experiments: false,
-            },
-            surroundings: &surroundings,
-            progress: &mut |_| {},
-        })
+        opening::open_in(&problem, (&target, "device"), &surroundings, 1, 2)
     }
 }
 

@@ -15,10 +15,23 @@ pub fn open(
     seed: u64,
     threads: usize,
 ) -> Result<Arc<dyn Bench>, EvalError> {
+    let surroundings = Surroundings::installing(cache_folder, std::env::var_os("PATH"));
+    let machine = &target.default_machine;
+    open_in(problem, (target, machine), &surroundings, seed, threads)
+}
+
+/// Opens the bench of a problem on a machine of a target.
+pub fn open_in(
+    problem: &Problem,
+    (target, machine): (&Target, &str),
+    surroundings: &Surroundings,
+    seed: u64,
+    threads: usize,
+) -> Result<Arc<dyn Bench>, EvalError> {
     Trainium.open(Opening {
         problem,
         target,
-        machine: &target.default_machine,
+        machine,
         settings: EvaluatorSettings {
             use_cache: false,
             seed: Seed(seed),
@@ -26,7 +39,7 @@ pub fn open(
             max_instructions: None,
             experiments: false,
         },
-        surroundings: &Surroundings::installing(cache_folder, std::env::var_os("PATH")),
+        surroundings,
         progress: &mut |_| {},
     })
 }

@@ -2,9 +2,9 @@
 
 use crate::opening;
 use autocomp_catalog::Catalog;
-use autocomp_core::{Evaluation, Outcome, Seed};
+use autocomp_core::{Evaluation, Outcome};
 use autocomp_eval::profile::Profiled;
-use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, Surroundings};
+use autocomp_eval::{Bench, EvalError, Family, Surroundings};
 use autocomp_trainium_family::Trainium;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -268,23 +268,12 @@ fn problems_in_python_need_no_compiler() {
     problem.reference_language = autocomp_catalog::ReferenceLanguage::Python;
     let target = catalog.target(&problem.targets[0]).expect("target");
     let empty = tempfile::tempdir().expect("a folder");
-    let bench = Trainium.open(Opening {
-        problem: &problem,
-        target: &target,
-        machine: &target.default_machine,
-        settings: EvaluatorSettings {
-            use_cache: false,
-            seed: Seed(1),
-            threads: 2,
-            max_instructions: None,
-            experiments: false,
-        },
-        surroundings: &Surroundings {
-            install: false,
-            ..Surroundings::installing(empty.path(), std::env::var_os("PATH"))
-        },
-        progress: &mut |_| {},
-    });
+    let surroundings = Surroundings {
+        install: false,
+        ..Surroundings::installing(empty.path(), std::env::var_os("PATH"))
+    };
+    let machine = (&target, target.default_machine.as_str());
+    let bench = opening::open_in(&problem, machine, &surroundings, 1, 2);
     let bench = bench.expect("a bench");
     let evaluation = bench.evaluate(problem.kernel("baseline").expect("kernel"));
     let evaluation = evaluation.expect("evaluated");
