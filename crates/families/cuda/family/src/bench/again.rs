@@ -11,6 +11,13 @@ use autocomp_cuda_sim::machine::{DeviceMemory, Order};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
 
+/// What is said of a call behind others that goes wrong.
+const LATER: &str =
+    "a later call goes wrong, with the variables of the module as the call before has left them";
+
+/// What is said where it does so with other values in what others have left.
+const OVERWRITTEN: &str = "what a call does depends on what calls on other inputs have left in variables of the module; with other values there";
+
 impl CudaBench {
     /// Calls a kernel with the variables of the module as `kept` has them. Returns what a right
     /// call leaves.
@@ -33,22 +40,29 @@ impl CudaBench {
         }
     }
 
-    /// The same; what goes wrong is the verdict.
+    /// The same; what goes wrong is the verdict, which begins with `why`.
+    fn call_with(
+        &self,
+        kernel: (&str, &Ready),
+        case: &Case,
+        kept: &DeviceMemory,
+        why: &str,
+    ) -> Result<DeviceMemory, Box<Verdict>> {
+        let called = self.call_behind(kernel, case, kept);
+        called.map_err(|wrong| {
+            let (outcome, mut found) = *wrong;
+            found.message = format!("{why}: {}", found.message);
+            decided_by_calls(outcome, found, case)
+        })
+    }
+
     fn call_later(
         &self,
         kernel: (&str, &Ready),
         case: &Case,
         kept: &DeviceMemory,
     ) -> Result<DeviceMemory, Box<Verdict>> {
-        let called = self.call_behind(kernel, case, kept);
-        called.map_err(|wrong| {
-            let (outcome, mut found) = *wrong;
-            found.message = format!(
-                "a later call goes wrong, with the variables of the module as the call before has left them: {}",
-                found.message
-            );
-            decided_by_calls(outcome, found, case)
-        })
+        self.call_with(kernel, case, kept, LATER)
     }
 
     /// Calls a kernel that is right on `case` behind calls that have left `kept`. `left` is what
@@ -128,13 +142,11 @@ impl CudaBench {
             let mut memory = DeviceMemory::new(&kernel.1.module);
             memory.take_variables(&left);
             memory.overwrite_changed(&alone, || word.unwrap_or_else(&mut next));
-            self.call_behind(kernel, last, &memory).map_err(|wrong| {
-                    let mut found = wrong.1;
-                found.message = format!(
-                    "what a call does depends on what calls on other inputs have left in variables of the module; with other values there: {}",
-                    found.message
-                );
-                decided_by_calls(Outcome::Wrong, found, last)
+            let called = self.call_with(kernel, last, &memory, OVERWRITTEN);
+            // An address that only these values have led astray is a wrong result, too.
+            called.map_err(|mut verdict| {
+                verdict.outcome = Outcome::Wrong;
+                verdict
             })?;
         }
         Ok(())
