@@ -298,7 +298,8 @@ pub trait Proposer: Send + Sync {
     fn name(&self) -> &str;
 
     /// Returns how much of [`PlanRequest::ancestors`], [`PlanRequest::tried`],
-    /// [`PlanRequest::earlier`] and [`ImplementRequest::repeats`] it uses; requests may bring no more. By default, as much as there is.
+    /// [`PlanRequest::earlier`] and [`ImplementRequest::repeats`] it uses; requests may bring no
+    /// more. By default, as much as there is.
     fn background(&self) -> Background {
         Background::MOST
     }

@@ -332,17 +332,17 @@ pub fn still_changes(bytes: usize) -> Diagnostic {
 /// Returns the diagnostic for a kernel that `first` was found in: one call with other content in
 /// so many bytes of static data that calls leave there.
 pub fn depends_on_calls(bytes: usize, first: &Diagnostic) -> Diagnostic {
-    let message = format!(
-        "a call goes wrong with other content in static data that calls leave there ({bytes} B): {}",
-        first.message
-    );
-    let mut found = diagnostic("state-between-calls", message);
-    found.location.clone_from(&first.location);
-    found.notes.clone_from(&first.notes);
-    found.remedy = Some(
-        "compute everything anew in every call; read from static data only what the same call has written".into(),
-    );
-    found
+    Diagnostic {
+        code: "state-between-calls".into(),
+        message: format!(
+            "a call goes wrong with other content in static data that calls leave there ({bytes} B): {}",
+            first.message
+        ),
+        remedy: Some(
+            "compute everything anew in every call; read from static data only what the same call has written".into(),
+        ),
+        ..first.clone()
+    }
 }
 
 /// Returns the diagnostic for an input that the kernel changed.

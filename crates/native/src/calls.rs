@@ -102,8 +102,8 @@ impl<'p> Calls<'p> {
         }))
     }
 
-    /// Fills a set with what it holds before a call, zeros where the case has nothing. Nothing of it is there
-    /// for a worker to see until then. Around buffers is something else each time that the set is
+    /// Fills a set with what it holds before a call, zeros where the case has nothing. Nothing of
+    /// it is there for a worker to see until then. Around buffers is something else each time that the set is
     /// filled: numbers that are none, or infinite ones.
     pub fn fill(&mut self, set: usize, case: &Case) {
         let is_odd = self.fillings[set] % 2 == 1;

@@ -58,24 +58,30 @@ impl Pattern {
     #[must_use]
     pub fn ordinary(buffer: &Buffer, content: &[u8], numbers: Numbers) -> Self {
         let dtype = buffer.dtype;
-        let values = content.chunks_exact(dtype.bytes());
-        let values = values.map(|bytes| dtype.value(bytes));
-        let finite = values.filter(|value| value.is_finite());
-        let (least, most) = finite.fold((f64::MAX, f64::MIN), |(least, most): (f64, f64), it| {
-            (least.min(it), most.max(it))
-        });
+        let extremes = || {
+            let values = content.chunks_exact(dtype.bytes());
+            let values = values.map(|bytes| dtype.value(bytes));
+            let finite = values.filter(|value| value.is_finite());
+            finite.fold((f64::MAX, f64::MIN), |(least, most): (f64, f64), it| {
+                (least.min(it), most.max(it))
+            })
+        };
         let pair = match numbers {
-            // Of two sizes, so that they do not vanish in a sum.
-            Numbers::Beyond => [1.5, -2.5].map(|factor| factor * most.max(-least).max(1.0)),
-            Numbers::Hardly => [most + 0.0005 * most.abs(), least - 0.0005 * least.abs()],
             Numbers::Own => {
                 let own = content.iter().cycle().copied();
                 let mut bytes = [0; 8];
-                bytes
-                    .iter_mut()
-                    .zip(own)
-                    .for_each(|(byte, own)| *byte = own);
+                let places = bytes.iter_mut().zip(own);
+                places.for_each(|(byte, own)| *byte = own);
                 return Self(bytes);
+            }
+            // Of two sizes, so that they do not vanish in a sum.
+            Numbers::Beyond => {
+                let (least, most) = extremes();
+                [1.5, -2.5].map(|factor| factor * most.max(-least).max(1.0))
+            }
+            Numbers::Hardly => {
+                let (least, most) = extremes();
+                [most + 0.0005 * most.abs(), least - 0.0005 * least.abs()]
             }
         };
         let (low, high) = dtype.range();

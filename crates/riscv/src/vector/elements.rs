@@ -71,8 +71,7 @@ impl VectorUnit {
         for idx in self.vstart..self.vl {
             if !self.mask(0, idx) {
                 if fills {
-                    let filled = self.filled::<D>(d + idx * D);
-                    self.write::<D>(d + idx * D, filled);
+                    self.fill_bytes(d + idx * D, d + (idx + 1) * D);
                 }
                 continue;
             }

@@ -134,12 +134,8 @@ impl VectorUnit {
     #[must_use]
     pub fn new(vlen: usize, has_half: bool, agnostic: Agnostic) -> Self {
         assert!(vlen.is_power_of_two() && (128..=1024).contains(&vlen));
-        let poison = match agnostic {
-            Agnostic::Ones => u8::MAX,
-            Agnostic::Undisturbed => 0,
-        };
-        Self {
-            registers: vec![poison; 32 * vlen / 8],
+        let mut unit = Self {
+            registers: vec![0; 32 * vlen / 8],
             register_bytes: vlen / 8,
             vl: 0,
             vtype: VectorType::ILLEGAL,
@@ -155,7 +151,9 @@ impl VectorUnit {
             whole_accesses: 0,
             cuts_first_loads: false,
             has_loaded_first: false,
-        }
+        };
+        unit.fill_registers();
+        unit
     }
 
     /// Returns the unit with an exception for elements in memory that do not lie at multiples of
@@ -268,15 +266,6 @@ impl VectorUnit {
         self.agnostic = Agnostic::Undisturbed;
     }
 
-    /// What an agnostic element of `N` bytes is filled with, by its offset into all registers.
-    pub(super) fn filled<const N: usize>(&self, at: usize) -> u64 {
-        let mut bytes = [0; 8];
-        for (idx, byte) in bytes[..N].iter_mut().enumerate() {
-            *byte = self.filling[(at + idx) % FILLING];
-        }
-        u64::from_le_bytes(bytes)
-    }
-
     /// Fills the element `idx` of `bytes` bytes of the group at `register`.
     pub(super) fn fill_element(&mut self, register: usize, bytes: usize, idx: usize) {
         let at = register * self.register_bytes + idx * bytes;
@@ -294,7 +283,8 @@ impl VectorUnit {
         self.filling != [u8::MAX; FILLING]
     }
 
-    fn fill_bytes(&mut self, from: usize, to: usize) {
+    /// Fills bytes of all registers.
+    pub(super) fn fill_bytes(&mut self, from: usize, to: usize) {
         if !self.is_filled_anew() {
             return self.registers[from..to].fill(u8::MAX);
         }
