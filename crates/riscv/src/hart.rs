@@ -259,8 +259,8 @@ impl Hart {
         if let Some(board) = &mut self.core.scoreboard {
             board.forget_causes();
         }
-        self.core.x = [0; 256];
-        self.core.f = [0; 256];
+        *self.core.x = [0; 256];
+        *self.core.f = [0; 256];
         self.core.csr = ControlRegisters::new(true, self.core.vector.is_some());
         if let Some(unit) = &mut self.core.vector {
             unit.reset();

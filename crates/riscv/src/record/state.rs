@@ -10,7 +10,7 @@ use crate::pipeline::Pipeline;
 use crate::scoreboard::{PARTS, Scoreboard};
 use crate::trap::Trap;
 use crate::vector::VectorUnit;
-use std::ops::RangeInclusive;
+use std::ops::{Deref, DerefMut, RangeInclusive};
 
 const JUMPS: usize = 1024;
 
@@ -41,17 +41,36 @@ impl Jumps {
     }
 }
 
+/// Registers: as many as a byte can name, so that no index needs a check. The 32 of the program
+/// share no cache line of the host with anything else.
+#[derive(Clone, Debug)]
+#[repr(align(256))]
+pub(crate) struct Registers(pub [u64; 256]);
+
+impl Deref for Registers {
+    type Target = [u64; 256];
+
+    fn deref(&self) -> &[u64; 256] {
+        &self.0
+    }
+}
+
+impl DerefMut for Registers {
+    fn deref_mut(&mut self) -> &mut [u64; 256] {
+        &mut self.0
+    }
+}
+
 /// The state that instructions work on.
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
     /// What the machine lends while it runs: of what a [`Step`] is given, a reference less
     /// has to be kept in the host's registers. Empty at other times.
     pub memory: Memory,
-    /// Integer registers; 32 takes results for `x0`. As many as a byte can
-    /// name, so that no index needs a check.
-    pub x: [u64; 256],
-    /// Floating-point registers; as many for the same reason.
-    pub f: [u64; 256],
+    /// Integer registers; 32 takes results for `x0`.
+    pub x: Registers,
+    /// Floating-point registers.
+    pub f: Registers,
     /// Address of the block that is executed.
     pub start: u64,
     /// Where to go on: set before a block is entered, and on leaving one where
@@ -94,8 +113,8 @@ impl Core {
     pub fn new(config: &CoreConfig) -> Self {
         Self {
             memory: Memory::new(0, 0),
-            x: [0; 256],
-            f: [0; 256],
+            x: Registers([0; 256]),
+            f: Registers([0; 256]),
             start: 0,
             pc: 0,
             pause_at: 0,
