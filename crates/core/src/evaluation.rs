@@ -199,6 +199,11 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// The engine of what another program has measured.
+    pub const ELSEWHERE: &str = "imported";
+}
+
+impl Measurement {
     /// Figures of a kernel that are known however far it was timed: instructions that a call
     /// executes, those of them that load or store vector registers kept on the stack, and bytes
     /// of code.

@@ -3,7 +3,7 @@
 use crate::literal::{CANDIDATE, candidate};
 use crate::{ImportError, OldRun, python_json};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -105,37 +105,62 @@ pub fn read_run(path: &Path) -> Result<OldRun, ImportError> {
         });
     }
     let mut run = OldRun::default();
-    if let Some(file) = found.get(METADATA) {
-        let metadata = read(file)?;
-        run.metadata = python_json::value(&metadata)
-            .map_err(|error| ImportError::new(file, error.to_string()))?;
-    } else {
-        run.unmapped.push(format!(
+    match found.get(METADATA).map(|file| value_in(file)).transpose() {
+        Ok(Some(metadata)) => {
+            run.metadata = metadata;
+            run.note_settings();
+        }
+        Ok(None) => run.unmapped.push(format!(
             "there is no {METADATA}: settings and models are those of the candidates"
-        ));
+        )),
+        Err(error) => run.note_damaged(&error),
     }
     let results = iterations("eval-results-iter-");
-    let last = beams
-        .keys()
-        .chain(results.keys())
-        .max()
-        .copied()
-        .unwrap_or(0);
-    for iteration in 0..=last {
+    let numbers: BTreeSet<u32> = beams.keys().chain(results.keys()).copied().collect();
+    let mut unread = found.clone();
+    for iteration in numbers {
         if let Some(folder) = results.get(&iteration) {
             read_results(folder, iteration, &mut run)?;
+            unread.extend(others(folder, &["code_"])?);
         }
         if let Some(folder) = beams.get(&iteration) {
             let mut beam = Vec::new();
             for (_, file) in numbered(folder, "candidate_", ".txt")? {
-                beam.extend(add(&file, &read(&file)?, iteration, &mut run)?);
+                let added = read(&file).and_then(|text| add(&file, &text, iteration, &mut run));
+                match added {
+                    Ok(added) => beam.extend(added),
+                    Err(error) => run.note_damaged(&error),
+                }
             }
             beam.dedup();
             run.beams.insert(iteration, beam);
+            unread.extend(others(folder, &["candidate_"])?);
         }
     }
-    run.note_unread(&found);
+    run.note_unread(&unread);
     finish(path, run)
+}
+
+/// Returns what lies in a folder and is not called `PART` and a number, by the folder and its
+/// name.
+fn others(folder: &Path, parts: &[&str]) -> Result<BTreeMap<String, PathBuf>, ImportError> {
+    let is_known = |name: &str| {
+        let numbers = parts.iter().filter_map(|it| name.strip_prefix(it));
+        numbers
+            .clone()
+            .any(|it| it.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let below = entries(folder)?.into_iter();
+    let below = below.filter(|(name, _)| !is_known(name));
+    Ok(below
+        .map(|(below, path)| (format!("{name}/{below}"), path))
+        .collect())
+}
+
+/// Reads a file of JSON.
+fn value_in(file: &Path) -> Result<Value, ImportError> {
+    python_json::value(&read(file)?).map_err(|error| ImportError::new(file, error.to_string()))
 }
 
 /// Reads a file with one candidate.
@@ -156,7 +181,13 @@ fn finish(path: &Path, run: OldRun) -> Result<OldRun, ImportError> {
         .filter(|it| it.parent.is_none())
         .count();
     match roots {
-        0 => Err(ImportError::new(path, "it has no candidate")),
+        0 => Err(ImportError::new(
+            path,
+            match run.unmapped.iter().find(|it| it.contains(DAMAGED)) {
+                Some(line) => format!("it has no candidate: {line}"),
+                None => "it has no candidate".to_owned(),
+            },
+        )),
         1 => Ok(run),
         _ => Err(ImportError::new(
             path,
@@ -197,35 +228,57 @@ fn shown(path: &Path) -> String {
 /// Reads what became of all candidates of an iteration.
 fn read_results(folder: &Path, iteration: u32, run: &mut OldRun) -> Result<(), ImportError> {
     for (_, file) in numbered(folder, "code_", "_result.txt")? {
-        let result = python_json::value(&read(&file)?)
-            .map_err(|error| ImportError::new(&file, error.to_string()))?;
-        let whole = file
-            .to_string_lossy()
-            .replace("_result.txt", "_result_full.txt");
-        let text = read(Path::new(&whole)).ok();
-        let begins = text
-            .as_ref()
-            .and_then(|it| it.find(&format!("\n{CANDIDATE}parent=")));
-        let (Some(text), Some(begins)) = (text, begins) else {
+        if let Err(error) = read_result(&file, iteration, run) {
+            run.note_damaged(&error);
+        }
+    }
+    Ok(())
+}
+
+/// Reads what became of a candidate.
+fn read_result(file: &Path, iteration: u32, run: &mut OldRun) -> Result<(), ImportError> {
+    let result = value_in(file)?;
+    let whole = file
+        .to_string_lossy()
+        .replace("_result.txt", "_result_full.txt");
+    let text = read(Path::new(&whole)).unwrap_or_default();
+    // The candidate stands last; a program may have printed what looks like one.
+    let mark = format!("\n{CANDIDATE}parent=");
+    let begins = text.match_indices(&mark).map(|it| it.0);
+    let mut read = begins.map(|it| add(Path::new(&whole), &text[it..], iteration, run));
+    let first = read.next();
+    let added = match (first, read.find_map(Result::ok)) {
+        (Some(Err(_)), Some(later)) => later,
+        (Some(first), _) => first?,
+        (None, _) => {
             run.unmapped.push(format!(
                 "{}: nothing tells of which kernel it is the result",
-                shown(&file)
+                shown(file)
             ));
-            continue;
-        };
-        let Some(added) = add(Path::new(&whole), &text[begins..], iteration, run)? else {
-            continue;
-        };
-        let field = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
-        let is_right = result.get("correct") == Some(&Value::Bool(true));
-        let latency = result.get("latency").and_then(Value::as_f64);
-        run.unit = run.unit.take().or_else(|| unit_in(field("stdout")));
-        let node = &mut run.tree.nodes[added];
-        if is_right && latency.is_some() {
-            node.score = node.score.or(latency);
-        } else if node.score.is_none() {
-            node.failure = Some(last_lines(field("stderr"), field("stdout")));
+            return Ok(());
         }
+    };
+    let Some(added) = added else { return Ok(()) };
+    let field = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
+    let is_so = |name: &str| result.get(name).and_then(Value::as_bool);
+    let latency = result.get("latency").and_then(Value::as_f64);
+    let unit = unit_in(field("stdout"));
+    let is_other = unit.is_some() && run.unit.is_some() && unit != run.unit;
+    let node = &mut run.tree.nodes[added];
+    if is_other {
+        node.is_wrong = true;
+        node.failure = Some(format!(
+            "its latency is told in {}, that of others in {}",
+            unit.unwrap_or_default(),
+            run.unit.as_deref().unwrap_or_default()
+        ));
+    } else if is_so("correct") != Some(true) {
+        node.is_wrong = true;
+        node.is_unbuilt |= is_so("compiled") == Some(false);
+        node.failure = Some(last_lines(field("stderr"), field("stdout")));
+    } else {
+        run.unit = run.unit.take().or(unit);
+        node.score = node.score.or(latency);
     }
     Ok(())
 }
@@ -250,14 +303,46 @@ pub(crate) fn last_lines(stderr: &str, stdout: &str) -> String {
     text[from..].to_owned()
 }
 
+/// What is told of a file that cannot be read.
+const DAMAGED: &str = "damaged, not taken over";
+
+/// Settings of the original that have a counterpart here, or name what was searched.
+const SETTINGS: [&str; 7] = [
+    "beam_size",
+    "num_plan_candidates",
+    "num_code_candidates",
+    "dropout_menu_options",
+    "plan_models",
+    "code_models",
+    "problem",
+];
+
 impl OldRun {
+    /// Notes a file that cannot be read.
+    fn note_damaged(&mut self, error: &ImportError) {
+        let (file, message) = (shown(&error.path), &error.message);
+        self.unmapped.push(format!("{file}: {DAMAGED}: {message}"));
+    }
+
+    /// Notes settings that have no counterpart.
+    fn note_settings(&mut self) {
+        let names = self.metadata.as_object().into_iter().flatten();
+        let names = names.map(|it| it.0.as_str());
+        let others: Vec<&str> = names.filter(|it| !SETTINGS.contains(it)).collect();
+        if !others.is_empty() {
+            let others = others.join(", ");
+            self.unmapped.push(format!("settings: {others}"));
+        }
+    }
+
     /// Notes what lies in the folder and was not read.
     fn note_unread(&mut self, found: &BTreeMap<String, PathBuf>) {
         let is_read = |name: &str| {
             name == METADATA
-                || ["candidates-iter-", "eval-results-iter-"]
-                    .iter()
-                    .any(|it| name.starts_with(it))
+                || !name.contains('/')
+                    && ["candidates-iter-", "eval-results-iter-"]
+                        .iter()
+                        .any(|it| name.starts_with(it))
         };
         let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
         for name in found.keys().filter(|name| !is_read(name)) {

@@ -86,7 +86,8 @@ pub enum WriteError {
 ///
 /// # Errors
 /// See [`WriteError`].
-pub fn write_run(old: OldRun, naming: &Naming, folder: &Path) -> Result<Imported, WriteError> {
+pub fn write_run(mut old: OldRun, naming: &Naming, folder: &Path) -> Result<Imported, WriteError> {
+    old.join_equal();
     if old
         .tree
         .nodes
@@ -111,12 +112,11 @@ pub fn write_run(old: OldRun, naming: &Naming, folder: &Path) -> Result<Imported
 /// Returns what a kernel costs, if that can be.
 fn cost(node: &Node, naming: &Naming) -> Option<Cost> {
     let value = (node.score? * naming.per_latency).round();
-    (1.0..=HIGHEST_COST)
-        .contains(&value)
-        .then(|| match naming.unit {
-            Unit::Cycles => Cost::cycles(value as u64),
-            Unit::Nanoseconds => Cost::nanoseconds(value as u64, 0),
-        })
+    let can_be = !node.is_wrong && (1.0..=HIGHEST_COST).contains(&value);
+    can_be.then(|| match naming.unit {
+        Unit::Cycles => Cost::cycles(value as u64),
+        Unit::Nanoseconds => Cost::nanoseconds(value as u64, 0),
+    })
 }
 
 fn write(old: &OldRun, naming: &Naming, mut writer: RunWriter) -> Result<Imported, WriteError> {
@@ -132,11 +132,19 @@ fn write(old: &OldRun, naming: &Naming, mut writer: RunWriter) -> Result<Importe
         ));
     }
     let n_odd = old.tree.nodes.iter();
-    let n_odd = n_odd.filter(|it| it.score.is_some() && cost(it, naming).is_none());
+    let n_odd = n_odd.filter(|it| !it.is_wrong && it.score.is_some() && cost(it, naming).is_none());
     match n_odd.count() {
         0 => {}
         count => imported.unmapped.push(format!(
             "{count} kernels with a cost that no kernel has, which are taken for wrong"
+        )),
+    }
+    let n_denied = old.tree.nodes.iter();
+    let n_denied = n_denied.filter(|it| it.is_wrong && it.score.is_some());
+    match n_denied.count() {
+        0 => {}
+        count => imported.unmapped.push(format!(
+            "the costs of {count} kernels that an evaluation calls wrong, which are wrong here"
         )),
     }
     let mut course = Course::begin(old, naming, &mut writer)?;
@@ -152,7 +160,8 @@ fn write(old: &OldRun, naming: &Naming, mut writer: RunWriter) -> Result<Importe
         course.iteration(iteration, &mut imported)?;
     }
     imported.iterations = course.search.iteration();
-    imported.right = course.search.candidates().len();
+    let right = old.tree.nodes.iter();
+    imported.right = right.filter(|it| cost(it, naming).is_some()).count();
     let best = course
         .search
         .candidates()
@@ -442,9 +451,15 @@ impl<'a> Course<'a> {
             };
             return Evaluation {
                 key,
-                outcome: Outcome::Wrong,
+                outcome: match node.is_unbuilt {
+                    true => Outcome::BuildFailed,
+                    false => Outcome::Wrong,
+                },
                 diagnostics: vec![Diagnostic {
-                    stage: Stage::Test,
+                    stage: match node.is_unbuilt {
+                        true => Stage::Build,
+                        false => Stage::Test,
+                    },
                     severity: Severity::Error,
                     code: "imported".to_owned(),
                     message,
@@ -472,7 +487,7 @@ impl<'a> Course<'a> {
                 percent_of_peak: 0.0,
                 samples: Vec::new(),
                 ratio_to_baseline: None,
-                engine: "imported".to_owned(),
+                engine: Measurement::ELSEWHERE.to_owned(),
                 compiler: "unknown".to_owned(),
                 figures: BTreeMap::new(),
             }),
@@ -509,7 +524,13 @@ fn settings(old: &OldRun) -> SearchSettings {
         value.unwrap_or(usual).clamp(1, most)
     };
     let iterations = old.tree.nodes.iter().map(|it| it.iteration).max();
+    // There it is the share of the menu that is kept.
+    let kept = old.metadata.get("dropout_menu_options");
+    let kept = kept.and_then(Value::as_f64);
+    let kept = kept.filter(|it| 0.0 < *it && *it <= 1.0);
+    let usual = SearchSettings::default();
     SearchSettings {
+        menu_dropout: kept.map_or(usual.menu_dropout, |it| 1.0 - it),
         beam: field("beam_size", 4, 64),
         plans: field("num_plan_candidates", 4, 64),
         drafts: field("num_code_candidates", 2, 16),
@@ -517,6 +538,6 @@ fn settings(old: &OldRun) -> SearchSettings {
         patience: 0,
         polish: 0,
         repairs: 0,
-        ..SearchSettings::default()
+        ..usual
     }
 }

@@ -92,6 +92,37 @@ impl OldRun {
         baseline.is_some_and(|it| it.code.lines().any(|line| line.starts_with("def ")))
     }
 
+    /// Gives kernels with one text one verdict: of several costs the first, and wrong where one of
+    /// them is.
+    fn join_equal(&mut self) {
+        let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (idx, node) in self.tree.nodes.iter().enumerate() {
+            groups.entry(node.code.clone()).or_default().push(idx);
+        }
+        let mut n_lost = 0;
+        for group in groups.values() {
+            let nodes = group.iter().map(|it| &self.tree.nodes[*it]);
+            let mut scores = nodes.clone().filter_map(|it| it.score);
+            let score = scores.next();
+            n_lost += scores.filter(|it| Some(*it) != score).count();
+            let wrong = nodes.clone().find(|it| it.is_wrong).cloned();
+            for &idx in group {
+                let node = &mut self.tree.nodes[idx];
+                node.score = score;
+                if let Some(wrong) = &wrong {
+                    node.is_wrong = true;
+                    node.is_unbuilt = wrong.is_unbuilt;
+                    node.failure.clone_from(&wrong.failure);
+                }
+            }
+        }
+        if 0 < n_lost {
+            self.unmapped.push(format!(
+                "{n_lost} other costs of kernels with one text, of which the first stands"
+            ));
+        }
+    }
+
     /// Makes its kernels ones that begin with `prelude` and define `entry`: older ones in Python
     /// define `test` instead.
     pub fn adapt(&mut self, prelude: &str, entry: Option<&str>) {

@@ -4,7 +4,7 @@
 use crate::folder::{entries, last_lines, read};
 use crate::tree::{Node, Tree};
 use crate::{ImportError, OldRun, python_json};
-use autocomp_store::{Cell, read_table};
+use autocomp_store::{Cell, StoreError, read_table};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -31,13 +31,38 @@ struct Program {
     model: Option<String>,
 }
 
+/// Metrics of OpenEvolve's evaluators that are 1 for a right program and less for others. It has
+/// no field for that: each evaluator has names of its own.
+const RIGHT: [&str; 11] = [
+    "correct",
+    "correctness",
+    "correctness_score",
+    "is_correct",
+    "is_valid",
+    "passed",
+    "runs_successfully",
+    "success",
+    "tests_passed_rate",
+    "valid",
+    "validity",
+];
+/// Metrics that are 0 for a right program.
+const FAILED: [&str; 4] = ["error", "failed", "invalid", "timeout"];
+
+const UNTOLD: &str = "nothing says which programs are right: all that have a cost count as right";
+
 /// Reads a checkpoint of OpenEvolve: a folder `checkpoint_N`, or one with such folders (of
 /// which the last counts), or with `checkpoints`. `metric` is what a program costs, less being
-/// better.
+/// better; `right` a metric that is 1 for right programs and less for others, if one is named:
+/// else those that usually tell it count.
 ///
 /// # Errors
 /// There is no checkpoint, or a file of it is unusable.
-pub fn read_openevolve(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
+pub fn read_openevolve(
+    path: &Path,
+    metric: &str,
+    right: Option<&str>,
+) -> Result<OldRun, ImportError> {
     let folder = checkpoint(path)?;
     let mut programs = Vec::new();
     let mut unmapped = Vec::new();
@@ -56,13 +81,14 @@ pub fn read_openevolve(path: &Path, metric: &str) -> Result<OldRun, ImportError>
             let changes = value.get("metadata")?.get("changes")?;
             changes.as_str().map(str::to_owned)
         });
+        let metrics = metrics(value.get("metrics"));
         programs.push(Program {
             id: text("id").unwrap_or_else(|| name.trim_end_matches(".json").to_owned()),
             code,
             parent: text("parent_id"),
             iteration: u32::try_from(iteration.unwrap_or(0)).unwrap_or(u32::MAX),
-            metrics: metrics(value.get("metrics")),
-            is_right: None,
+            is_right: is_right(&metrics, right),
+            metrics,
             plan: plan.filter(|it| !it.trim().is_empty() && it != "empty"),
             feedback: text("artifacts_json").unwrap_or_default(),
             model: None,
@@ -70,6 +96,17 @@ pub fn read_openevolve(path: &Path, metric: &str) -> Result<OldRun, ImportError>
         check_count(&folder, programs.len())?;
     }
     unmapped.push("islands, features, prompts and the archive: not read".to_owned());
+    if let Some(right) = right
+        && !programs.iter().any(|it| it.metrics.contains_key(right))
+    {
+        return Err(ImportError::new(
+            &folder,
+            format!("no program has the metric `{right}`, which is to say what is right"),
+        ));
+    }
+    if programs.iter().all(|it| it.is_right.is_none()) {
+        unmapped.push(format!("{UNTOLD} (`--right` names such a metric)"));
+    }
     run_of(&folder, programs, metric, unmapped)
 }
 
@@ -102,10 +139,17 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
         "metadata",
     ];
     let order = ("programs", "generation, timestamp, id");
-    let rows = read_table(&path, order, &columns, MOST_PROGRAMS + 1)
-        .map_err(|error| ImportError::new(&path, error.to_string()))?;
+    let rows =
+        read_table(&path, order, &columns, MOST_PROGRAMS + 1).map_err(|error| match error {
+            StoreError::Corrupt { reason, .. } => {
+                ImportError::new(&path, format!("it is no database, or damaged: {reason}"))
+            }
+            error => ImportError::new(&path, error.to_string()),
+        })?;
     check_count(&path, rows.len())?;
+    let is_told = rows.iter().any(|row| matches!(row[7], Cell::Number(_)));
     let mut programs = Vec::new();
+    let mut n_both = 0;
     for row in rows {
         let text = |idx: usize| match &row[idx] {
             Cell::Text(text) => Some(text.clone()),
@@ -116,8 +160,13 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
             _ => None,
         };
         let object = |idx: usize| python_json::value(&text(idx)?).ok();
-        let mut measured = metrics(object(4).as_ref());
-        measured.extend(metrics(object(5).as_ref()));
+        let mut measured = metrics(object(5).as_ref());
+        let public = metrics(object(4).as_ref());
+        n_both += usize::from(match (measured.get(metric), public.get(metric)) {
+            (Some(private), Some(public)) => private != public,
+            _ => false,
+        });
+        measured.extend(public);
         measured.extend(number(6).map(|it| ("combined_score".to_owned(), it)));
         let metadata = object(9).unwrap_or_default();
         let of_metadata = |name: &str| metadata.get(name)?.as_str().map(str::to_owned);
@@ -127,7 +176,7 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
             parent: text(2),
             iteration: number(3).unwrap_or(0.0).clamp(0.0, 1e9) as u32,
             metrics: measured,
-            is_right: number(7).map(|it| it != 0.0),
+            is_right: is_told.then(|| number(7).is_some_and(|it| it != 0.0)),
             plan: of_metadata("patch_description").or_else(|| of_metadata("patch_name")),
             // Of what stopped before it was measured only this is known.
             feedback: text(8)
@@ -142,11 +191,34 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
             }),
         });
     }
-    let unmapped = vec![
+    let mut unmapped = vec![
         "inspirations, islands, the archive, embeddings, prompts, logs, costs and attempts without a program: not read"
             .to_owned(),
     ];
+    if !is_told {
+        unmapped.push(UNTOLD.to_owned());
+    }
+    if 0 < n_both {
+        unmapped.push(format!(
+            "the private metric `{metric}` of {n_both} programs whose public one is another"
+        ));
+    }
     run_of(&path, programs, metric, unmapped)
+}
+
+/// Returns whether a program is right by its metrics, if one of them tells.
+fn is_right(metrics: &BTreeMap<String, f64>, right: Option<&str>) -> Option<bool> {
+    if let Some(right) = right {
+        // What has failed early has no such metric.
+        return Some(metrics.get(right).is_some_and(|it| 1.0 <= *it));
+    }
+    let told = |names: &[&str], is_so: fn(f64) -> bool| -> Vec<bool> {
+        let told = names.iter().filter_map(|it| metrics.get(*it));
+        told.map(|it| is_so(*it)).collect()
+    };
+    let mut all = told(&RIGHT, |it| 1.0 <= it);
+    all.extend(told(&FAILED, |it| it == 0.0));
+    (!all.is_empty()).then(|| all.iter().all(|it| *it))
 }
 
 /// Returns the folder of the last checkpoint.
@@ -200,6 +272,12 @@ fn run_of(
     metric: &str,
     unmapped: Vec<String>,
 ) -> Result<OldRun, ImportError> {
+    if metric == "combined_score" {
+        return Err(ImportError::new(
+            path,
+            "more of `combined_score` is better, so it is no cost; name a metric that is one",
+        ));
+    }
     programs.retain(|it| !it.code.trim().is_empty());
     let known: BTreeSet<&String> = programs.iter().flat_map(|it| it.metrics.keys()).collect();
     if programs.is_empty() {
@@ -229,6 +307,12 @@ fn run_of(
         if let Some(known) = sources.get(program.code.as_str()) {
             nodes.insert(&program.id, *known);
             n_equal += 1;
+            let node = &mut tree.nodes[*known];
+            node.score = node.score.or(program.metrics.get(metric).copied());
+            if program.is_right == Some(false) && !node.is_wrong {
+                node.is_wrong = true;
+                node.failure = Some(program.feedback.clone());
+            }
             continue;
         }
         let number = tree.nodes.len();
@@ -240,13 +324,15 @@ fn run_of(
         let parent = parent.or((number != 0).then_some(0));
         let after = parent.map_or(0, |it| tree.nodes[it].iteration + 1);
         let is_wrong = program.is_right == Some(false);
-        let score = program.metrics.get(metric).copied().filter(|_| !is_wrong);
+        let score = program.metrics.get(metric).copied();
         tree.nodes.push(Node {
+            is_wrong,
+            is_unbuilt: false,
             parent,
             plan: (number != 0).then(|| program.plan.clone().unwrap_or_default()),
             code: program.code.clone(),
             score,
-            failure: score.is_none().then(|| program.feedback.clone()),
+            failure: (is_wrong || score.is_none()).then(|| program.feedback.clone()),
             planner: program.model.clone(),
             coder: program.model.clone(),
             iteration: if number == 0 {
@@ -292,13 +378,18 @@ fn ordered(programs: &[Program], unmapped: &mut Vec<String>) -> Vec<usize> {
         by_id.get(parent).copied().filter(|it| *it != idx)
     };
     // How far each is from what was made from nothing that is left; circles end somewhere.
+    let mut n_circles = 0;
     let mut depth: Vec<Option<u32>> = vec![None; programs.len()];
     for idx in 0..programs.len() {
         let mut chain = Vec::new();
         let mut at = Some(idx);
         let mut on_way = BTreeSet::new();
         while let Some(it) = at {
-            if depth[it].is_some() || !on_way.insert(it) {
+            if depth[it].is_some() {
+                break;
+            }
+            if !on_way.insert(it) {
+                n_circles += 1;
                 break;
             }
             chain.push(it);
@@ -312,6 +403,11 @@ fn ordered(programs: &[Program], unmapped: &mut Vec<String>) -> Vec<usize> {
     let n_lost = (0..programs.len())
         .filter(|idx| programs[*idx].parent.is_some() && parent(*idx).is_none())
         .count();
+    if 0 < n_circles {
+        unmapped.push(format!(
+            "{n_circles} circles of programs that were made from each other, opened somewhere"
+        ));
+    }
     if 0 < n_lost {
         unmapped.push(format!(
             "{n_lost} programs whose parent is gone, shown as made from the first program"

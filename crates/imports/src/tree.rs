@@ -16,6 +16,10 @@ pub struct Node {
     pub score: Option<f64>,
     /// What its evaluation said, if it is known to have failed.
     pub failure: Option<String>,
+    /// An evaluation says that it is wrong: it has no cost, whatever else is told of it.
+    pub is_wrong: bool,
+    /// Its evaluation says that it was not built.
+    pub is_unbuilt: bool,
     /// Models that wrote plan and code.
     pub planner: Option<String>,
     /// The second.
@@ -103,6 +107,8 @@ impl Tree {
             code,
             score,
             failure: None,
+            is_wrong: false,
+            is_unbuilt: false,
             planner: model(value.take("plan_gen_model")),
             coder: model(value.take("code_gen_model")),
             iteration: match (parent, iteration) {

@@ -230,7 +230,9 @@ impl RunData {
         };
         if self.floor.is_none() {
             let measurement = kernel.evaluation.measurement.as_ref();
-            self.floor = measurement.map(|measurement| measurement.floor);
+            let floor = measurement.map(|measurement| measurement.floor);
+            // Of what was measured elsewhere, what the hardware could do is not known.
+            self.floor = floor.filter(|it| 0 < it.value);
         }
         let Some(cost) = kernel.cost else { return };
         if fold.best.is_none_or(|best| cost < best) {

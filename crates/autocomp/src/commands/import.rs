@@ -42,6 +42,10 @@ pub struct PopulationArguments {
     /// Metric of the programs that is what a kernel costs; less is better
     #[arg(long, value_name = "NAME")]
     metric: String,
+    /// Metric that is 1 for right programs and less for others [default: those that are usually
+    /// called so, such as `correctness`, `validity`, `error`]
+    #[arg(long, value_name = "NAME")]
+    right: Option<String>,
     #[command(flatten)]
     arguments: Arguments,
 }
@@ -149,7 +153,7 @@ pub fn run(command: &Command, output: Output) -> Result<u8, CliError> {
     let (read, arguments) = match command {
         Command::Autocomp(arguments) => (read_run(&arguments.run), arguments),
         Command::Openevolve(it) => (
-            read_openevolve(&it.arguments.run, &it.metric),
+            read_openevolve(&it.arguments.run, &it.metric, it.right.as_deref()),
             &it.arguments,
         ),
         Command::Problems(arguments) => return problems::run(arguments, output),

@@ -58,7 +58,7 @@ fn a_checkpoint_becomes_a_run() {
             program("f", Some("e"), 8, "circle f", json!(5.0)),
         ],
     );
-    let run = read_openevolve(&from, "latency_ms").unwrap();
+    let run = read_openevolve(&from, "latency_ms", None).unwrap();
     let imported = written(run, &place.path().join("new"));
     assert_eq!((imported.kernels, imported.right), (6, 5));
     assert_eq!(imported.baseline.unwrap().value, 4_000_000);
@@ -67,6 +67,8 @@ fn a_checkpoint_becomes_a_run() {
         "islands, features, prompts and the archive: not read",
         "1 programs with the code of another one",
         "1 programs whose parent is gone, shown as made from the first program",
+        "1 circles of programs that were made from each other, opened somewhere",
+        "nothing says which programs are right: all that have a cost count as right (`--right` names such a metric)",
         "other metrics: combined_score",
     ] {
         assert!(
@@ -80,10 +82,65 @@ fn a_checkpoint_becomes_a_run() {
     assert_eq!(plans, [None, Some("Plan of b"), Some("Plan of c")]);
 }
 
+/// Programs that are fast and wrong, each in the words of another evaluator.
+#[test]
+fn what_an_evaluator_calls_wrong_is_wrong() {
+    let place = TempDir::new().unwrap();
+    let mut programs = vec![program("a", None, 0, "base", json!(9.0))];
+    for (idx, metrics) in [
+        json!({ "correct": 0.0 }),
+        json!({ "correctness": 0.9 }),
+        json!({ "is_correct": false }),
+        json!({ "validity": 0 }),
+        json!({ "runs_successfully": 0.0 }),
+        json!({ "success": false, "correct": 1 }),
+        json!({ "timeout": true }),
+        json!({ "error": 1.0 }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut wrong = program(
+            &format!("w{idx}"),
+            Some("a"),
+            1,
+            &format!("w{idx}"),
+            json!(1.0),
+        );
+        let all = wrong["metrics"].as_object_mut().unwrap();
+        all.extend(metrics.as_object().unwrap().clone());
+        programs.push(wrong);
+    }
+    let mut right = program("r", Some("a"), 1, "right", json!(5.0));
+    right["metrics"]["correctness"] = json!(1.0);
+    right["metrics"]["own"] = json!(1.0);
+    programs.push(right);
+    checkpoint(place.path(), 1, &programs);
+    let run = read_openevolve(place.path(), "latency_ms", None).unwrap();
+    let imported = written(run, &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (10, 2));
+    assert_eq!(imported.best.unwrap().value, 5_000_000);
+    let line = "the costs of 8 kernels that an evaluation calls wrong, which are wrong here";
+    assert!(imported.unmapped.iter().any(|it| it == line));
+
+    // A metric of one's own: the first program has none, so nothing can be compared with it.
+    let run = read_openevolve(place.path(), "latency_ms", Some("own")).unwrap();
+    let right = run.tree.nodes.iter().filter(|it| !it.is_wrong).count();
+    assert_eq!(right, 1);
+    let refused = read_openevolve(place.path(), "latency_ms", Some("none")).unwrap_err();
+    assert!(refused.message.contains("`none`"), "{refused}");
+    let refused = read_openevolve(place.path(), "combined_score", None).unwrap_err();
+    assert!(refused.message.contains("it is no cost"), "{refused}");
+}
+
 #[test]
 fn what_is_no_checkpoint_is_refused() {
     let place = TempDir::new().unwrap();
-    let refused = |metric: &str| read_openevolve(place.path(), metric).unwrap_err().message;
+    let refused = |metric: &str| {
+        read_openevolve(place.path(), metric, None)
+            .unwrap_err()
+            .message
+    };
     assert!(refused("x").contains("neither `programs` nor checkpoints"));
     checkpoint(
         place.path(),
@@ -125,6 +182,28 @@ fn database(path: &Path, rows: &[&str]) {
         all += &format!("INSERT INTO programs ({filled}) VALUES ({row});");
     }
     connection.execute_batch(&all).unwrap();
+}
+
+/// What was never evaluated is not right, and what the program saw of its cost is its cost.
+#[test]
+fn what_no_evaluation_calls_right_is_wrong() {
+    let place = TempDir::new().unwrap();
+    let file = place.path().join("programs.sqlite");
+    database(
+        &file,
+        &[
+            "'a', 'base', 'cuda', NULL, 0, 1.0, 0, '{\"ms\": 4.0}', '{}', '', 1, '{}'",
+            "'b', 'null', 'cuda', 'a', 1, 2.0, 0, '{\"ms\": 1.0}', '{}', '', NULL, '{}'",
+            "'c', 'text', 'cuda', 'a', 1, 3.0, 0, '{\"ms\": 1.0}', '{}', '', 'False', '{}'",
+            "'d', 'blob', 'cuda', 'a', 1, 4.0, 0, '{\"ms\": 1.0}', '{}', '', x'01', '{}'",
+            "'e', 'both', 'cuda', 'a', 1, 5.0, 0, '{\"ms\": 3.0}', '{\"ms\": 0.5}', '', 1, '{}'",
+        ],
+    );
+    let imported = written(read_shinka(&file, "ms").unwrap(), &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (5, 2));
+    assert_eq!(imported.best.unwrap().value, 3_000_000);
+    let line = "the private metric `ms` of 1 programs whose public one is another";
+    assert!(imported.unmapped.iter().any(|it| it == line));
 }
 
 #[test]
@@ -200,7 +279,7 @@ fn what_is_no_number_takes_nothing_else_with_it() {
     let programs = from.join("checkpoint_1/programs");
     fs::create_dir_all(&programs).unwrap();
     fs::write(programs.join("a.json"), text).unwrap();
-    assert!(read_openevolve(&from, "latency_ms").is_ok());
+    assert!(read_openevolve(&from, "latency_ms", None).is_ok());
 }
 
 /// Python writes halves of pairs (`\ud800`) where a text held what is no character.
@@ -223,7 +302,7 @@ fn halves_of_characters_take_nothing_else_with_them() {
         .replace("PAIR", "\\uD83D\\ude00")
         .replace("LOW", "\\uDE00");
     fs::write(&file, text.replace("HALF", "\\uD83d")).unwrap();
-    let run = read_openevolve(&from, "latency_ms").unwrap();
+    let run = read_openevolve(&from, "latency_ms", None).unwrap();
     assert_eq!(
         run.tree.nodes[0].code,
         "base \u{fffd} \u{1f600} \u{fffd} \u{fffd}\u{1f600}\\ud800 \u{fffd}"

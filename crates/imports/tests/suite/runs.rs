@@ -66,11 +66,13 @@ fn old_run(folder: &Path) {
         "run_metadata.json",
         &json!({
         "problem": "Prob(trn-made-up, 7)", "beam_size": 2, "num_plan_candidates": 2,
-        "num_code_candidates": 2, "plan_models": ["m::p"], "code_models": ["m::c"] })
+        "num_code_candidates": 2, "dropout_menu_options": 0.25, "early_stop_iters": 3,
+        "metric": "latency", "plan_models": ["m::p"], "code_models": ["m::c"] })
         .to_string(),
     );
     file(folder, "generated-plans-iter-1/prompt_0.txt", "p");
     file(folder, "run.log", "l");
+    file(folder, "candidates-iter-1/notes.md", "n");
 }
 
 fn naming() -> Naming {
@@ -105,6 +107,8 @@ fn a_run_becomes_a_run() {
     assert_eq!(imported.baseline.unwrap().value, 2_000_000);
     assert_eq!(imported.best.unwrap().value, 1_250_000);
     let expected = [
+        "settings: early_stop_iters, metric",
+        "candidates-iter-1/notes.md (1): not read",
         "generated-plans-iter-* (1): not read",
         "run.log (1): not read",
         "texts had lost backslashes",
@@ -166,6 +170,120 @@ fn a_run_becomes_a_run() {
     assert_eq!(failed.as_deref(), Some("Traceback\nValueError: no"));
 }
 
+/// One evaluation that calls a kernel wrong counts more than a cost, wherever that stands, and
+/// for all kernels with its text.
+#[test]
+fn a_kernel_that_an_evaluation_calls_wrong_is_wrong() {
+    let place = TempDir::new().unwrap();
+    let old = place.path().join("old");
+    let base = written("None", None, "base", "9.0");
+    file(&old, "candidates-iter-0/candidate_0.txt", &base);
+    let kernel = |plan: &str, code: &str, score: &str| written(&base, Some(plan), code, score);
+    let one = |number: u32| format!("eval-results-iter-1/code_{number}");
+    // With a cost among the survivors.
+    file(
+        &old,
+        "candidates-iter-1/candidate_0.txt",
+        &kernel("p", "beam", "1.0"),
+    );
+    result(
+        &old,
+        &one(0),
+        None,
+        "mismatch",
+        &kernel("p", "beam", "None"),
+    );
+    // Right, then wrong; wrong, then right; right by one plan and wrong by another.
+    for (number, latency) in [(1, Some(1.0)), (2, None)] {
+        result(
+            &old,
+            &one(number),
+            latency,
+            "no",
+            &kernel("p", "twice", "None"),
+        );
+    }
+    for (number, latency) in [(3, None), (4, Some(1.0))] {
+        result(
+            &old,
+            &one(number),
+            latency,
+            "no",
+            &kernel("p", "again", "None"),
+        );
+    }
+    for (number, plan, latency) in [(5, "p", Some(1.0)), (6, "q", None)] {
+        result(
+            &old,
+            &one(number),
+            latency,
+            "no",
+            &kernel(plan, "plans", "None"),
+        );
+    }
+    result(&old, &one(7), Some(5.0), "", &kernel("p", "right", "None"));
+    // In another unit than the others.
+    result(&old, &one(8), Some(6.0), "", &kernel("p", "us", "None"));
+    let file_of = old.join("eval-results-iter-1/code_8_result.txt");
+    let text = fs::read_to_string(&file_of).unwrap();
+    fs::write(&file_of, text.replace("ms (P99)", "us (P99)")).unwrap();
+    // Not built.
+    result(
+        &old,
+        &one(9),
+        None,
+        "error: x",
+        &kernel("p", "unbuilt", "None"),
+    );
+    let file_of = old.join("eval-results-iter-1/code_9_result.txt");
+    let text = fs::read_to_string(&file_of).unwrap();
+    let text = text.replace("{\"correct\"", "{\"compiled\":false,\"correct\"");
+    fs::write(&file_of, text).unwrap();
+    let imported = imported(&old, &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (9, 2));
+    assert_eq!(imported.best.unwrap().value, 5_000_000);
+    let line = "the costs of 5 kernels that an evaluation calls wrong, which are wrong here";
+    assert!(
+        imported.unmapped.iter().any(|it| it == line),
+        "{:?}",
+        imported.unmapped
+    );
+    let view = RunView::open(&place.path().join("new")).unwrap();
+    let outcomes = view.report().progress.outcomes;
+    assert_eq!(outcomes.get(&Outcome::BuildFailed), Some(&1));
+}
+
+/// A file that was cut off takes nothing else with it, and a number in a name costs no time.
+#[test]
+fn damaged_files_are_told_and_left_out() {
+    let place = TempDir::new().unwrap();
+    let old = place.path().join("old");
+    old_run(&old);
+    let whole = fs::read_to_string(old.join("candidates-iter-2/candidate_0.txt")).unwrap();
+    file(
+        &old,
+        "candidates-iter-2/candidate_2.txt",
+        &whole[..whole.len() / 2],
+    );
+    file(&old, "candidates-iter-2/candidate_3.txt", "");
+    fs::write(old.join("candidates-iter-2/candidate_4.txt"), b"\xff\xfe").unwrap();
+    file(
+        &old,
+        "eval-results-iter-1/code_11_result.txt",
+        "{ \"correct\": tr",
+    );
+    fs::create_dir(old.join("candidates-iter-4294967295")).unwrap();
+    // What a program has printed before its candidate.
+    let name = old.join("eval-results-iter-1/code_10_result_full.txt");
+    let text = fs::read_to_string(&name).unwrap();
+    fs::write(&name, format!("\nCodeCandidate(parent=x\n{text}")).unwrap();
+    file(&old, "run_metadata.json", "{");
+    let imported = imported(&old, &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (5, 4));
+    let damaged = imported.unmapped.iter().filter(|it| it.contains("damaged"));
+    assert_eq!(damaged.count(), 5, "{:?}", imported.unmapped);
+}
+
 #[test]
 fn a_trace_becomes_a_run_of_one_chain() {
     let place = TempDir::new().unwrap();
@@ -206,7 +324,7 @@ fn what_is_no_run_is_refused() {
     );
     assert_eq!(
         refused("output/a"),
-        "line 1: it does not begin with a candidate"
+        "it has no candidate: candidates-iter-0/candidate_0.txt: damaged, not taken over: line 1: it does not begin with a candidate"
     );
     let two = place.path().join("two");
     file(

@@ -5,7 +5,7 @@ use crate::change::times;
 use crate::confirmed::confirmed_text;
 use crate::references::Reference;
 use crate::run::RunData;
-use autocomp_core::Outcome;
+use autocomp_core::{Measurement, Outcome};
 use autocomp_eval::text::{clock, dollars, grouped};
 use std::time::Duration;
 
@@ -76,10 +76,11 @@ pub(super) fn facts(run: &RunData) -> Vec<(String, String, String)> {
             format!("{}×", times(best.cost.times(baseline))),
             from,
         );
-        let floor = run.floor.map_or_else(String::new, |floor| {
-            format!("floor {}", grouped(floor.value))
-        });
-        add("of peak", format!("{:.1} %", best.percent_of_peak), floor);
+        // What the hardware could do is not known of costs that were measured elsewhere.
+        if let Some(floor) = run.floor {
+            let floor = format!("floor {}", grouped(floor.value));
+            add("of peak", format!("{:.1} %", best.percent_of_peak), floor);
+        }
     }
     let outcomes = progress.outcomes.iter();
     let right = outcomes.filter(|(outcome, _)| outcome.is_right());
@@ -115,7 +116,11 @@ pub(super) fn caveats(run: &RunData) -> Vec<String> {
     let mut caveats = Vec::new();
     let best = run.best().and_then(|it| it.evaluation.measurement.as_ref());
     if let Some(best) = best {
-        if best.cost.spread_ppm == 0 {
+        if best.engine == Measurement::ELSEWHERE {
+            caveats.push(
+                "Costs are what another program measured; nothing was measured here.".to_owned(),
+            );
+        } else if best.cost.spread_ppm == 0 {
             caveats.push(format!(
                 "Costs come from “{}”: they are repeatable to the last digit, and as right as its \
                  model of the machine. Confirm the best kernel on hardware before you rely on it.",
