@@ -33,10 +33,10 @@ impl Budget {
         let left = self.limits.evaluations.saturating_sub(taken.evaluations);
         if left == 0 {
             return Err(Refusal::new(format!(
-                "the {} evaluations that this server may make are spent",
+                "of the {} evaluations that this server may make none is left",
                 self.limits.evaluations
             ))
-            .hint("whoever started it may start it again with a higher `--max-evaluations`"));
+            .hint("a search that goes on has set its evaluations aside, and gives back what it does not make (`search_cancel` ends it); whoever started the server may start it again with a higher `--max-evaluations`"));
         }
         let granted = wanted.min(left);
         taken.evaluations += granted;

@@ -65,7 +65,10 @@ impl ServerHandler for Server {
             .client_capabilities()
             .is_some_and(|it| it.supports_tasks());
         if request.name == "search_start" && has_tasks {
-            let started = arguments(given).and_then(|call| self.start_task(&call));
+            let started = match arguments(given) {
+                Ok(call) => self.start_task(&call).await,
+                Err(refusal) => Err(refusal),
+            };
             return Ok(match started {
                 Ok(task) => CallToolResponse::Task(task),
                 Err(refusal) => refused(&refusal).into(),

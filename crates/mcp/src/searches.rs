@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -22,6 +22,8 @@ const USUAL_EVALUATIONS: u32 = 200;
 /// How often it is looked whether a search has begun, and how long between.
 const LOOKS: u32 = 200;
 const LOOK: Duration = Duration::from_millis(50);
+/// How often it is looked whether a resumed search that has said something is refused.
+const LOOKS_AT_RESUMED: u32 = 10;
 /// How long a search may take to stop.
 const STOPPING: Duration = Duration::from_secs(20);
 
@@ -56,6 +58,10 @@ pub struct Search {
     /// `runs/NAME`.
     pub name: String,
     pub folder: PathBuf,
+    /// Evaluations that it may make.
+    pub granted: u32,
+    /// Whether its run was there before.
+    is_resumed: bool,
     pid: Option<u32>,
     course: watch::Receiver<Course>,
 }
@@ -81,12 +87,20 @@ impl Search {
 
     /// Waits until there is a run, and returns how the search ended if it did before.
     pub async fn refused(&self) -> Option<Arc<Ended>> {
+        let mut n_heard = 0;
         for _ in 0..LOOKS {
-            if self.folder.join("run.sqlite").is_file() {
-                return None;
-            }
-            if let Some(ended) = self.course().ended {
+            let course = self.course();
+            if let Some(ended) = course.ended {
                 return Some(ended).filter(|it| it.code != Some(0));
+            }
+            // Of a run that was there before only what it says tells that it goes on.
+            n_heard += u32::from(!course.line.is_empty());
+            let has_begun = match self.is_resumed {
+                true => LOOKS_AT_RESUMED < n_heard,
+                false => self.folder.join("run.sqlite").is_file(),
+            };
+            if has_begun {
+                return None;
             }
             tokio::time::sleep(LOOK).await;
         }
@@ -148,8 +162,53 @@ impl Searches {
     }
 }
 
+/// How many evaluations a run has made, and how many it may make, if that is bounded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Effort {
+    made: u32,
+    most: Option<u32>,
+}
+
+/// Returns what is known of a run; nothing where it cannot be read.
+async fn effort(shared: &Shared, folder: &Path) -> Option<Effort> {
+    if !folder.join("run.sqlite").is_file() {
+        return Some(Effort::default());
+    }
+    let mut words = Words::new("show");
+    words.flag("json");
+    words.rest([folder]);
+    let settings = &shared.settings;
+    let child = process::start(settings, &words, &settings.environment).ok()?;
+    let ended = process::ended(child, |_| {}).await;
+    let result: Value = serde_json::from_str(&ended.result).ok()?;
+    let number = |name: &str| u32::try_from(result["progress"][name].as_u64()?).ok();
+    Some(Effort {
+        made: number("evaluations")?,
+        most: number("max_evaluations"),
+    })
+}
+
+/// Returns how many evaluations a search asks for beyond those that its run has made.
+fn wanted(call: &StartCall, before: Effort) -> Result<u32, Refusal> {
+    if call.max_evaluations == Some(0) {
+        return Err(Refusal::new("`max_evaluations` must be at least 1"));
+    }
+    let usual = before.most.filter(|it| before.made < *it);
+    let usual = usual.unwrap_or(before.made.saturating_add(USUAL_EVALUATIONS));
+    let most = call.max_evaluations.unwrap_or(usual);
+    Ok(most.saturating_sub(before.made))
+}
+
 /// Starts a search.
-pub fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Refusal> {
+pub async fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Refusal> {
+    // Nothing is waited for between what is looked at below and what follows from it.
+    let before = match &call.resume {
+        Some(run) => {
+            let before = effort(shared, &shared.place.run(run)?).await;
+            before.ok_or_else(|| Refusal::new(format!("the run {run} cannot be read")))?
+        }
+        None => Effort::default(),
+    };
     let limits = shared.settings.limits;
     let running = shared.searches.running();
     if limits.searches <= running.len() {
@@ -180,10 +239,7 @@ pub fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Refusal> 
     let minutes = positive("max_minutes", call.max_minutes)?.unwrap_or(limits.minutes);
     words.option("max-minutes", minutes.min(limits.minutes).to_string());
     let micros = model(shared, call, &mut words)?;
-    let wanted = call.max_evaluations.unwrap_or(USUAL_EVALUATIONS);
-    if wanted == 0 {
-        return Err(Refusal::new("`max_evaluations` must be at least 1"));
-    }
+    let wanted = wanted(call, before)?;
     shared.budget.take_micros(micros)?;
     let taken = move |evaluations| Taken {
         evaluations,
@@ -191,7 +247,15 @@ pub fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Refusal> 
     };
     let granted = shared.budget.take_evaluations(wanted);
     let granted = granted.inspect_err(|_| shared.budget.give_back(taken(0)))?;
-    words.option("max-evaluations", granted.to_string());
+    let most = before.made.saturating_add(granted);
+    if granted < wanted && before.most.is_some_and(|it| most < it) {
+        shared.budget.give_back(taken(granted));
+        return Err(Refusal::new(format!(
+            "{name} may still make {wanted} evaluations, and {granted} are left here; a run cannot be shortened"
+        ))
+        .hint("whoever started the server may start it again with a higher `--max-evaluations`"));
+    }
+    words.option("max-evaluations", most.to_string());
     words.flag("json");
     if let Some(problem) = &call.problem {
         words.rest([problem]);
@@ -205,7 +269,9 @@ pub fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Refusal> 
     let (sender, course) = watch::channel(Course::default());
     let search = Search {
         name: name.clone(),
-        folder,
+        folder: folder.clone(),
+        granted,
+        is_resumed: call.resume.is_some(),
         pid: child.id(),
         course,
     };
@@ -226,22 +292,16 @@ pub fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Refusal> 
             });
         });
         let ended = ended.await;
-        shared.budget.give_back(unused(&ended, taken(granted)));
+        // Models may bill what no journal knows; evaluations that nothing tells of count as made.
+        let after = effort(&shared, &folder).await;
+        let made = after.map_or(granted, |it| it.made.saturating_sub(before.made));
+        shared.budget.give_back(Taken {
+            evaluations: granted.saturating_sub(made),
+            micros: 0,
+        });
         sender.send_modify(|course| course.ended = Some(Arc::new(ended)));
     });
     Ok(search)
-}
-
-/// Returns what a search that has ended did not spend; nothing where that is not known.
-fn unused(ended: &Ended, taken: Taken) -> Taken {
-    let result: Option<Value> = serde_json::from_str(&ended.result).ok();
-    let spent = result.and_then(|it| it.get("evaluations")?.as_u64());
-    let spent = spent.and_then(|it| u32::try_from(it).ok());
-    Taken {
-        evaluations: spent.map_or(0, |it| taken.evaluations.saturating_sub(it)),
-        // Models may bill what no journal knows.
-        micros: 0,
-    }
 }
 
 /// Returns the command line with what is searched from, and the run.

@@ -117,7 +117,7 @@ impl Server {
         match tool {
             "search_start" => {
                 let call: StartCall = arguments(given)?;
-                let search = start(shared, &call)?;
+                let search = start(shared, &call).await?;
                 // What cannot begin is told here, not when somebody asks how far it is.
                 if let Some(ended) = search.refused().await {
                     return Ok(answer::of_call(
@@ -174,11 +174,15 @@ impl Server {
             .evaluations
             .saturating_sub(taken.evaluations);
         match form {
-            Form::Json => structured(json!({ "run": search.name, "evaluations_left": left })),
+            Form::Json => structured(json!({
+                "run": search.name,
+                "evaluations_granted": search.granted,
+                "evaluations_left": left,
+            })),
             Form::Text => text(format!(
-                "started {}; {left} evaluations are left for other calls\n\
+                "started {} with at most {} evaluations; {left} evaluations are left for other calls\n\
                  ask `search_status` with `wait_s`, then `search_result`\n",
-                search.name
+                search.name, search.granted
             )),
         }
     }
@@ -316,8 +320,8 @@ impl Server {
     }
 
     /// Starts a search as a task, whose result is what the search found.
-    pub fn start_task(&self, call: &StartCall) -> Result<CreateTaskResult, Refusal> {
-        let search = start(&self.shared, call)?;
+    pub async fn start_task(&self, call: &StartCall) -> Result<CreateTaskResult, Refusal> {
+        let search = start(&self.shared, call).await?;
         let form = call.form;
         let server = self.clone();
         let options = TaskOptions::new()

@@ -1,7 +1,11 @@
 //! Standard input and output as a transport: lines that are no messages are answered, too, and
 //! none is longer than a message may be.
 
+use serde::Deserializer as _;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
     DuplexStream, ReadHalf, WriteHalf,
@@ -108,7 +112,7 @@ fn flaw(line: &[u8], is_begun: &mut bool) -> Option<(i32, Value, String)> {
     let is_message = has("method") || has("result") || has("error");
     let id = value
         .get("id")
-        .filter(|it| it.is_string() || it.is_number());
+        .filter(|it| it.is_string() || it.is_i64() || it.is_u64());
     let method = value["method"].as_str();
     *is_begun |= method == Some("initialize") || !value["params"]["_meta"][VERSION].is_null();
     let words = if value.is_array() {
@@ -118,7 +122,13 @@ fn flaw(line: &[u8], is_begun: &mut bool) -> Option<(i32, Value, String)> {
     } else if value["jsonrpc"] != "2.0" {
         "it is no message: `jsonrpc` is not \"2.0\""
     } else if has("id") && id.is_none() {
-        "it is no request: `id` is neither a string nor a number"
+        "it is no request: `id` is neither a string nor a whole number of 64 bits"
+    } else if has("method") && method.is_none() {
+        "it is no request: `method` is no string"
+    } else if has("params") && !value["params"].is_object() && !value["params"].is_null() {
+        "it is no request: `params` is no object"
+    } else if has_twice(line) {
+        "it is no message: it has two fields of one name"
     } else if id.is_some() && method.is_some_and(|it| it != "ping") && !*is_begun {
         "the conversation has not begun: send `initialize` first"
     } else {
@@ -126,6 +136,35 @@ fn flaw(line: &[u8], is_begun: &mut bool) -> Option<(i32, Value, String)> {
     };
     let id = id.cloned().unwrap_or(Value::Null);
     Some((-32600, id, words.to_owned()))
+}
+
+/// The names of an object's fields.
+struct Names;
+
+impl<'de> Visitor<'de> for Names {
+    /// Whether one is there twice.
+    type Value = bool;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
+        let mut names = BTreeSet::new();
+        let mut is_twice = false;
+        while let Some(name) = map.next_key::<String>()? {
+            map.next_value::<IgnoredAny>()?;
+            is_twice |= !names.insert(name);
+        }
+        Ok(is_twice)
+    }
+}
+
+/// Returns whether a message has two fields of one name, of which it is not known which one counts.
+fn has_twice(line: &[u8]) -> bool {
+    serde_json::Deserializer::from_slice(line)
+        .deserialize_map(Names)
+        .unwrap_or(false)
 }
 
 /// Reads the rest of a line; returns whether there is another one.

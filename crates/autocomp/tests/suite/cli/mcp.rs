@@ -63,7 +63,7 @@ fn a_search_is_started_watched_and_shown() {
     let started = client.call("search_start", start);
     assert_eq!(
         started.object,
-        json!({ "run": "runs/gemm-64-s0", "evaluations_left": 0 })
+        json!({ "run": "runs/gemm-64-s0", "evaluations_granted": 12, "evaluations_left": 0 })
     );
     let run = json!({ "run": "gemm-64-s0", "wait_s": 300, "form": "json" });
     let status = client.call("search_status", run);
@@ -103,6 +103,50 @@ fn a_search_is_started_watched_and_shown() {
     );
     let read = client.call("read", json!({ "path": "runs/gemm-64-s0/best.c" }));
     assert_eq!(shown.text, read.text);
+    client.end();
+}
+
+/// What a search did not evaluate is given back, whether it was refused, resumed or ended; and a
+/// resumed one pays for what it makes alone.
+#[test]
+fn evaluations_that_were_not_made_are_given_back() {
+    let place = Place::new();
+    let mut client = Client::start(&place, &["--max-evaluations", "20"]);
+    let refused = json!({ "problem": "gemm-64", "kernel": "none", "max_evaluations": 15 });
+    let n_left = |client: &mut Client, more: Value| {
+        let mut start = json!({ "max_evaluations": 5, "form": "json" });
+        start
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let started = client.call("search_start", start);
+        assert!(!started.is_error, "{started:?}");
+        let name = started.object["run"].as_str().unwrap().to_owned();
+        let run = json!({ "run": name, "wait_s": 300, "form": "json" });
+        let status = client.call("search_status", run).object;
+        assert_eq!(status["process"], "finished", "{status}");
+        let left = started.object["evaluations_left"].as_u64().unwrap();
+        (left, status["evaluations"].as_u64().unwrap())
+    };
+    for _ in 0..3 {
+        let answer = client.call("search_start", refused.clone());
+        assert!(answer.is_error, "{answer:?}");
+    }
+    let first = json!({ "problem": "gemm-64", "name": "one" });
+    let (left, made) = n_left(&mut client, first);
+    assert_eq!((left, made <= 5), (15, true));
+    // It cannot be shortened; nothing is taken for that.
+    let shortened = json!({ "resume": "one", "max_evaluations": 1 });
+    let shortened = client.call("search_start", shortened);
+    assert!(shortened.is_error, "{shortened:?}");
+    let longer = json!({ "resume": "one", "max_evaluations": made + 8 });
+    let (left, in_all) = n_left(&mut client, longer);
+    assert_eq!(left, 20 - made - 8);
+    assert!(made <= in_all && in_all <= made + 8);
+    let rest = json!({ "problem": "gemm-64", "name": "two", "max_evaluations": 500 });
+    let rest = client.call("search_start", rest);
+    let granted = format!("with at most {} evaluations", 20 - in_all);
+    assert!(rest.text.contains(&granted), "{rest:?}");
     client.end();
 }
 
@@ -320,6 +364,31 @@ fn lines_that_are_no_messages_are_answered() {
             br#"{"jsonrpc": "2.0", "id": null, "method": "ping"}"#,
             -32600,
             Value::Null,
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 12, "method": "tools/call", "params": [1]}"#,
+            -32600,
+            json!(12),
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}"#,
+            -32600,
+            Value::Null,
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 123456789012345678901234567890, "method": "ping"}"#,
+            -32600,
+            Value::Null,
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 1, "id": 2, "method": "ping"}"#,
+            -32600,
+            json!(2),
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 3, "method": 4}"#,
+            -32600,
+            json!(3),
         ),
         (long.as_bytes(), -32600, Value::Null),
     ] {
