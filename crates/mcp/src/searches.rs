@@ -193,6 +193,13 @@ fn wanted(call: &StartCall, before: Effort) -> Result<u32, Refusal> {
     if call.max_evaluations == Some(0) {
         return Err(Refusal::new("`max_evaluations` must be at least 1"));
     }
+    if let (Some(asked), Some(most)) = (call.max_evaluations, before.most)
+        && asked < most
+    {
+        return Err(Refusal::new(format!(
+            "the run goes on until {most} evaluations, and cannot be shortened to {asked}"
+        )));
+    }
     let usual = before.most.filter(|it| before.made < *it);
     let usual = usual.unwrap_or(before.made.saturating_add(USUAL_EVALUATIONS));
     let most = call.max_evaluations.unwrap_or(usual);

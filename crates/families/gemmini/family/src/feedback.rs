@@ -13,6 +13,8 @@ const MAX_LINES: usize = 8;
 
 /// Share of all cycles from which on a reason for idling is named.
 const WORTH_NAMING: f64 = 0.05;
+/// Instructions of the core that are never taken for products of its own.
+const MOST_BESIDE: u64 = 20_000;
 
 /// Returns feedback for a call, from the counters of the timing engine that its session
 /// holds since before that call.
@@ -36,7 +38,12 @@ pub(super) fn feedback(call: &mut RankedCall<'_, '_, GemminiPlatform>) -> Feedba
     count("commands", done.commands.iter().sum::<u64>() as f64);
     count("macs_useful", done.macs_useful as f64);
     count("macs_issued", done.macs_issued as f64);
-    let share = done.macs_useful as f64 / problem.work.macs.max(1) as f64;
+    let macs = problem.work.macs.max(1);
+    let share = match report.instructions < macs.max(MOST_BESIDE) {
+        true => done.macs_useful as f64 / macs as f64,
+        // The core may have computed everything, and the array something that nobody reads.
+        false => 0.0,
+    };
     count(Feedback::TRANSLATED, 100.0 * share.min(1.0));
     count("bytes_read", done.dma_read_bytes as f64);
     count("bytes_written", done.dma_written_bytes as f64);

@@ -404,6 +404,26 @@ fn threads_share_an_evaluator() {
 }
 
 #[test]
+fn a_kernel_whose_core_computes_everything_is_not_translated() {
+    let cache = support::cache_folder();
+    let evaluator = evaluator(&cache, SETTINGS);
+    let translated = |kernel: &str| {
+        let evaluation = evaluator.evaluate(kernel).expect("works");
+        assert_eq!(evaluation.outcome, Outcome::Ok, "{evaluation:?}");
+        evaluation.translated_percent()
+    };
+    assert_eq!(translated(&baseline()), 100.0);
+    // What the array has made is overwritten.
+    let by_core = "gemmini_fence();
+        for (int i = 0; i < 64; i++) for (int j = 0; j < 64; j++) {
+            int sum = 0;
+            for (int k = 0; k < 64; k++) sum += A[i][k] * B[k][j];
+            C[i][j] = sum > 127 ? 127 : sum < -128 ? -128 : sum;
+        }";
+    assert_eq!(translated(&ending("", by_core)), 0.0);
+}
+
+#[test]
 fn what_a_kernel_leaves_behind_changes_nothing_of_the_next() {
     let settings = EvaluatorSettings {
         use_cache: false,
