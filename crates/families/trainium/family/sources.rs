@@ -1,5 +1,5 @@
-/// The family's own code, from this crate's folder: a run goes on only with the same.
-const FAMILY: &[&str] = &["../sim/src", "src"];
+/// What runs kernels, from this crate's folder: a run goes on only with the same.
+const FAMILY: &[&str] = &["../../../languages/python/src", "../sim/src", "src"];
 
 /// What else decides results: a stored result counts only for the same code of these, too. References
 /// are run as kernels of the computer at hand are.

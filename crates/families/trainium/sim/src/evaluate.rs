@@ -3,11 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::api::{Architecture, Device, Dialect, Remark, STEP_WORK};
+use crate::api::{Architecture, Device, Dialect, Interpreter, Nki, Remark, STEP_WORK, Value};
 use crate::cores::{Done, Link, Returned};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::python::interpreter::Interpreter;
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::view::View;
 use crate::trace::Trace;
@@ -193,7 +191,7 @@ fn run_core(
     link: Option<Link>,
     asked_cores: &mut Option<usize>,
 ) -> Outcome<Done> {
-    let module = crate::python::lower(source)?;
+    let module = autocomp_python::lower::<Nki>(source)?;
     let written = crate::dialect::Source::of(source);
     let dialect = written.dialect(options.dialect)?;
     let usable = match options.generation {
@@ -259,7 +257,7 @@ fn drive(
 ) -> Outcome<(Vec<Array>, Vec<Returned>, u64)> {
     interpreter.load()?;
     let parameters = interpreter.entry_parameters(entry).unwrap_or_default();
-    let mut arguments = crate::python::Arguments::default();
+    let mut arguments = autocomp_python::Arguments::default();
     for (position, (name, input)) in inputs.iter().enumerate() {
         let value = argument(&mut interpreter.device, name, input, options.functional)?;
         let by_name = parameters.iter().position(|p| **p == **name);
@@ -286,7 +284,7 @@ fn drive(
     let (mut outputs, mut returned) = (Vec::new(), Vec::new());
     let mut unwritten = 0;
     for value in &values {
-        let Value::Tensor(view) = value else {
+        let Value::Foreign(Nki::Tensor(view)) = value else {
             return Err(Failure::documented(
                 "err_tensor_output_not_written_to",
                 format!("the kernel returns a {}, not a tensor", value.type_name()),
@@ -369,7 +367,7 @@ fn argument(device: &mut Device, name: &str, input: &Input, functional: bool) ->
         Input::Float(value) => Value::Float(*value),
         Input::Bool(value) => Value::Bool(*value),
         Input::Text(text) => Value::str(text),
-        Input::Dtype(dtype) => Value::Dtype(*dtype),
+        Input::Dtype(dtype) => Value::Foreign(Nki::Dtype(*dtype)),
         Input::None => Value::None,
         Input::List(items) | Input::Tuple(items) => {
             let mut values = Vec::new();
@@ -400,7 +398,7 @@ fn argument(device: &mut Device, name: &str, input: &Input, functional: bool) ->
                 ));
             }
             let view = device.input(array.dtype, array.shape.clone(), name, &array.data)?;
-            Value::Tensor(Rc::new(view))
+            Value::Foreign(Nki::Tensor(Rc::new(view)))
         }
     })
 }
@@ -517,12 +515,12 @@ fn literal(text: &str) -> Option<Input> {
 /// # Errors
 /// What the interpreter would refuse to begin with, such as another syntax or too deep a nesting.
 pub fn check_source(source: &str) -> Outcome<()> {
-    crate::python::lower(source).map(|_| ())
+    autocomp_python::lower::<Nki>(source).map(|_| ())
 }
 
 /// Returns whether `source` is Python, as far as its syntax goes.
 pub fn is_python(source: &str) -> bool {
-    let parse = || match crate::python::lower(source) {
+    let parse = || match autocomp_python::lower::<Nki>(source) {
         Ok(_) => true,
         Err(failure) => failure.kind != FailureKind::Syntax,
     };

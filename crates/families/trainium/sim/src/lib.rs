@@ -9,19 +9,18 @@ mod api;
 pub mod calibrate;
 mod capacity;
 mod cores;
-pub mod diagnostic;
 mod dialect;
 mod evaluate;
 pub mod feedback;
 mod keyed;
 pub mod plain;
-mod python;
 pub mod refit;
 mod tensor;
 pub mod timing;
 pub mod trace;
 
 pub use api::{Dialect, Remark, engines_of, interfaces};
+pub use autocomp_python::diagnostic;
 pub use diagnostic::{Failure, FailureKind};
 pub use evaluate::{
     Array, Evaluation, Input, Options, STACK, check_source, evaluate, evaluate_on_this_thread,

@@ -12,13 +12,13 @@ use ruff_python_ast::{Expr, ExprContext, Parameter, Stmt};
 use ruff_source_file::LineIndex;
 use ruff_text_size::Ranged;
 
-use crate::api::{Architecture, Device, Dialect};
+use crate::api::{Architecture, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::{is_ambient, module_attribute};
+use autocomp_python::{is_ambient, module_attribute};
 
 /// The module of a path that is the same on the device: those of the surroundings are not.
 fn module_of(path: &str) -> Option<&'static str> {
-    let module = crate::python::module_of(path)?;
+    let module = autocomp_python::module_of::<Nki>(path)?;
     (!["os", "sys", "logging"].contains(&module)).then_some(module)
 }
 
@@ -134,7 +134,7 @@ const SPECIAL: &[&str] = &[
 /// `not-plain` with the line of the first thing that is not.
 pub fn check(source: &str, dialect: Dialect) -> Outcome<()> {
     // The same limits on length and nesting as everywhere.
-    crate::python::lower(source)?;
+    autocomp_python::lower::<Nki>(source)?;
     let index = LineIndex::from_source_text(source);
     let Ok(parsed) = ruff_python_parser::parse_module(source) else {
         return Err(Failure::unsupported(
@@ -280,8 +280,8 @@ impl Reader {
             Expr::Name(node) => self.names.modules.get(node.id.as_str()).copied(),
             Expr::Attribute(node) => {
                 let module = self.module(&node.value)?;
-                match module_attribute(&self.device, module, node.attr.id.as_str()) {
-                    Some(crate::python::value::Value::Module(inner)) => Some(inner),
+                match module_attribute::<Nki>(&self.device, module, node.attr.id.as_str()) {
+                    Some(Value::Module(inner)) => Some(inner),
                     _ => None,
                 }
             }
@@ -314,7 +314,7 @@ impl<'a> Visitor<'a> for Reader {
                         matches!(
                             module,
                             "typing" | "__future__" | "abc" | "dataclasses" | "enum"
-                        ) || module_attribute(&self.device, module, name).is_some()
+                        ) || module_attribute::<Nki>(&self.device, module, name).is_some()
                     });
                     if node.level != 0 || !(whole || part) {
                         self.refuse(alias, format!("the import of `{name}` from `{path}`"));
@@ -331,7 +331,7 @@ impl<'a> Visitor<'a> for Reader {
             Expr::Name(node) => {
                 let name = node.id.as_str();
                 let known = self.names.bound.contains(name)
-                    || (is_ambient(&self.device, name)
+                    || (is_ambient::<Nki>(&self.device, name)
                         && !matches!(name, "getattr" | "hasattr" | "setattr"))
                     || matches!(name, "super" | "property" | "staticmethod" | "classmethod");
                 if is_private(name) || DENIED.contains(&name) {
@@ -350,7 +350,7 @@ impl<'a> Visitor<'a> for Reader {
                     self.refuse(&node.attr, format!("the attribute `{name}`"));
                 }
                 if let Some(module) = self.module(&node.value) {
-                    if module_attribute(&self.device, module, name).is_none() {
+                    if module_attribute::<Nki>(&self.device, module, name).is_none() {
                         self.refuse(&node.attr, format!("`{name}` of a module"));
                     }
                     return;

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::Device;
+use super::{Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::release::Items;
-use crate::python::value::Value;
 use crate::tensor::index::{Index, Mask, broadcast};
 use crate::tensor::view::{Dimension, Dimensions, Indirect, View};
+use autocomp_python::Items;
 
 impl Device {
     /// `view[index]`.
@@ -16,7 +15,7 @@ impl Device {
         self.check_scope(view)?;
         // `tile[mask]`: what the mask excludes counts as zero in a product.
         let mask = match index {
-            Value::Mask(mask) => Some(Rc::clone(mask)),
+            Value::Foreign(Nki::Mask(mask)) => Some(Rc::clone(mask)),
             Value::Bool(keep) => Some(Rc::new(Mask {
                 conditions: Vec::new(),
                 never: !keep,
@@ -72,7 +71,9 @@ impl Device {
                 ));
             }
         };
-        let advanced = full.iter().any(|p| matches!(p, Value::Index(_)));
+        let advanced = full
+            .iter()
+            .any(|p| matches!(p, Value::Foreign(Nki::Index(_))));
         let result = if advanced {
             self.advanced(view, &full)?
         } else {
@@ -102,7 +103,7 @@ impl Device {
                 Value::Slice(items) => {
                     self.check_slice(&items.0, dimension.size, own - 1, view)?;
                     let (start, stop, step) =
-                        crate::python::slice_bounds(&items.0, dimension.size)?;
+                        autocomp_python::slice_bounds(&items.0, dimension.size)?;
                     let count = if step > 0 {
                         (stop - start).saturating_add(step - 1).max(0) / step
                     } else {
@@ -110,11 +111,11 @@ impl Device {
                     };
                     (start, Some(count), step)
                 }
-                Value::Window(start, count, by_register) => {
-                    result.by_register |= by_register;
+                Value::Window(start, count) | Value::DeviceWindow(start, count) => {
+                    result.by_register |= matches!(part, Value::DeviceWindow(..));
                     (*start, Some(*count), 1)
                 }
-                Value::Tensor(rows) => {
+                Value::Foreign(Nki::Tensor(rows)) => {
                     if own != 1 || view.buffer().on_chip() {
                         return Err(Failure::documented(
                             "err_indirect_indices_free_dim",
@@ -210,7 +211,10 @@ impl Device {
         view: &View,
     ) -> Outcome<()> {
         for part in parts {
-            if matches!(part, Value::Index(_) | Value::Grid(_)) {
+            if matches!(
+                part,
+                Value::Foreign(Nki::Index(_)) | Value::Foreign(Nki::Grid(_))
+            ) {
                 return Err(Failure::documented(
                     "err_unsupported_mixing_basic_advanced_tensor_indexing",
                     "a slice is bounded by an index expression",
@@ -243,7 +247,7 @@ impl Device {
         let mut rows = None;
         for (position, part) in parts.iter().enumerate() {
             match part {
-                Value::Index(index) => {
+                Value::Foreign(Nki::Index(index)) => {
                     if index.shape.len() == 1 {
                         return Err(Failure::documented(
                             "err_1d_arange_not_supported",
@@ -260,20 +264,22 @@ impl Device {
                     })?;
                     indices.push(Some(Index::clone(index)));
                 }
-                Value::Tensor(tile) if position == 0 && !view.buffer().on_chip() => {
+                Value::Foreign(Nki::Tensor(tile)) if position == 0 && !view.buffer().on_chip() => {
                     let count = tile.partitions();
                     shape = broadcast(&shape, &[count, 1]).ok_or_else(mixed)?;
                     rows = Some(Rc::clone(tile));
                     indices.push(None);
                 }
-                Value::Tensor(_) => {
+                Value::Foreign(Nki::Tensor(_)) => {
                     return Err(Failure::documented(
                         "err_indirect_indices_free_dim",
                         "an index tile can choose rows of the first dimension in main memory only",
                         "move the indexed dimension to the front",
                     ));
                 }
-                Value::Slice(_) | Value::Window(..) | Value::None => return Err(mixed()),
+                Value::Slice(_) | Value::Window(..) | Value::DeviceWindow(..) | Value::None => {
+                    return Err(mixed());
+                }
                 other => match other.as_int() {
                     Some(n) => {
                         let n = if n < 0 {

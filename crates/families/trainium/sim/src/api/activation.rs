@@ -5,9 +5,8 @@ use super::elementwise::{Operand, SCALAR};
 use super::operands::{Elementwise, not_a_column, select, selected_shape, tensor};
 use super::results::result_type;
 use super::unplaced::no_bias;
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::{Buffer, poison};
@@ -42,7 +41,7 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
     let mut inputs = vec![data.clone()];
     let scale = match scale {
         None => Some(1.0),
-        Some(value @ Value::Tensor(_)) => {
+        Some(value @ Value::Foreign(Nki::Tensor(_))) => {
             match device.scalar_operand(bound, "scale", value, partitions) {
                 Ok(Operand::Column(view)) if view.dtype != Dtype::Float32 => {
                     return Err(Failure::documented(
@@ -83,7 +82,7 @@ pub(super) fn activation(device: &mut Device, bound: &mut Bound) -> Outcome<Valu
     let mut bias_number = 0.0;
     let bias = match bias {
         None => false,
-        Some(Value::Tensor(view)) => {
+        Some(Value::Foreign(Nki::Tensor(view))) => {
             let view = device.operand(bound, "bias", View::clone(&view))?;
             if view.dtype.is_integer() || view.dtype.bytes() == 1 {
                 return Err(Failure::documented(

@@ -5,9 +5,8 @@ use std::rc::Rc;
 use super::memory::check_tile;
 use super::operands::tensor;
 use super::unplaced::with_value;
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::place::{Allocator, Place, Rule};
 use crate::tensor::storage::{Buffer, poison};
@@ -44,8 +43,8 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         _ => None,
     };
     let allocator = match bound.peek("buffer") {
-        Some(Value::Allocator(allocator)) => {
-            bound.replace("buffer", Value::Buffer(allocator.buffer));
+        Some(Value::Foreign(Nki::Allocator(allocator))) => {
+            bound.replace("buffer", Value::Foreign(Nki::Buffer(allocator.buffer)));
             Some(allocator).filter(|_| !device.ignores_places)
         }
         _ => None,
@@ -84,7 +83,7 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
                 "use whole numbers that are not negative",
             ));
         };
-        if matches!(item, Value::Partition(_)) {
+        if matches!(item, Value::Foreign(Nki::Partition(_))) {
             if partition.is_some() {
                 return Err(Failure::documented(
                     "err_leading_dimension_of_tensor_must_be_partition",

@@ -1,9 +1,9 @@
 //! What the engines compute: two-operand operations and functions of one operand.
 
 use super::transcendental::{erf, exponentials};
-use crate::python::tree::Binary;
-use crate::python::value::Value;
+use super::{Nki, Value};
 use crate::tensor::dtype::{POISON, is_undefined};
+use autocomp_python::Binary;
 
 /// Operations of the vector engine on two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Alu {
 
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Api(api) => Self::from_name(api.name),
+            Value::Foreign(Nki::Api(api)) => Self::from_name(api.name),
             Value::Builtin(name) => Self::from_name(name),
             _ => None,
         }
@@ -447,7 +447,7 @@ impl Function {
 
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
         match value {
-            Value::Api(api) => Self::from_name(api.name),
+            Value::Foreign(Nki::Api(api)) => Self::from_name(api.name),
             Value::Builtin(name) => Self::from_name(name),
             _ => None,
         }

@@ -5,7 +5,7 @@
 
 use super::Device;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::python::value::LoopKind;
+use crate::trace::LoopKind;
 
 /// Most answers of one loop that are compared.
 const ANSWERS: usize = 4096;

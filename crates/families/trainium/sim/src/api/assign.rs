@@ -7,15 +7,15 @@ use std::sync::Arc;
 use super::arithmetic::Alu;
 use super::operands::{Elementwise, tensor};
 use super::results::Output;
-use super::{Device, Dialect};
+use super::{Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::tree::{Binary, Comparison, Unary};
-use crate::python::value::Value;
 use crate::tensor::dtype::POISON;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Instruction, Operation, mix};
+use crate::trace::{Choice, Instruction, Operation};
+use autocomp_python::mix;
+use autocomp_python::{Binary, Comparison, Unary};
 
 impl Device {
     /// `place[…] = value`.
@@ -36,7 +36,7 @@ impl Device {
         }
         let place = self.operand_of("assignment", "target", place)?;
         match value {
-            Value::Tensor(view) => {
+            Value::Foreign(Nki::Tensor(view)) => {
                 self.reduce_into(&place, &view)?;
                 if let Some(position) = self.unnamed(&view)
                     && self.retarget(&place, &view, position, false)?
@@ -281,7 +281,7 @@ impl Device {
         self.begins(|| mix(1, operator as u64), [None, Some(&value)]);
         self.check_mutable(view)?;
         let place = self.operand_of("augmented assignment", "target", View::clone(view))?;
-        if let (Value::Tensor(addend), Binary::Add) = (&value, operator) {
+        if let (Value::Foreign(Nki::Tensor(addend)), Binary::Add) = (&value, operator) {
             let selection = addend.storage.selection.borrow().clone();
             if selection == Selection::Nothing && addend.elements() == addend.block_elements() {
                 return Ok(());

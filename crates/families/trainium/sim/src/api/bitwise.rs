@@ -3,11 +3,10 @@
 //! Facts (NKI documentation, "Supported Math Operators"): with operators on bits, inputs and
 //! outputs are integers, and nothing is cast to float32 on the way.
 
-use super::Device;
 use super::arithmetic::Alu;
 use super::operands::Elementwise;
+use super::{Device, Value};
 use crate::diagnostic::Outcome;
-use crate::python::value::Value;
 use crate::tensor::bits::{decode, encode, keep};
 use crate::tensor::dtype::{Dtype, POISON, is_undefined};
 use crate::tensor::view::View;

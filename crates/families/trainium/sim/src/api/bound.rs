@@ -2,9 +2,8 @@
 
 use std::rc::Rc;
 
-use super::Api;
+use super::{Api, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -21,7 +20,7 @@ pub(crate) struct Bound {
 /// The data type that a value names.
 pub(crate) fn dtype_of(value: &Value) -> Option<Dtype> {
     match value {
-        Value::Dtype(dtype) | Value::ScalarOf(dtype) => Some(*dtype),
+        Value::Foreign(Nki::Dtype(dtype)) | Value::Foreign(Nki::ScalarOf(dtype)) => Some(*dtype),
         Value::Str(name) => Dtype::parse(name),
         Value::Type("float") => Some(Dtype::Float32),
         Value::Type("int") => Some(Dtype::Int32),
@@ -83,7 +82,7 @@ impl Bound {
     /// Whether an argument says where a tensor is to lie.
     pub(crate) fn allocates(&self) -> bool {
         let mut values = self.values.iter();
-        values.any(|value| matches!(value, Some(Value::Allocator(_))))
+        values.any(|value| matches!(value, Some(Value::Foreign(Nki::Allocator(_)))))
     }
 
     /// A copy of the argument of this name, unless it is missing.
@@ -127,7 +126,7 @@ impl Bound {
     #[inline(always)]
     pub(crate) fn view(&mut self, name: &str) -> Outcome<View> {
         match self.required(name)? {
-            Value::Tensor(view) => Ok(Rc::unwrap_or_clone(view)),
+            Value::Foreign(Nki::Tensor(view)) => Ok(Rc::unwrap_or_clone(view)),
             other => Err(self.wrong(name, "a tensor", &other)),
         }
     }
@@ -136,7 +135,7 @@ impl Bound {
     pub(crate) fn optional_view(&mut self, name: &str) -> Outcome<Option<View>> {
         match self.take(name) {
             None => Ok(None),
-            Some(Value::Tensor(view)) => Ok(Some(Rc::unwrap_or_clone(view))),
+            Some(Value::Foreign(Nki::Tensor(view))) => Ok(Some(Rc::unwrap_or_clone(view))),
             Some(other) => Err(self.wrong(name, "a tensor", &other)),
         }
     }
@@ -207,7 +206,7 @@ impl Bound {
 
     pub(crate) fn buffer(&mut self, name: &str) -> Outcome<Option<Buffer>> {
         let memory = |value: &Value| match value {
-            Value::Buffer(buffer) => Some(*buffer),
+            Value::Foreign(Nki::Buffer(buffer)) => Some(*buffer),
             _ => None,
         };
         self.optional(name, "nl.sbuf, nl.psum, nl.hbm or nl.shared_hbm", memory)

@@ -4,9 +4,8 @@ use super::arithmetic::Alu;
 use super::elementwise::VECTOR;
 use super::operands::{Elementwise, not_a_column, tensor};
 use super::results::result_type;
-use super::{Bound, Device};
+use super::{Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -22,14 +21,14 @@ pub(super) fn choose(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let mut own_type: Option<Dtype> = None;
     let mut numbers = [None; 2];
     let mut views = Vec::new();
-    let Value::Tensor(condition) = condition else {
+    let Value::Foreign(Nki::Tensor(condition)) = condition else {
         return Err(bound.wrong("condition", "a tile", &condition));
     };
     let condition = device.operand(bound, "condition", View::clone(&condition))?;
     views.push(condition);
     for (position, (name, value)) in [("x", x), ("y", y)].into_iter().enumerate() {
         match value {
-            Value::Tensor(view) => {
+            Value::Foreign(Nki::Tensor(view)) => {
                 let view = device.operand(bound, name, View::clone(&view))?;
                 own_type = Some(own_type.map_or(view.dtype, |d| d.promote(view.dtype)));
                 views.push(view);

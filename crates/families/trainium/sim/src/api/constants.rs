@@ -2,9 +2,8 @@
 
 use super::dma::DMA;
 use super::operands::tensor;
-use super::{Bound, Device};
+use super::{Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -14,7 +13,7 @@ use crate::trace::{Instruction, Operation};
 pub(super) fn shared_constant(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let value = bound.take("value").or_else(|| bound.take("constant"));
     let value = value.ok_or_else(|| bound.missing("constant"))?;
-    let Value::Host(array) = &value else {
+    let Value::Foreign(Nki::Host(array)) = &value else {
         return Err(bound.wrong("constant", "a NumPy array", &value));
     };
     let dtype: Dtype = bound.dtype("dtype")?.unwrap_or(array.dtype);

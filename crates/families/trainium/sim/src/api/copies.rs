@@ -4,9 +4,8 @@ use super::arithmetic::Function;
 use super::elementwise::VECTOR;
 use super::operands::{Elementwise, select, selected_shape, tensor};
 use super::results::{Output, result_type};
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
@@ -77,7 +76,7 @@ pub(super) fn copy_predicated(device: &mut Device, bound: &mut Bound) -> Outcome
     let mut inputs = vec![];
     let source = bound.required("src")?;
     let number = match source {
-        Value::Tensor(view) => {
+        Value::Foreign(Nki::Tensor(view)) => {
             let view = device.operand(bound, "src", View::clone(&view))?;
             if view.dtype != target.dtype {
                 return Err(Failure::documented(

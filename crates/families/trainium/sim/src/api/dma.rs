@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::operands::{select, tensor, within};
 use super::results::Output;
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, EngineName, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::{EngineName, Value};
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Dimension, View};
@@ -193,7 +192,7 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let value = bound.required("value")?;
     let mask = bound.mask()?;
     let value = match value {
-        Value::Tensor(view) => View::clone(&view),
+        Value::Foreign(Nki::Tensor(view)) => View::clone(&view),
         other => {
             let number = other
                 .as_number()
@@ -293,8 +292,8 @@ impl Device {
         }
         let engine = bound.peek("engine");
         let named = match engine {
-            None | Some(Value::None | Value::Engine(EngineName::Unknown)) => false,
-            Some(Value::Engine(EngineName::Sync | EngineName::Scalar)) => true,
+            None | Some(Value::None | Value::Foreign(Nki::Engine(EngineName::Unknown))) => false,
+            Some(Value::Foreign(Nki::Engine(EngineName::Sync | EngineName::Scalar))) => true,
             Some(_) => {
                 return refused(
                     "`engine` is the sync or the scalar engine",

@@ -5,9 +5,8 @@
 use super::arithmetic::Alu;
 use super::dma::DMA;
 use super::operands::tensor;
-use super::{Bound, Device};
+use super::{Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Dimension, View};
 use crate::trace::{Instruction, Operation};
@@ -27,7 +26,7 @@ pub(super) fn compute(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
     };
     let mut sources = Vec::new();
     for item in items {
-        let Value::Tensor(view) = item else {
+        let Value::Foreign(Nki::Tensor(view)) = item else {
             return Err(bound.wrong("srcs", "a list of tensors", &item));
         };
         sources.push(side(device, View::clone(&view))?);

@@ -6,9 +6,8 @@
 use super::dma::DMA;
 use super::operands::{select, tensor, within};
 use super::results::result_type;
-use super::{Bound, Device};
+use super::{Bound, Device, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Dimension, Dimensions, View};

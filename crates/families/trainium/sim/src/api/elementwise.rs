@@ -5,9 +5,8 @@ use super::bitwise::{BitStep, whole};
 use super::indexing::mask_of;
 use super::operands::Elementwise;
 use super::partitions::check_start;
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Mask, broadcast};
 use crate::tensor::storage::Buffer;
@@ -39,7 +38,7 @@ impl Bound {
             return Ok(None);
         };
         let of_one = match &value {
-            Value::Api(api) => Alu::of_one(api.name),
+            Value::Foreign(Nki::Api(api)) => Alu::of_one(api.name),
             Value::Builtin(name) => Alu::of_one(name),
             _ => None,
         };
@@ -60,7 +59,9 @@ impl Bound {
     pub(super) fn as_alu(&self, name: &str, value: &Value) -> Outcome<Alu> {
         Alu::from_value(value).ok_or_else(|| {
             let function = match value {
-                Value::Api(api) => super::arithmetic::Function::from_name(api.name).is_some(),
+                Value::Foreign(Nki::Api(api)) => {
+                    super::arithmetic::Function::from_name(api.name).is_some()
+                }
                 _ => false,
             };
             Failure::documented(
@@ -94,7 +95,7 @@ impl Device {
         partitions: usize,
     ) -> Outcome<Operand> {
         match value {
-            Value::Tensor(view) => {
+            Value::Foreign(Nki::Tensor(view)) => {
                 let view = self.operand(bound, name, View::clone(&view))?;
                 if view.free() != 1 || (view.partitions() != partitions && view.partitions() != 1) {
                     return Err(Failure::documented(
@@ -226,7 +227,7 @@ impl Device {
             )
         };
         match (left, right) {
-            (Value::Tensor(a), Value::Tensor(b)) => {
+            (Value::Foreign(Nki::Tensor(a)), Value::Foreign(Nki::Tensor(b))) => {
                 let (a, b) = (View::clone(&a), View::clone(&b));
                 let name = "nl";
                 let a = self.operand_of(name, "x", a)?;
@@ -314,7 +315,7 @@ impl Device {
                     x
                 })
             }
-            (Value::Tensor(a), other) => {
+            (Value::Foreign(Nki::Tensor(a)), other) => {
                 other.as_number().ok_or_else(|| bad(&other))?;
                 self.with_number(
                     alu,
@@ -326,7 +327,7 @@ impl Device {
                     destination,
                 )
             }
-            (other, Value::Tensor(b)) => {
+            (other, Value::Foreign(Nki::Tensor(b))) => {
                 other.as_number().ok_or_else(|| bad(&other))?;
                 self.with_number(alu, View::clone(&b), &other, true, mask, dtype, destination)
             }

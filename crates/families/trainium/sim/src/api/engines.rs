@@ -4,11 +4,21 @@
 //! dialect, 2.30 to 2.33 for the second), each of which names the engines of its instruction and
 //! says what `engine=` may be.
 
-use super::{Api, Bound, Device};
+use super::{Api, Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::{EngineName, Value};
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Instruction};
+
+/// Engines, as kernels name them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum EngineName {
+    Tensor,
+    Vector,
+    Scalar,
+    Gpsimd,
+    Sync,
+    Unknown,
+}
 
 /// The engines of one instruction.
 struct Runs {
@@ -104,12 +114,12 @@ impl Device {
             return Ok(default);
         };
         let engine = match value {
-            Value::Engine(EngineName::Unknown) => return Ok(default),
-            Value::Engine(EngineName::Vector) => Engine::Vector,
-            Value::Engine(EngineName::Scalar) => Engine::Scalar,
-            Value::Engine(EngineName::Gpsimd) => Engine::Gpsimd,
-            Value::Engine(EngineName::Tensor) => Engine::Tensor,
-            Value::Engine(EngineName::Sync) => Engine::Sync,
+            Value::Foreign(Nki::Engine(EngineName::Unknown)) => return Ok(default),
+            Value::Foreign(Nki::Engine(EngineName::Vector)) => Engine::Vector,
+            Value::Foreign(Nki::Engine(EngineName::Scalar)) => Engine::Scalar,
+            Value::Foreign(Nki::Engine(EngineName::Gpsimd)) => Engine::Gpsimd,
+            Value::Foreign(Nki::Engine(EngineName::Tensor)) => Engine::Tensor,
+            Value::Foreign(Nki::Engine(EngineName::Sync)) => Engine::Sync,
             other => return Err(bound.wrong("engine", "an engine of nisa", &other)),
         };
         if engines_of(bound.api.name).contains(&engine) {

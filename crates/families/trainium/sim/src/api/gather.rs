@@ -3,9 +3,8 @@
 use super::arithmetic::Alu;
 use super::elementwise::{GPSIMD, VECTOR};
 use super::operands::{Elementwise, tensor};
-use super::{Bound, Device};
+use super::{Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -198,7 +197,7 @@ pub(super) fn select_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<V
     let (shape, width) = (data.shape(), data.free().max(1));
     let mut inputs = vec![data, predicate];
     let number = match bound.required("on_false")? {
-        Value::Tensor(view) => {
+        Value::Foreign(Nki::Tensor(view)) => {
             let view = device.operand(bound, "on_false", View::clone(&view))?;
             let wide = view.spread_to(&shape);
             inputs.push(wide.ok_or_else(|| bound.missing("on_false"))?);
@@ -263,7 +262,7 @@ pub(super) fn dropout(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
     let shape = data.shape();
     let mut inputs = vec![data.clone()];
     let number = match bound.required(name)? {
-        Value::Tensor(view) => {
+        Value::Foreign(Nki::Tensor(view)) => {
             let view = device.operand(bound, name, View::clone(&view))?;
             let wide = view.spread_to(&shape);
             inputs.push(wide.ok_or_else(|| bound.missing(name))?);

@@ -12,8 +12,8 @@ use std::ops::Range;
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
 use crate::keyed::Keyed;
-use crate::python::value::LoopKind;
 use crate::tensor::view::{Dimensions, View, for_runs};
+use crate::trace::LoopKind;
 use crate::trace::{Instruction, Region};
 
 /// Bytes of a region, as runs from the start of a partition or of main memory.

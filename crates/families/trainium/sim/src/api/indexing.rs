@@ -2,11 +2,10 @@
 
 use std::rc::Rc;
 
-use super::{Bound, Device};
+use super::{Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::tree::{Binary, Comparison};
-use crate::python::value::Value;
 use crate::tensor::index::{Index, Mask};
+use autocomp_python::{Binary, Comparison};
 
 fn too_large() -> Box<Failure> {
     Failure::python(
@@ -50,20 +49,20 @@ pub(super) fn arange(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
             "give it at least one position",
         ));
     }
-    Ok(Value::Index(Rc::new(Index::range(
+    Ok(Value::Foreign(Nki::Index(Rc::new(Index::range(
         start,
         size as usize,
         step,
-    ))))
+    )))))
 }
 
 /// `nl.ds(start, size)`.
 pub(super) fn window(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let start = bound.take("start");
-    let by_register = matches!(start, Some(Value::Register(_)));
+    let by_register = matches!(start, Some(Value::Foreign(Nki::Register(_))));
     let start = match start {
         // Where a tile lies makes no difference where only shapes are evaluated.
-        Some(Value::Register(register)) => Some(device.used(&register).unwrap_or(0)),
+        Some(Value::Foreign(Nki::Register(register))) => Some(device.used(&register).unwrap_or(0)),
         Some(other) => Some(
             other
                 .as_int()
@@ -73,7 +72,8 @@ pub(super) fn window(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     };
     let size = bound.integer("size")?;
     match (start, size) {
-        (Some(start), Some(size)) => Ok(Value::Window(start, size, by_register)),
+        (Some(start), Some(size)) if by_register => Ok(Value::DeviceWindow(start, size)),
+        (Some(start), Some(size)) => Ok(Value::Window(start, size)),
         _ => Err(bound.missing("size")),
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn partition(device: &mut Device, bound: &mut Bound) -> Outcome<Value
     let value = bound.required("value")?;
     match value.as_int() {
         Some(size) if device.dialect == super::Dialect::V2 => Ok(Value::Int(size)),
-        Some(size) => Ok(Value::Partition(size)),
+        Some(size) => Ok(Value::Foreign(Nki::Partition(size))),
         None => Err(bound.wrong("value", "a size", &value)),
     }
 }
@@ -135,7 +135,7 @@ pub(crate) fn grid(index: &Value) -> Outcome<Value> {
             constant: *start,
         }
     });
-    Ok(Value::Grid(Rc::new(indices.collect())))
+    Ok(Value::Foreign(Nki::Grid(Rc::new(indices.collect()))))
 }
 
 /// `index[:, None]` and the like: new dimensions.
@@ -184,18 +184,18 @@ pub(crate) fn expand(inner: &Rc<Index>, index: &Value) -> Outcome<Value> {
     if shape.len() > 8 {
         return Err(too_large());
     }
-    Ok(Value::Index(Rc::new(Index {
+    Ok(Value::Foreign(Nki::Index(Rc::new(Index {
         shape,
         coefficients,
         constant: inner.constant,
-    })))
+    }))))
 }
 
 /// Arithmetic with an index expression or mask among the operands; `None` where there is none.
 pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outcome<Option<Value>> {
     let wrap = |index: Option<Index>| {
         index
-            .map(|i| Some(Value::Index(Rc::new(i))))
+            .map(|i| Some(Value::Foreign(Nki::Index(Rc::new(i)))))
             .ok_or_else(too_large)
     };
     let not_affine = || {
@@ -206,25 +206,33 @@ pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outco
         )
     };
     match (left, right) {
-        (Value::Mask(a), Value::Mask(b)) => match operator {
-            Binary::And | Binary::Multiply => Ok(Some(Value::Mask(Rc::new(a.and(b))))),
+        (Value::Foreign(Nki::Mask(a)), Value::Foreign(Nki::Mask(b))) => match operator {
+            Binary::And | Binary::Multiply => {
+                Ok(Some(Value::Foreign(Nki::Mask(Rc::new(a.and(b))))))
+            }
             _ => Err(not_affine()),
         },
-        (Value::Mask(mask), other) | (other, Value::Mask(mask)) => match (operator, other) {
-            (Binary::And, Value::Bool(true)) => Ok(Some(Value::Mask(Rc::clone(mask)))),
-            (Binary::And, Value::Bool(false)) => Ok(Some(Value::Mask(Rc::new(Mask {
-                conditions: Vec::new(),
-                never: true,
-            })))),
-            (_, Value::Tensor(_)) => Ok(None),
-            _ => Err(not_affine()),
-        },
-        (Value::Index(a), Value::Index(b)) => match operator {
+        (Value::Foreign(Nki::Mask(mask)), other) | (other, Value::Foreign(Nki::Mask(mask))) => {
+            match (operator, other) {
+                (Binary::And, Value::Bool(true)) => {
+                    Ok(Some(Value::Foreign(Nki::Mask(Rc::clone(mask)))))
+                }
+                (Binary::And, Value::Bool(false)) => {
+                    Ok(Some(Value::Foreign(Nki::Mask(Rc::new(Mask {
+                        conditions: Vec::new(),
+                        never: true,
+                    })))))
+                }
+                (_, Value::Foreign(Nki::Tensor(_))) => Ok(None),
+                _ => Err(not_affine()),
+            }
+        }
+        (Value::Foreign(Nki::Index(a)), Value::Foreign(Nki::Index(b))) => match operator {
             Binary::Add => wrap(a.combine(b, 1)),
             Binary::Subtract => wrap(a.combine(b, -1)),
             _ => Err(not_affine()),
         },
-        (Value::Index(index), other) => match (operator, other.as_int()) {
+        (Value::Foreign(Nki::Index(index)), other) => match (operator, other.as_int()) {
             (Binary::Add, Some(n)) => wrap(index.shift(n)),
             (Binary::Subtract, Some(n)) => wrap(n.checked_neg().and_then(|n| index.shift(n))),
             (Binary::Multiply, Some(n)) => wrap(index.scale(n)),
@@ -245,14 +253,14 @@ pub(crate) fn arithmetic(operator: Binary, left: &Value, right: &Value) -> Outco
                     }))
                 }
             }
-            (_, None) if matches!(other, Value::Tensor(_)) => Ok(None),
+            (_, None) if matches!(other, Value::Foreign(Nki::Tensor(_))) => Ok(None),
             _ => Err(not_affine()),
         },
-        (other, Value::Index(index)) => match (operator, other.as_int()) {
+        (other, Value::Foreign(Nki::Index(index))) => match (operator, other.as_int()) {
             (Binary::Add, Some(n)) => wrap(index.shift(n)),
             (Binary::Subtract, Some(n)) => wrap(index.scale(-1).and_then(|i| i.shift(n))),
             (Binary::Multiply, Some(n)) => wrap(index.scale(n)),
-            (_, None) if matches!(other, Value::Tensor(_)) => Ok(None),
+            (_, None) if matches!(other, Value::Foreign(Nki::Tensor(_))) => Ok(None),
             _ => Err(not_affine()),
         },
         _ => Ok(None),
@@ -266,14 +274,16 @@ pub(crate) fn comparison(
     right: &Value,
 ) -> Outcome<Option<Value>> {
     let as_index = |value: &Value| match value {
-        Value::Index(index) => Some(Index::clone(index)),
+        Value::Foreign(Nki::Index(index)) => Some(Index::clone(index)),
         other => other.as_int().map(|n| Index {
             shape: vec![1],
             coefficients: vec![0],
             constant: n,
         }),
     };
-    if !matches!(left, Value::Index(_)) && !matches!(right, Value::Index(_)) {
+    if !matches!(left, Value::Foreign(Nki::Index(_)))
+        && !matches!(right, Value::Foreign(Nki::Index(_)))
+    {
         return Ok(None);
     }
     let (Some(a), Some(b)) = (as_index(left), as_index(right)) else {
@@ -300,17 +310,17 @@ pub(crate) fn comparison(
             ));
         }
     };
-    Ok(Some(Value::Mask(Rc::new(Mask {
+    Ok(Some(Value::Foreign(Nki::Mask(Rc::new(Mask {
         conditions,
         never: false,
-    }))))
+    })))))
 }
 
 /// The mask of an instruction.
 pub(crate) fn mask_of(value: Option<Value>) -> Outcome<Option<Mask>> {
     match value {
         None | Some(Value::None) => Ok(None),
-        Some(Value::Mask(mask)) => Ok(Some(Mask::clone(&mask))),
+        Some(Value::Foreign(Nki::Mask(mask))) => Ok(Some(Mask::clone(&mask))),
         Some(Value::Bool(true)) => Ok(None),
         Some(Value::Bool(false)) => Ok(Some(Mask {
             conditions: Vec::new(),

@@ -5,10 +5,9 @@ use std::sync::OnceLock;
 
 use super::bound::Bound;
 use super::engines::engines_of;
-use super::{Device, Dialect, table};
+use super::{Device, Dialect, Value, table};
 use crate::diagnostic::Outcome;
-use crate::python::value::Value;
-use crate::trace::mix;
+use autocomp_python::mix;
 
 /// An interface of NKI.
 pub(crate) struct Api {

@@ -4,15 +4,14 @@ use super::arithmetic::{Alu, Function};
 use super::elementwise::{SCALAR, VECTOR};
 use super::operands::{Elementwise, tensor};
 use super::unplaced::no_bias;
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::tree::Binary;
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Choice, Operation};
+use autocomp_python::Binary;
 
 /// A function of one operand.
 pub(super) fn unary(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
@@ -350,8 +349,8 @@ pub(super) fn cores(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 /// `nl.is_sbuf`, `nl.is_psum`, `nl.is_hbm`, `nl.is_on_chip`: which memory a buffer is.
 pub(super) fn memory(_: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let buffer = match bound.required("buffer")? {
-        Value::Buffer(buffer) => buffer,
-        Value::Tensor(view) => view.buffer(),
+        Value::Foreign(Nki::Buffer(buffer)) => buffer,
+        Value::Foreign(Nki::Tensor(view)) => view.buffer(),
         other => return Err(bound.wrong("buffer", "a buffer such as tile.buffer", &other)),
     };
     Ok(Value::Bool(match bound.api.name {

@@ -2,8 +2,8 @@
 
 use super::asked::Answers;
 use super::{Device, Dialect};
-use crate::python::value::LoopKind;
 use crate::trace::Loop;
+use crate::trace::LoopKind;
 
 /// State of one running loop.
 pub(super) struct Running {

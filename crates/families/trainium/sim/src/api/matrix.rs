@@ -2,9 +2,8 @@
 
 use super::operands::{select, tensor};
 use super::results::Output;
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Value};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;

@@ -3,9 +3,8 @@
 use std::rc::Rc;
 
 use super::operands::tensor;
-use super::{Device, Dialect, dtype_of, sizes};
+use super::{Device, Dialect, Nki, Value, dtype_of, sizes};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::view::{Dimension, Dimensions, Indirect, View};
 
 fn bad(name: &str, view: &View) -> Box<Failure> {
@@ -230,11 +229,16 @@ impl Device {
             "select" => {
                 let d = dimension(0, "dim")?;
                 let index = argument(1, "index");
-                out.by_register |= matches!(index, Some(Value::Register(_) | Value::Tensor(_)));
+                out.by_register |= matches!(
+                    index,
+                    Some(Value::Foreign(Nki::Register(_)) | Value::Foreign(Nki::Tensor(_)))
+                );
                 let at = match index {
-                    Some(Value::Register(register)) => Some(self.used(&register).unwrap_or(0)),
+                    Some(Value::Foreign(Nki::Register(register))) => {
+                        Some(self.used(&register).unwrap_or(0))
+                    }
                     // Its value is known when the kernel runs.
-                    Some(Value::Tensor(tile)) if tile.elements() == 1 => {
+                    Some(Value::Foreign(Nki::Tensor(tile))) if tile.elements() == 1 => {
                         let index = self.operand_of("select", "index", View::clone(&tile))?;
                         Some(self.address(&index)?)
                     }
@@ -363,7 +367,7 @@ impl Device {
                 let d = dimension(0, "dim")?;
                 let named = argument(1, "indices").or_else(|| keyword("vector_offset"));
                 let rows = match named {
-                    Some(Value::Tensor(rows)) => View::clone(&rows),
+                    Some(Value::Foreign(Nki::Tensor(rows))) => View::clone(&rows),
                     _ => return Err(fail()),
                 };
                 if d != 0 || chip {
@@ -471,11 +475,16 @@ impl Device {
             .ok()
             .filter(|d| *d < view.dimensions.len().max(1))
             .ok_or_else(fail)?;
-        out.by_register |= matches!(scalar, Some(Value::Register(_) | Value::Tensor(_)));
+        out.by_register |= matches!(
+            scalar,
+            Some(Value::Foreign(Nki::Register(_)) | Value::Foreign(Nki::Tensor(_)))
+        );
         let scalar = match scalar {
             None | Some(Value::None) => 0,
-            Some(Value::Register(register)) => self.used(&register).unwrap_or(0),
-            Some(Value::Tensor(tile)) if tile.elements() == 1 => self.address(&tile)?,
+            Some(Value::Foreign(Nki::Register(register))) => self.used(&register).unwrap_or(0),
+            Some(Value::Foreign(Nki::Tensor(tile))) if tile.elements() == 1 => {
+                self.address(&tile)?
+            }
             Some(other) => other.as_int().ok_or_else(fail)?,
         };
         // Steps along the dimension of the tensor that the offset counts in, which the strides of the
@@ -490,7 +499,7 @@ impl Device {
         let step = beyond.iter().product::<usize>() as i64;
         let offset = offset.saturating_add(scalar.saturating_mul(step));
         out.offset = offset;
-        if let Some(Value::Tensor(rows)) = vector {
+        if let Some(Value::Foreign(Nki::Tensor(rows))) = vector {
             if along != 0 || view.buffer().on_chip() {
                 return Err(fail());
             }
@@ -547,7 +556,7 @@ impl Device {
     }
 
     fn cast(&mut self, value: Value, dtype: crate::tensor::dtype::Dtype) -> Outcome<Value> {
-        let Value::Tensor(view) = value else {
+        let Value::Foreign(Nki::Tensor(view)) = value else {
             return Ok(value);
         };
         let view = self.operand_of("astype", "tile", View::clone(&view))?;

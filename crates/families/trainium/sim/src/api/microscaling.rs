@@ -10,9 +10,8 @@ use super::matrix::{MOVING, STATIONARY, product};
 use super::operands::tensor;
 use super::results::Output;
 use super::sequences::newer;
-use super::{Bound, Device};
+use super::{Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::bits::{decode, encode};
 use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::index::Selection;
@@ -119,7 +118,7 @@ impl Device {
     ) -> Outcome<Scales> {
         let api = bound.api.full_name();
         let view = match bound.peek(name) {
-            Some(Value::Tensor(view)) => View::clone(&view),
+            Some(Value::Foreign(Nki::Tensor(view))) => View::clone(&view),
             _ => return Err(bound.missing(name)),
         };
         let view = self.operand_of(bound.api, name, view)?;

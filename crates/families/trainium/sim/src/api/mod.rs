@@ -7,8 +7,10 @@ mod allocate;
 mod arithmetic;
 mod asked;
 mod assign;
+mod binding;
 mod bitwise;
 mod bound;
+mod calls;
 mod choices;
 mod constants;
 mod copies;
@@ -18,10 +20,12 @@ mod dma_sums;
 mod dma_transposes;
 mod elementwise;
 mod engines;
+mod foreign;
 mod gather;
 mod grid;
 mod hazards;
-pub(crate) mod indexing;
+mod host_arrays;
+mod indexing;
 mod interfaces;
 mod language;
 mod loops;
@@ -29,19 +33,24 @@ mod matrix;
 mod memory;
 mod methods;
 mod microscaling;
+mod modules;
+mod nki;
 mod operands;
 mod operators;
 mod partitions;
 mod patterns;
-pub(crate) mod placement;
+mod placement;
 mod random;
+mod ranges;
 mod rearrange;
 mod reduce;
-pub(crate) mod registers;
+mod registers;
+mod remedies;
 mod results;
 mod scan;
 mod sequences;
 mod shuffles;
+mod statements;
 mod statistics;
 mod sums;
 mod table;
@@ -58,21 +67,29 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 pub(crate) use bound::{Bound, dtype_of, sizes};
+pub(crate) use engines::EngineName;
 pub use engines::engines_of;
 pub(crate) use engines::no_choice;
-pub(crate) use grid::Grid;
+use grid::Grid;
+pub(crate) use interfaces::Api;
 use interfaces::Interfaces;
 pub use interfaces::interfaces;
-pub(crate) use interfaces::{Api, has, similar};
+use interfaces::{has, similar};
 pub(crate) use memory::{PSUM_BANK, PSUM_BYTES};
+pub(crate) use nki::Nki;
 
 use crate::cores::Link;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
-use crate::python::tree::Binary;
-use crate::python::value::{LoopKind, Value};
 use crate::tensor::account::Account;
-use crate::trace::{Instruction, Region, Tiles, Trace, Transfer, mix};
+use crate::trace::{Instruction, LoopKind, Region, Tiles, Trace, Transfer};
+use autocomp_python::Binary;
+use autocomp_python::mix;
+
+/// A value of a kernel.
+pub(crate) type Value = autocomp_python::Value<Nki>;
+/// A run of a kernel.
+pub(crate) type Interpreter = autocomp_python::Interpreter<Nki>;
 
 /// Work of a step of Python.
 pub(crate) const STEP_WORK: u64 = 18;
@@ -365,7 +382,7 @@ impl Device {
         if self.compares() {
             let mut hash = name();
             for argument in arguments {
-                let own = argument.map_or(Some(0), Value::identity);
+                let own = argument.map_or(Some(0), nki::likeness);
                 hash = mix(hash, own.unwrap_or_else(|| self.unlike()));
             }
             self.call = (hash, 0);

@@ -5,9 +5,8 @@ use std::rc::Rc;
 
 use super::memory::check_tile;
 use super::results::{Output, note_pattern};
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Mask, Selection};
 use crate::tensor::storage::Buffer;
@@ -389,5 +388,5 @@ pub(super) fn selected_shape(selection: &Selection, shape: &[usize]) -> Sizes {
 
 /// Wraps a view as a value.
 pub(super) fn tensor(view: View) -> Value {
-    Value::Tensor(Rc::new(view))
+    Value::Foreign(Nki::Tensor(Rc::new(view)))
 }

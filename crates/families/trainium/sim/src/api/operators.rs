@@ -2,9 +2,8 @@
 
 use super::arithmetic::Alu;
 use super::elementwise::{GPSIMD, SCALAR};
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::trace::Choice;
 

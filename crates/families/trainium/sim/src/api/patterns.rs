@@ -4,9 +4,8 @@ use super::arithmetic::Alu;
 use super::elementwise::GPSIMD;
 use super::operands::{Elementwise, tensor};
 use super::results::result_type;
-use super::{Bound, Device, Dialect};
+use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Index, Mask, Selection};
 use crate::tensor::storage::Buffer;
@@ -80,8 +79,10 @@ pub(super) fn affine_select(device: &mut Device, bound: &mut Bound) -> Outcome<V
     let mut shape = data.shape();
     let predicate = if device.dialect == Dialect::V1 {
         match bound.required("pred")? {
-            Value::Mask(mask) if mask.conditions.len() == 1 && !mask.never => Mask::clone(&mask),
-            Value::Mask(_) => {
+            Value::Foreign(Nki::Mask(mask)) if mask.conditions.len() == 1 && !mask.never => {
+                Mask::clone(&mask)
+            }
+            Value::Foreign(Nki::Mask(_)) => {
                 return Err(Failure::documented(
                     "err_unsupported_expression_in_mask",
                     "affine_select takes a single comparison",
@@ -224,7 +225,7 @@ pub(super) fn iota(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         }
         None => {
             let value = bound.required("expr")?;
-            let Value::Index(index) = &value else {
+            let Value::Foreign(Nki::Index(index)) = &value else {
                 return Err(bound.wrong("expr", "an index expression", &value));
             };
             let dtype = bound.dtype("dtype")?.unwrap_or(Dtype::Int32);

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::Device;
 use super::memory::{PSUM_BANK, PSUM_BYTES};
+use super::{Device, Nki, Value};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::keyed::Keyed;
-use crate::python::value::{LoopKind, Value};
 use crate::tensor::place::{Allocator, Place, Repeating, Rule};
 use crate::tensor::storage::{Buffer, Shared};
+use crate::trace::LoopKind;
 
 /// Most blocks of a tensor that is allocated directly.
 const BLOCKS: usize = 1 << 16;
@@ -53,7 +53,7 @@ pub(crate) fn allocator(
         })
     };
     let rule = match name {
-        "auto_alloc" => return Ok(Value::Buffer(buffer)),
+        "auto_alloc" => return Ok(Value::Foreign(Nki::Buffer(buffer))),
         "mod_alloc" if positional.is_empty() => Rule::Modulo {
             bank: repeating("base_bank", "num_bank_tiles")?,
             partition: repeating("base_partition", "num_par_tiles")?,
@@ -70,7 +70,10 @@ pub(crate) fn allocator(
         }
         _ => return Err(malformed(format!("{name} takes arguments by name"))),
     };
-    Ok(Value::Allocator(Rc::new(Allocator { buffer, rule })))
+    Ok(Value::Foreign(Nki::Allocator(Rc::new(Allocator {
+        buffer,
+        rule,
+    }))))
 }
 
 /// The place that a function of the kernel has returned for a block.

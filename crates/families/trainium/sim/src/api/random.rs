@@ -3,9 +3,8 @@
 
 use super::elementwise::VECTOR;
 use super::operands::tensor;
-use super::{Bound, Device};
+use super::{Bound, Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Sizes, View};
@@ -97,7 +96,7 @@ pub(super) fn rand(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 /// `nl.random_seed(seed)`
 pub(super) fn random_seed(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let seed = match bound.required("seed")? {
-        Value::Tensor(view) => {
+        Value::Foreign(Nki::Tensor(view)) => {
             let view = device.operand(bound, "seed", View::clone(&view))?;
             device.seeded(VECTOR, &view)?;
             device

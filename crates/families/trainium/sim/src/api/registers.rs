@@ -9,28 +9,39 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use autocomp_python::{Binary, type_error};
+
 use super::operands::tensor;
-use super::{Bound, Device};
+use super::{Bound, Device, Interpreter, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::{Register, Value};
 use crate::tensor::view::View;
 use crate::trace::{Choice, Engine, Instruction, Operation, Transfer};
 
 const SYNC: Choice = Choice::Fixed(Engine::Sync);
 
+/// A number that the device holds.
+pub(crate) struct Register {
+    /// Unknown where only shapes are evaluated.
+    pub(crate) value: Cell<Option<i64>>,
+    /// Whether it is a scalar, with which one can compute.
+    pub(crate) scalar: bool,
+    /// Whether the number came from memory.
+    pub(crate) from_data: Cell<bool>,
+}
+
 /// A register with this content.
 fn register(value: Option<i64>, scalar: bool, from_data: bool) -> Value {
-    Value::Register(Rc::new(Register {
+    Value::Foreign(Nki::Register(Rc::new(Register {
         value: Cell::new(value),
         scalar,
         from_data: Cell::new(from_data),
-    }))
+    })))
 }
 
 /// The register in an argument.
 fn target(bound: &mut Bound, name: &str) -> Outcome<Rc<Register>> {
     match bound.required(name)? {
-        Value::Register(register) => Ok(register),
+        Value::Foreign(Nki::Register(register)) => Ok(register),
         other => Err(bound.wrong(name, "a register made with nisa.register_alloc()", &other)),
     }
 }
@@ -131,13 +142,13 @@ fn word(view: &View, read: bool) -> Transfer {
 /// `nisa.register_alloc(x)`
 pub(super) fn alloc(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let given = bound.take("x");
-    if let Some(Value::Tensor(view)) = &given {
+    if let Some(Value::Foreign(Nki::Tensor(view))) = &given {
         let value = device.single(bound, view)?;
         return Ok(register(value, false, true));
     }
     let (value, from_data) = match given {
         None => (Some(0), false),
-        Some(Value::Register(other)) => (other.value.get(), other.from_data.get()),
+        Some(Value::Foreign(Nki::Register(other))) => (other.value.get(), other.from_data.get()),
         Some(other) => match other.as_int() {
             Some(value) => (Some(value), false),
             None => return Err(bound.wrong("x", "a whole number", &other)),
@@ -152,7 +163,7 @@ pub(super) fn set(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = target(bound, "dst")?;
     let source = bound.take("imm").or_else(|| bound.take("src"));
     let (value, from_data) = match source {
-        Some(Value::Register(other)) => (other.value.get(), other.from_data.get()),
+        Some(Value::Foreign(Nki::Register(other))) => (other.value.get(), other.from_data.get()),
         Some(other) => match other.as_int() {
             Some(value) => (Some(value), false),
             None => return Err(bound.wrong("imm", "a whole number or a register", &other)),
@@ -187,7 +198,7 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     device.check_mutable(&target)?;
     check_single(bound, &target)?;
     let value = match bound.required("src")? {
-        Value::Register(register) => register.value.get(),
+        Value::Foreign(Nki::Register(register)) => register.value.get(),
         other => match other.as_int() {
             Some(value) => Some(value),
             None => return Err(bound.wrong("src", "a register", &other)),
@@ -212,4 +223,39 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 /// The register that arithmetic on a scalar yields.
 pub(crate) fn computed(value: Option<i64>, from_data: bool) -> Value {
     register(value, true, from_data)
+}
+
+/// Arithmetic on scalars, which the device computes while the kernel runs.
+pub(super) fn arithmetic(
+    run: &mut Interpreter,
+    operator: Binary,
+    left: &Value,
+    right: &Value,
+    line: u32,
+) -> Outcome<Value> {
+    let part = |value: &Value| match value {
+        Value::Foreign(Nki::Register(register)) if register.scalar => Ok(register.value.get()),
+        Value::Foreign(Nki::Register(_)) => Err(Failure::python(
+            "type-error",
+            "registers cannot be computed with",
+            "load a scalar with nisa.scalar_load, or compute in a tile and load the register from it",
+        )),
+        other => other
+            .as_int()
+            .map(Some)
+            .ok_or_else(|| type_error("scalars are computed with whole numbers")),
+    };
+    let from_data = [left, right].into_iter().any(
+        |it| matches!(it, Value::Foreign(Nki::Register(register)) if register.from_data.get()),
+    );
+    let (a, b) = (part(left)?, part(right)?);
+    run.device.sequence(line)?;
+    let (Some(a), Some(b)) = (a, b) else {
+        return Ok(computed(None, from_data));
+    };
+    let result = run.binary(operator, Value::Int(a), Value::Int(b), line)?;
+    let whole = result
+        .as_int()
+        .ok_or_else(|| type_error("the result of a scalar is a whole number: use //"))?;
+    Ok(computed(Some(whole), from_data))
 }

@@ -9,7 +9,8 @@ use crate::tensor::dtype::Dtype;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::{Sizes, View};
-use crate::trace::{Features, Instruction, Meaning, Operation, mix};
+use crate::trace::{Features, Instruction, Meaning, Operation};
+use autocomp_python::mix;
 
 /// A result on its way to a tile.
 pub(super) struct Output {

@@ -3,9 +3,8 @@
 use super::elementwise::{Operand, VECTOR};
 use super::operands::{select, tensor, within};
 use super::results::{Output, result_type};
-use super::{Bound, Device};
+use super::{Bound, Device, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation};

@@ -6,9 +6,8 @@
 use super::arithmetic::{Alu, Function};
 use super::elementwise::{GPSIMD, Operand, VECTOR};
 use super::operands::{not_a_column, tensor};
-use super::{Bound, Device, totals};
+use super::{Bound, Device, Value, totals};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;

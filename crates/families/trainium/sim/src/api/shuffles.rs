@@ -2,9 +2,8 @@
 
 use super::elementwise::{GPSIMD, VECTOR};
 use super::operands::tensor;
-use super::{Bound, Device, sizes};
+use super::{Bound, Device, Value, sizes};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;

@@ -6,9 +6,8 @@
 
 use super::arithmetic::Alu;
 use super::elementwise::Operand;
-use super::{Bound, Device};
+use super::{Bound, Device, Value};
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 
 /// What the accumulators hold when an instruction starts.
 pub(super) enum Start {

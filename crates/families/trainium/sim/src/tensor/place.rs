@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::storage::Buffer;
-use crate::python::value::Value;
+use crate::api::Value;
 
 /// Where a tile lies: its first partition, and its first byte in each partition. The banks of the
 /// accumulators lie one after the other.

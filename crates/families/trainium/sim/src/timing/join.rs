@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::memory::Plan;
 use super::vectorise::{Step, is_by_elements, is_column};
-use crate::python::value::LoopKind;
 use crate::tensor::storage::Buffer;
+use crate::trace::LoopKind;
 use crate::trace::{Instruction, Long, Loop, Region, Tensor, Transfer};
 
 /// Most instructions of an iteration.

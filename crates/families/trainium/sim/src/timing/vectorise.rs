@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::memory::Plan;
-use crate::python::value::LoopKind;
 use crate::tensor::storage::Buffer;
+use crate::trace::LoopKind;
 use crate::trace::{Choice, Engine, Instruction, Long, Loop, Operation, Region, Tensor};
 
 /// Longest loop that is merged.

@@ -7,11 +7,22 @@ use std::sync::Arc;
 
 pub use self::long::Long;
 use crate::keyed::Keyed;
-use crate::python::value::LoopKind;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::place::Place;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
+
+/// What kind of loop a range stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum LoopKind {
+    #[default]
+    Python,
+    Affine,
+    Sequential,
+    Static,
+    /// Counted by the device while the kernel runs.
+    Dynamic,
+}
 
 /// Engines of a core, and the DMA queues as one.
 #[derive(
@@ -387,13 +398,6 @@ pub(crate) struct Features {
     pub(crate) opaque: Option<Dtype>,
     /// This and what follows waits for the registers that were loaded before.
     pub(crate) after_registers: bool,
-}
-
-/// Adds a word to a fingerprint of words in their order.
-#[inline]
-pub(crate) const fn mix(hash: u64, word: u64) -> u64 {
-    let mixed = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    (mixed ^ (mixed >> 29)).wrapping_mul(0xd1b5_4a32_d192_ed03)
 }
 
 /// What operations are compared by, names and not values: two with equal ones that read equal

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use super::on_one_core;
+use crate::api::Value;
 use crate::api::{Bound, Device, sizes};
 use crate::cores::Meeting;
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::trace::{Choice, Engine};
 
 /// `nisa.core_barrier`

@@ -1,12 +1,12 @@
 //! `nisa.sendrecv` and `nisa.sendrecv_compute`.
 
 use super::on_one_core;
+use crate::api::Value;
 use crate::api::arithmetic::Alu;
 use crate::api::operands::tensor;
 use crate::api::{Bound, Device};
 use crate::cores::Meeting;
 use crate::diagnostic::{Failure, Outcome};
-use crate::python::value::Value;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 use crate::trace::{Choice, Engine, Instruction, Operation};
