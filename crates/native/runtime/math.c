@@ -147,3 +147,41 @@ WEAK double erf(double x) {
   }
   return __builtin_copysign(1.1283791670955125739 * exp(-a * a) * sum, x);
 }
+
+// x86-64 converts numbers of 16 bits by calls, unless the compiler is told of F16C.
+#ifdef __x86_64__
+WEAK float __extendhfsf2(_Float16 x) {
+  uint32_t bits = __builtin_bit_cast(uint16_t, x);
+  uint32_t sign = (bits & 0x8000) << 16, size = (bits & 0x7fff) << 13;
+  if (size >= 0x0f800000) {
+    // Infinite, or not a number and a quiet one.
+    uint32_t quiet = size > 0x0f800000 ? 0x400000 : 0;
+    return __builtin_bit_cast(float, sign | size | 0x7f800000 | quiet);
+  }
+  float scaled = __builtin_bit_cast(float, size) * 0x1p112f;
+  return __builtin_bit_cast(float, sign | __builtin_bit_cast(uint32_t, scaled));
+}
+
+WEAK _Float16 __truncdfhf2(double x) {
+  uint64_t bits = __builtin_bit_cast(uint64_t, x);
+  uint64_t size = bits & INT64_MAX;
+  double magnitude = __builtin_bit_cast(double, size);
+  uint16_t half;
+  if (x != x) {
+    half = 0x7e00 | (size >> 42 & 0x1ff);
+  } else if (magnitude >= 65520.0) {
+    half = 0x7c00;
+  } else if (magnitude < 0x1p-14) {
+    // Steps of the smallest number; as many as make the next exponent carry into it.
+    half = (uint16_t)__builtin_rint(magnitude * 0x1p24);
+  } else {
+    uint64_t rounded = size + 0x1ffffffffff + (size >> 42 & 1);
+    half = (uint16_t)((rounded >> 42) - (1008 << 10));
+  }
+  return __builtin_bit_cast(_Float16, (uint16_t)(half | (bits >> 48 & 0x8000)));
+}
+
+WEAK _Float16 __truncsfhf2(float x) {
+  return __truncdfhf2(x);
+}
+#endif

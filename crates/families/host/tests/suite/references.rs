@@ -1,6 +1,7 @@
 //! What is said of references that give no answer, and of tests that let too much pass.
 
 use crate::support;
+use autocomp_core::Outcome;
 use autocomp_eval::EvalError;
 use autocomp_host::bench::HostBench;
 
@@ -82,6 +83,18 @@ fn a_reference_without_an_answer_is_told_with_file_and_remedy() {
         let is_kept = said.contains("it must keep nothing from call to call");
         assert_eq!(is_kept, said.contains("contradicts itself"), "{said}");
     }
+}
+
+#[test]
+fn a_reference_may_compute_with_numbers_of_16_bits() {
+    let reference = "void solution(float x[300], float y[300]) {
+  for (int i = 0; i < 300; i++) { y[i] = (_Float16)(2.0 * (_Float16)x[i]); }
+}";
+    let Some(bench) = support::bench_of(PROBLEM, reference) else {
+        return;
+    };
+    let (outcome, found) = support::outcome(&bench, HONEST);
+    assert_eq!(outcome, Outcome::Ok, "{found:?}");
 }
 
 #[test]
