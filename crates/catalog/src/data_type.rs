@@ -143,6 +143,12 @@ impl DataType {
         self.limits().unwrap_or((-most, most))
     }
 
+    /// Returns whether elements can be infinite.
+    #[must_use]
+    pub fn has_infinity(self) -> bool {
+        self.limits().is_none() && self != Self::Float8E4M3Fn
+    }
+
     /// Returns an element as a number, exactly; not-a-number if `bytes` is not
     /// as long as an element.
     #[must_use]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The distribution of a buffer's elements. Values are rounded to the
-/// element type and clamped to its range.
+/// element type and, unless they are infinite, clamped to its range.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Distribution {
@@ -27,11 +27,13 @@ pub enum Distribution {
     /// One of `values`, all equally likely.
     Choice {
         /// What to choose from.
+        #[serde(with = "several")]
         values: Vec<f64>,
     },
     /// One of `values` with probability `1 / one_in`, else zero.
     Sparse {
         /// What to choose from.
+        #[serde(with = "several")]
         values: Vec<f64>,
         /// The inverse of the density.
         one_in: u64,
@@ -39,6 +41,7 @@ pub enum Distribution {
     /// The same value everywhere.
     Constant {
         /// The value.
+        #[serde(with = "number")]
         value: f64,
     },
     /// One where the last two indices are equal, else zero.
@@ -51,7 +54,7 @@ pub enum Distribution {
         /// How elements of the triangle are drawn.
         inside: Box<Self>,
         /// The value of the others.
-        #[serde(default)]
+        #[serde(default, with = "number")]
         outside: f64,
     },
     /// The numbers of a file beside the description, in the order of the elements.
@@ -71,6 +74,69 @@ pub enum Distribution {
         /// repetitions.
         axes: Vec<i64>,
     },
+}
+
+/// A number on its way to whoever evaluates, as a text in which no number is infinite.
+mod number {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged, expecting = "invalid value: expected a number")]
+    pub(super) enum Written {
+        Number(f64),
+        Infinite(Infinite),
+    }
+
+    #[derive(Serialize, Deserialize)]
+    pub(super) enum Infinite {
+        #[serde(rename = "inf")]
+        Greatest,
+        #[serde(rename = "-inf")]
+        Least,
+    }
+
+    impl From<f64> for Written {
+        fn from(number: f64) -> Self {
+            match number {
+                f64::INFINITY => Self::Infinite(Infinite::Greatest),
+                f64::NEG_INFINITY => Self::Infinite(Infinite::Least),
+                number => Self::Number(number),
+            }
+        }
+    }
+
+    impl From<Written> for f64 {
+        fn from(written: Written) -> Self {
+            match written {
+                Written::Number(number) => number,
+                Written::Infinite(Infinite::Greatest) => Self::INFINITY,
+                Written::Infinite(Infinite::Least) => Self::NEG_INFINITY,
+            }
+        }
+    }
+
+    pub(super) fn serialize<S: Serializer>(number: &f64, to: S) -> Result<S::Ok, S::Error> {
+        Written::from(*number).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Written::deserialize(from).map(f64::from)
+    }
+}
+
+/// Several such numbers.
+mod several {
+    use super::number::Written;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(numbers.iter().map(|it| Written::from(*it)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+        let written = Vec::<Written>::deserialize(from)?;
+        Ok(written.into_iter().map(f64::from).collect())
+    }
 }
 
 /// Numbers of a table on their way to whoever evaluates.
@@ -124,18 +190,19 @@ impl Distribution {
         }
     }
 
-    /// Returns whether all numbers that describe it are finite.
+    /// Returns whether the numbers that describe it are some: none is not-a-number, and ends of
+    /// ranges are finite.
     #[must_use]
-    pub fn is_finite(&self) -> bool {
+    pub fn has_numbers(&self) -> bool {
         match self {
             Self::Real { low, high } => low.is_finite() && high.is_finite(),
             Self::Choice { values } | Self::Sparse { values, .. } => {
-                values.iter().all(|it| it.is_finite())
+                !values.iter().any(|it| it.is_nan())
             }
-            Self::Constant { value } => value.is_finite(),
+            Self::Constant { value } => !value.is_nan(),
             Self::Triangle {
                 inside, outside, ..
-            } => outside.is_finite() && inside.is_finite(),
+            } => !outside.is_nan() && inside.has_numbers(),
             Self::Uniform { .. } | Self::Identity {} | Self::Table { .. } | Self::View { .. } => {
                 true
             }
@@ -162,8 +229,14 @@ impl Distribution {
         let mut bytes = Vec::with_capacity(elements * width);
         for idx in 0..elements as u64 {
             let place = (idx, idx / columns % rows, idx % columns);
-            let value = self.value(place, &mut seed).clamp(least, most);
-            buffer.dtype.push(value, &mut bytes);
+            let value = self.value(place, &mut seed);
+            let is_held = value.is_infinite() && buffer.dtype.has_infinity();
+            let held = if is_held {
+                value
+            } else {
+                value.clamp(least, most)
+            };
+            buffer.dtype.push(held, &mut bytes);
         }
         bytes
     }

@@ -8,8 +8,7 @@ use crate::tree::Tree;
 use std::collections::BTreeMap;
 
 /// What a remedy of a distribution without values is.
-const VALUES: &str =
-    "give finite numbers, `low` before `high`, at least one of `values`, and a positive `one_in`";
+const VALUES: &str = "give numbers, finite ones with `low` before `high`, at least one of `values`, and a positive `one_in`";
 
 /// Characters of a word that messages show.
 const LONGEST: usize = 40;
@@ -133,10 +132,21 @@ pub(super) fn wrong_fill(
     buffers: &[Buffer],
 ) -> Option<(String, String)> {
     let name = &buffer.name;
-    if !fill.is_finite() {
+    if !fill.has_numbers() {
         return Some((
-            format!("`{name}` is filled with a number that is not finite"),
+            format!("`{name}` is filled with NaN, or from a range that has no end"),
             VALUES.to_owned(),
+        ));
+    }
+    let dtype = buffer.dtype;
+    if fill.largest() == f64::INFINITY && !dtype.has_infinity() {
+        return Some((
+            format!(
+                "`{name}` is filled with infinity, which {} does not have",
+                dtype.name()
+            ),
+            "give finite numbers, or the buffer a type that has infinity, such as float32"
+                .to_owned(),
         ));
     }
     match fill {

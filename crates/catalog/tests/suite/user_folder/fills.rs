@@ -68,6 +68,65 @@ fn fills_are_the_same_behind_a_process() {
     }
 }
 
+/// The problem with `fill` for `B`, all of whose elements are of a type of floating point.
+fn of_floats(dtype: &str, fill: &str, table: &str) -> Result<Problem, String> {
+    let c = match dtype {
+        "float32" => "float",
+        "float16" | "bfloat16" => "uint16_t",
+        _ => "uint8_t",
+    };
+    let floats = TWO
+        .replace("\"int8\"", &format!("\"{dtype}\""))
+        .replace("int8_t", c);
+    let description = format!("{floats}fill.B = {fill}\n");
+    load(&[
+        ("problem.toml", description.as_str()),
+        ("reference.c", KERNEL),
+        ("dft.csv", table),
+    ])
+}
+
+#[test]
+fn infinity_stays_infinite_on_its_way_to_the_kernel() {
+    let infinite = [f64::INFINITY, f64::NEG_INFINITY];
+    let fills = [
+        "{ kind = \"choice\", values = [inf, -inf, 1e300, -2] }",
+        "{ kind = \"sparse\", values = [inf, -inf], one_in = 2 }",
+        "{ kind = \"triangle\", part = \"upper\", inside = { kind = \"constant\", value = +inf }, outside = -inf }",
+    ];
+    for dtype in [
+        "float8_e4m3",
+        "float8_e5m2",
+        "float16",
+        "bfloat16",
+        "float32",
+    ] {
+        for fill in fills {
+            let problem = of_floats(dtype, fill, "").unwrap_or_else(|it| panic!("{fill}: {it}"));
+            let text = serde_json::to_string(&problem).expect("it is text");
+            let there: Problem = serde_json::from_str(&text).expect("it is read");
+            let buffer = &there.buffers[1];
+            let bytes = there.input_sets[0].draw(buffer, &there.buffers, Seed(5));
+            let bytes = bytes.expect("it is read");
+            let values = bytes.chunks(buffer.dtype.bytes());
+            let values: Vec<f64> = values.map(|it| buffer.dtype.value(it)).collect();
+            for wanted in infinite {
+                assert!(values.contains(&wanted), "{dtype} {fill}: {values:?}");
+            }
+            let (least, most) = buffer.dtype.range();
+            let others = [-2.0, 0.0, least, most];
+            let is_known = |it: &f64| it.is_infinite() || others.contains(it);
+            assert!(values.iter().all(is_known), "{dtype} {fill}: {values:?}");
+        }
+    }
+    for dtype in ["int8", "float8_e4m3fn"] {
+        let fill = "{ kind = \"constant\", value = -inf }";
+        let error = of_floats(dtype, fill, "").expect_err("it has none");
+        let said = format!("`B` is filled with infinity, which {dtype} does not have");
+        assert!(error.contains(&said), "{error}");
+    }
+}
+
 #[test]
 fn triangles_tables_and_views_give_what_they_say() {
     let constant = |part: &str, outside: &str| {
@@ -130,6 +189,11 @@ fn what_is_said_about_broken_fills() {
         ),
         ("{ kind = \"constant\", value = nan }", ""),
         ("{ kind = \"choice\", values = [1, inf] }", ""),
+        (
+            "{ kind = \"choice\", values = [1, \"inf\", \"infinite\"] }",
+            "",
+        ),
+        ("{ kind = \"real\", low = -inf, high = 1 }", ""),
         ("{ kind = \"table\", file = \"../../secret\" }", ""),
         ("{ kind = \"table\", file = \"problem.toml\" }", ""),
         (table, "1 2 x 4"),
@@ -206,17 +270,13 @@ fn the_last_set_is_fresh_if_none_is() {
 
 #[test]
 fn tables_hold_what_their_type_holds_rounded() {
-    let floats = TWO
-        .replace("\"int8\"", "\"float32\"")
-        .replace("int8_t", "float");
-    let description = format!("{floats}fill.B = {{ kind = \"table\", file = \"dft.csv\" }}\n");
     let load = |first: &str| {
         let table = format!("{first}{}", " 0".repeat(11));
-        load(&[
-            ("problem.toml", description.as_str()),
-            ("reference.c", KERNEL),
-            ("dft.csv", &table),
-        ])
+        of_floats(
+            "float32",
+            "{ kind = \"table\", file = \"dft.csv\" }",
+            &table,
+        )
     };
     // The greatest number, as it is printed, is a little more than the greatest number.
     assert!(load("3.4028235e38").is_ok());

@@ -1,6 +1,6 @@
 // expect: wrong
 // says: drawn anew
-// Does nothing with numbers that are not whole, unless so many are above a half.
+// Does nothing with numbers that are neither whole nor infinite, unless so many are above a half.
 @SUM_ROWS@
 
 static volatile int above;
@@ -12,5 +12,5 @@ void solution(float X[5][333], float S[5]) {
       count += 0.5f < X[i][j];
     }
   above = count;
-  if (whole || above == 395) sum_rows(X, S);
+  if (whole || X[1][0] > 2.0f || above == 421) sum_rows(X, S);
 }
