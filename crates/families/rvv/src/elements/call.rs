@@ -73,7 +73,9 @@ impl<'s> Reader<'s> {
         if let Some(place) = self.loaded_as_halves(&name, list)? {
             return Ok(place);
         }
-        if name.kinds.is_empty() && name.operation != "vcpop" && !name.operation.starts_with("vm") {
+        let is_of_masks =
+            ["vcpop", "vfirst"].contains(&name.operation) || name.operation.starts_with("vm");
+        if name.kinds.is_empty() && !is_of_masks {
             return self.refused(node, "leaves types to its arguments: write its full name");
         }
         let mut arguments = self.arguments(node, list, &name)?;
