@@ -4,6 +4,7 @@
 //! templates plus data; no prompt text stands in Rust code.
 
 mod asking;
+mod attempts;
 mod code_reply;
 mod complaint;
 mod edit_reply;
@@ -22,7 +23,6 @@ mod prompt_context;
 mod proposer;
 mod replay;
 mod rewriter;
-mod tried;
 
 pub use autocomp_llm::{ReservationError, ReservationJournal};
 pub use code_reply::extract_kernel;

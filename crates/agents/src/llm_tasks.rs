@@ -1,5 +1,6 @@
 //! What language models do beside plans, code and repairs.
 
+use crate::attempts::in_one_line;
 use crate::code_reply::{extract_kernel, normalize};
 use crate::complaint::Complaint;
 use crate::feedback::shortened;
@@ -10,7 +11,6 @@ use crate::prompt::{Phase, PromptInput};
 use crate::proposer::{
     Ancestor, IdeasRequest, ImplementRequest, OtherKernel, PlanRequest, ProposeError, Reply, Tried,
 };
-use crate::tried::in_one_line;
 use autocomp_core::{Draft, Evaluation, Lesson, MenuItem, Plan, PlanKind, Scope, Seed, TaskKey};
 use autocomp_llm::ReplySchema;
 use serde::{Deserialize, Serialize};

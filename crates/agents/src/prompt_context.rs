@@ -1,10 +1,10 @@
 //! What templates of prompts can show.
 
+use crate::attempts::TriedFacts;
 use crate::facts::{BufferFacts, ExampleFacts, IsaFacts, PromptFacts, ToleranceFacts, WorkFacts};
 use crate::feedback::{DiagnosticFacts, FeedbackFacts};
 use crate::prompt::{Phase, PromptInput, ScriptFacts};
 use crate::proposer::Ancestor;
-use crate::tried::TriedFacts;
 use autocomp_catalog::Constant;
 use autocomp_core::{Lesson, MenuItem, Outcome, Scope, Unit};
 use serde::Serialize;

@@ -101,7 +101,7 @@ async fn check_model(connector: &Connector, name: &str, settings: CheckSettings)
             Ok(completion) => &completion.attempts[..],
             Err(error) => &error.attempts[..],
         };
-        check.cost = crate::metered::total_cost(attempts);
+        check.cost = crate::meter::total_cost(attempts);
         match result {
             Ok(completion) => {
                 member.judge(Ok(()));

@@ -6,7 +6,7 @@ use crate::client::LlmClient;
 use crate::completion::{Attempt, Completion, Request, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
 use crate::price::Price;
-use crate::unclaimed::{Attempts, Unclaimed};
+use crate::stray_calls::{Attempts, Unclaimed};
 use autocomp_core::UsdMicros;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

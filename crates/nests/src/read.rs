@@ -17,7 +17,7 @@ mod loops;
 pub(crate) mod macros;
 mod order;
 mod places;
-mod pointed;
+mod pointers;
 mod structures;
 mod walks;
 

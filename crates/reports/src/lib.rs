@@ -4,7 +4,7 @@
 //! evaluates anything, prints, or knows a family.
 
 pub mod change;
-mod confirmed;
+mod confirmation;
 mod export;
 mod kernels;
 mod page;
@@ -14,7 +14,7 @@ mod run;
 pub mod svg;
 mod yields;
 
-pub use confirmed::confirmed_text;
+pub use confirmation::confirmed_text;
 pub use export::{COLUMNS, csv, json_lines, parquet, spans, write_mlflow};
 pub use kernels::Kernel;
 pub use page::unified;

@@ -12,8 +12,8 @@
 
 #![expect(clippy::print_stdout, reason = "an example prints what it found")]
 
-#[path = "../tests/vectors/interpreted.rs"]
-mod interpreted;
+#[path = "../tests/vectors/interpreter.rs"]
+mod interpreter;
 #[path = "../tests/rocket/mod.rs"]
 mod rocket;
 #[path = "../tests/vectors/mod.rs"]
@@ -52,7 +52,7 @@ fn emulated(recipe: Recipe, file: &Path) -> Vec<u8> {
 }
 
 fn ours(recipe: Recipe) -> Vec<u8> {
-    interpreted::results(
+    interpreter::results(
         &image(recipe, Surroundings::Bare),
         recipe.vlen,
         Mode::Functional,
@@ -152,7 +152,7 @@ fn main() {
             if records {
                 let theirs = emulated(recipe, &file);
                 if theirs.len() == image(recipe, Surroundings::Bare).results.len() {
-                    println!("{seed} {vlen} {:016x}", interpreted::digest(&theirs));
+                    println!("{seed} {vlen} {:016x}", interpreter::digest(&theirs));
                 }
             } else {
                 compare(recipe, &file, &mut counts);

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod scripted;
+mod script;
 
 use autocomp_agents::{
     ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply,
@@ -18,7 +18,7 @@ use autocomp_eval::isolation::{IsolatedBench, Isolation, IsolationLimits, Link, 
 use autocomp_eval::profile::Profiled;
 use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator};
 use autocomp_runner::{RunEnd, RunSession, RunView};
-use scripted::{Scripted, Toy, history, new_run, options};
+use script::{Scripted, Toy, history, new_run, options};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -215,7 +215,7 @@ fn hostile_run() -> SearchSettings {
         repairs: 0,
         iterations: 200,
         max_evaluations: Some(200),
-        ..scripted::settings()
+        ..script::settings()
     }
 }
 
@@ -270,7 +270,7 @@ fn fault(evaluator: &IsolatedBench, source: &str) -> String {
 fn work_on(folder: &Path, most: usize) -> RunEnd {
     let mut n_events = 0;
     let mut session = RunSession::resume(folder, "0.1.0").unwrap();
-    let end = scripted::runtime()
+    let end = script::runtime()
         .block_on(session.execute(
             Arc::new(Sly(Scripted::default())),
             isolated(limits(), folder),
@@ -306,12 +306,12 @@ fn children_for(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn two_hundred_evaluations() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (whole, killed) = (root.path().join("whole"), root.path().join("killed"));
     create(&whole);
     let end = work_on(&whole, NO_LIMIT);
     assert_eq!(end.progress.evaluations, 200);
-    let events = scripted::events(&whole);
+    let events = script::events(&whole);
     let kinds = |event: &Event| match event {
         Event::Evaluated(it) if it.evaluation.outcome == Outcome::Fault => {
             let blobs = RunView::open(&whole).unwrap().blobs().clone();
@@ -369,7 +369,7 @@ fn two_hundred_evaluations() {
 }
 
 fn each_kind_is_a_fault() {
-    let place = scripted::scratch();
+    let place = script::scratch();
     let evaluator = isolated(limits(), place.path());
     for (kind, words) in [
         ("panic", "it panicked: index out of bounds"),
@@ -391,7 +391,7 @@ fn each_kind_is_a_fault() {
 }
 
 fn a_child_that_waits_for_ever() {
-    let place = scripted::scratch();
+    let place = script::scratch();
     let limits = IsolationLimits {
         wall: Duration::from_secs(1),
         ..limits()
@@ -402,7 +402,7 @@ fn a_child_that_waits_for_ever() {
 }
 
 fn a_death_that_does_not_repeat() {
-    let place = scripted::scratch();
+    let place = script::scratch();
     let evaluator = isolated(limits(), place.path());
     let source = format!("once {}", place.path().join("mark").display());
     assert_eq!(evaluator.evaluate(&source).unwrap().outcome, Outcome::Ok);
@@ -423,7 +423,7 @@ fn a_death_that_does_not_repeat() {
 }
 
 fn children_that_only_die() {
-    let place = scripted::scratch();
+    let place = script::scratch();
     let evaluator = isolated(limits(), place.path());
     for n in 0..7 {
         fault(&evaluator, &format!("abort {n}"));
@@ -513,7 +513,7 @@ fn what_is_known_comes_from_the_child() {
 }
 
 fn a_hostile_baseline() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     for kind in ["panic", "abort", "floor"] {
         let folder = root.path().join(kind);
         let mut new = new_run(hostile_run(), 17);

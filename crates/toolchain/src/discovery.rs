@@ -1,7 +1,7 @@
 //! Finding a compiler: the pinned one, unless another was asked for by name.
 
 use super::installation;
-use super::pinned::PINS;
+use super::pins::PINS;
 use super::toolchain::{Command, Family, Toolchain};
 use autocomp_eval::{EvalError, Surroundings};
 use std::ffi::OsStr;
@@ -74,7 +74,7 @@ fn recorded_toolchain(
 
 fn pinned_toolchain(
     search: &Surroundings,
-    pin: &super::pinned::Pin,
+    pin: &super::pins::Pin,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
     let place = installation::find_or_install(search, pin, progress)?;

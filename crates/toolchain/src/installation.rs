@@ -2,7 +2,7 @@
 //! what is there.
 
 use super::discovery::{known_on_path, on_path};
-use super::pinned::{Mismatch, PARTS, Pin, machine};
+use super::pins::{Mismatch, PARTS, Pin, machine};
 use super::pip::{Pip, Registry};
 use autocomp_eval::{EvalError, Surroundings};
 use std::fs::{self, File};
@@ -299,7 +299,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{Installation, PARTS};
-    use crate::pinned::PINS;
+    use crate::pins::PINS;
     use autocomp_eval::Surroundings;
     use std::fs;
     use std::process::Command;

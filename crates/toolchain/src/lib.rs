@@ -7,7 +7,7 @@ mod compiler;
 mod compiler_output;
 mod discovery;
 mod installation;
-mod pinned;
+mod pins;
 mod pip;
 mod target;
 mod toolchain;
@@ -16,6 +16,6 @@ mod trial;
 
 pub use compiler::Compiler;
 pub use discovery::{find_toolchain, on_path};
-pub use pinned::pinned_folders;
+pub use pins::pinned_folders;
 pub use target::CompileTarget;
 pub use toolchain::{Family, Toolchain};

@@ -1,7 +1,7 @@
 //! `autocomp optimize`: searches for a faster kernel.
 
+mod callers;
 mod comparing;
-mod composed;
 mod confirming;
 mod forking;
 mod held;

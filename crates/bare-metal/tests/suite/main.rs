@@ -2,7 +2,7 @@
 
 mod core_profile;
 mod evaluation;
-mod measured;
+mod measured_twin;
 mod misuse;
 mod pc_sums;
 mod plain;

@@ -2,7 +2,7 @@
 //! has to bring.
 
 use crate::core_profile::CoreProfile;
-use crate::measured::{Measured, simulated_by};
+use crate::measured_twin::{Measured, simulated_by};
 use autocomp_bare_metal::{
     Kernel, KernelEvaluator, Platform, RankedCall, Recorded, SourceHashes, check_parameters,
 };

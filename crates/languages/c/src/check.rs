@@ -5,11 +5,11 @@
 //! for safety. Syntax errors are left to the compiler, which knows the macros.
 
 mod entry;
-mod expanded;
+mod expansion;
 mod rules;
 pub(crate) mod tokens;
 
-pub use expanded::{Expanded, templates};
+pub use expansion::{Expanded, templates};
 pub use rules::is_runtime_name;
 
 use autocomp_catalog::Problem;

@@ -2,7 +2,7 @@
 
 use super::cost_text;
 use crate::change::times;
-use crate::confirmed::confirmed_text;
+use crate::confirmation::confirmed_text;
 use crate::references::Reference;
 use crate::run::RunData;
 use autocomp_core::{Measurement, Outcome};

@@ -4,7 +4,7 @@
 
 mod hostile;
 mod parts;
-mod recorded;
+mod recordings;
 mod reports;
 mod synthetic;
 

@@ -2,7 +2,7 @@
 //! made of vectors, what is told is their vector instructions per second, the scalar ones between
 //! them executed too.
 
-mod compiled;
+mod compiler_output;
 mod programs;
 #[path = "../../tests/rocket/mod.rs"]
 mod rocket;
@@ -11,7 +11,7 @@ use autocomp_riscv::{
     Agnostic, BelowL1, Exit, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc, RoccCommand,
     RoccReply, ScoreboardConfig, VectorClass, VectorUnit,
 };
-use compiled::{COMPILED, DATA};
+use compiler_output::{COMPILED, DATA};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use programs::FLAT;
 use rocket::core_config;

@@ -1,6 +1,6 @@
 //! Zba, Zbb, Zbs and Zfh: who has them, and what random programs against QEMU 7.2 cannot check.
 
-use crate::interpreted::Nothing;
+use crate::interpreter::Nothing;
 use crate::rocket::core_config;
 use autocomp_riscv::{Exit, Extensions, Hart, Limits, Memory, Mode};
 

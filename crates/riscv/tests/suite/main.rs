@@ -2,15 +2,15 @@
 
 mod differential;
 mod extensions;
-#[path = "../vectors/interpreted.rs"]
-mod interpreted;
+#[path = "../vectors/interpreter.rs"]
+mod interpreter;
 mod merged_steps;
 mod parts;
 mod robustness;
 #[path = "../rocket/mod.rs"]
 mod rocket;
+mod vector_recordings;
 mod vector_rules;
 #[allow(dead_code, reason = "the fuzzer uses the rest")]
 #[path = "../vectors/mod.rs"]
 mod vectors;
-mod vectors_recorded;

@@ -4,7 +4,7 @@
 //! (which joins others) and with that of a scoreboard, noting causes or not; what they leave must be
 //! the same.
 
-use crate::interpreted::Nothing;
+use crate::interpreter::Nothing;
 use crate::rocket::core_config;
 use autocomp_riscv::{
     BranchTiming, Exit, Hart, Limits, Memory, MemoryLevel, Mode, ScalarClass, ScalarCost,

@@ -1,6 +1,6 @@
 //! Rules of vector instructions that random programs do not reach.
 
-use crate::interpreted::Nothing;
+use crate::interpreter::Nothing;
 use crate::rocket::core_config;
 use autocomp_riscv::{Agnostic, Exit, Hart, Limits, Memory, Mode, VectorUnit};
 

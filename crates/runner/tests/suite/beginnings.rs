@@ -3,7 +3,7 @@
 //! Tests begin in the order of their names: the longest one begins first and has others
 //! beside it to its end.
 
-use crate::scripted::{copy_folder, events, history, method_settings, resume, run_whole, scratch};
+use crate::script::{copy_folder, events, history, method_settings, resume, run_whole, scratch};
 use autocomp_core::{Duplicates, SearchSettings};
 use autocomp_search::REGISTRY;
 use autocomp_store::RunWriter;

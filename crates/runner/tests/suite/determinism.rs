@@ -2,17 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::scripted;
+use crate::script;
 
 use autocomp_core::{Duplicates, Event, SearchSettings};
 use autocomp_runner::RunView;
 use autocomp_search::REGISTRY;
-use scripted::{events, history, method_settings, run_whole, settings};
+use script::{events, history, method_settings, run_whole, settings};
 use std::collections::BTreeSet;
 
 #[test]
 fn any_number_of_workers_gives_the_same_history() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let runs: Vec<_> = [1, 2, 8]
         .map(|workers| {
             let folder = root.path().join(workers.to_string());
@@ -28,7 +28,7 @@ fn any_number_of_workers_gives_the_same_history() {
 
 #[test]
 fn any_number_of_workers_gives_the_same_history_with_every_strategy() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     for strategy in REGISTRY {
         let settings = SearchSettings {
             strategy: strategy.name().to_owned(),
@@ -51,7 +51,7 @@ fn any_number_of_workers_gives_the_same_history_with_every_strategy() {
 
 #[test]
 fn another_seed_takes_another_course() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let history_of = |seed: u64| {
         let folder = root.path().join(seed.to_string());
         run_whole(&folder, settings(), seed, 2);
@@ -62,7 +62,7 @@ fn another_seed_takes_another_course() {
 
 #[test]
 fn journals_differ_in_order_and_reports_agree() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (a, b) = (root.path().join("a"), root.path().join("b"));
     run_whole(&a, settings(), 7, 8);
     run_whole(&b, settings(), 7, 8);
@@ -83,7 +83,7 @@ fn journals_differ_in_order_and_reports_agree() {
 /// those of later iterations are told how many there were.
 #[test]
 fn requests_for_code_differ() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (mut in_an_iteration, mut over_iterations) = (0, 0);
     for seed in 0..4 {
         let folder = root.path().join(seed.to_string());

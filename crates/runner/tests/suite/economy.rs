@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::scripted;
+use crate::script;
 
 use autocomp_agents::{
     ImplementRequest, PlanRequest, ProposeError, Proposer, RepairRequest, Reply, RewriterProposer,
@@ -12,7 +12,7 @@ use autocomp_core::{
     Rewriter, SearchSettings,
 };
 use autocomp_runner::{NewRun, Notice, RunError, RunSession, RunView};
-use scripted::{Scripted, Toy, events, new_run, options, run_whole, settings};
+use script::{Scripted, Toy, events, new_run, options, run_whole, settings};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn n_equal(events: &[Event]) -> usize {
 
 #[test]
 fn equal_kernels_are_evaluated_once() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let count = |duplicates: Duplicates| {
         let folder = root.path().join(format!("{duplicates:?}"));
         let settings = SearchSettings {
@@ -37,7 +37,7 @@ fn equal_kernels_are_evaluated_once() {
         };
         let evaluator = Arc::new(Toy::default());
         let mut session = RunSession::create(&folder, new_run(settings, 4), &*evaluator).unwrap();
-        let end = scripted::runtime().block_on(session.execute(
+        let end = script::runtime().block_on(session.execute(
             Arc::new(Scripted::default()),
             Arc::clone(&evaluator) as _,
             &options(2),
@@ -63,7 +63,7 @@ fn equal_kernels_are_evaluated_once() {
 
 #[test]
 fn a_winner_that_cannot_be_confirmed_is_struck() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let folder = root.path().join("run");
     let settings = SearchSettings {
         confirm: 2,
@@ -87,7 +87,7 @@ fn a_winner_that_cannot_be_confirmed_is_struck() {
     let other = root.path().join("other");
     let evaluator = Toy::default();
     let mut session = RunSession::create(&other, new_run(settings, 3), &evaluator).unwrap();
-    let error = scripted::runtime().block_on(session.execute(
+    let error = script::runtime().block_on(session.execute(
         Arc::new(Scripted::default()),
         Arc::new(evaluator),
         &options(1),
@@ -132,7 +132,7 @@ impl Rewriter for Patient {
 
 #[test]
 fn an_iteration_that_begins_at_the_same_kernel_asks_for_what_was_not_asked_for() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let settings = SearchSettings {
         repairs: 0,
         polish: 0,
@@ -151,7 +151,7 @@ fn an_iteration_that_begins_at_the_same_kernel_asks_for_what_was_not_asked_for()
         ..new_run(settings, 4)
     };
     let mut session = RunSession::create(&root.path().join("run"), new, &*evaluator).unwrap();
-    let end = scripted::runtime().block_on(session.execute(
+    let end = script::runtime().block_on(session.execute(
         Arc::new(RewriterProposer::new(Arc::new(Patient))),
         Arc::clone(&evaluator) as _,
         &options(2),
@@ -197,7 +197,7 @@ impl Rewriter for Brief {
 /// Lines are those of the kernel that the run began with, which is all that is at hand.
 #[test]
 fn why_nothing_was_proposed_is_told_of_the_kernel_and_not_of_a_draft() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let folder = root.path().join("run");
     let settings = SearchSettings {
         repairs: 0,
@@ -211,7 +211,7 @@ fn why_nothing_was_proposed_is_told_of_the_kernel_and_not_of_a_draft() {
     let evaluator = Arc::new(Toy::default());
     let new = new_run(settings, 4);
     let mut session = RunSession::create(&folder, new, &*evaluator).unwrap();
-    let end = scripted::runtime().block_on(session.execute(
+    let end = script::runtime().block_on(session.execute(
         Arc::new(RewriterProposer::new(Arc::new(Brief))),
         Arc::clone(&evaluator) as _,
         &options(1),
@@ -237,13 +237,13 @@ fn why_nothing_was_proposed_is_told_of_the_kernel_and_not_of_a_draft() {
 
 #[test]
 fn what_a_kernel_says_nothing_of_is_noted_with_its_evaluation() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let about = |(id, word): (&str, &str)| MenuItem {
         id: id.to_owned(),
         mentions: vec![word.to_owned()],
         ..MenuItem::default()
     };
-    let mut menu = scripted::menu();
+    let mut menu = script::menu();
     menu.extend([("any", "*"), ("none", "nowhere")].map(about));
     let evaluator = Arc::new(Toy::default());
     let new = NewRun {
@@ -258,7 +258,7 @@ fn what_a_kernel_says_nothing_of_is_noted_with_its_evaluation() {
             evaluations += 1;
         }
     };
-    let end = scripted::runtime().block_on(session.execute(
+    let end = script::runtime().block_on(session.execute(
         Arc::new(Scripted::default()),
         Arc::clone(&evaluator) as _,
         &options(2),
@@ -345,7 +345,7 @@ impl Ended {
 /// something waited for it would never end.
 #[test]
 fn nothing_waits_for_a_slow_model() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let settings = SearchSettings {
         iterations: 2,
         repairs: 0,
@@ -383,7 +383,7 @@ fn nothing_waits_for_a_slow_model() {
             &mut observer,
             &cancel,
         );
-        let end = scripted::runtime().block_on(async {
+        let end = script::runtime().block_on(async {
             // Only a run that stands still takes that long.
             tokio::time::timeout(Duration::from_secs(3600), run).await
         });

@@ -1,6 +1,6 @@
 //! Runs of every strategy that are killed again and again, with evaluators that fail.
 
-use crate::scripted::{
+use crate::script::{
     self, Scripted, Toy, bring_confirmer, copy_folder, execute, history, method_settings, new_run,
     options,
 };
@@ -89,7 +89,7 @@ fn go_on(folder: &Path, copy: &Path, most: usize, workers: usize) -> bool {
 
 #[test]
 fn every_strategy_survives_kills_and_failures_within_its_budget() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     for (idx, strategy) in REGISTRY.iter().enumerate() {
         let name = strategy.name();
         let whole = root.path().join(name);

@@ -12,6 +12,6 @@ mod models;
 mod parts;
 mod replay;
 mod resume;
-#[path = "../scripted/mod.rs"]
-mod scripted;
+#[path = "../script/mod.rs"]
+mod script;
 mod stops;

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::scripted;
+use crate::script;
 
 use autocomp_agents::Replay;
 use autocomp_core::{Event, StopReason};
 use autocomp_runner::{NewRun, Notice, RecordedRun, RunEnd, RunSession, RunView};
 use autocomp_store::Stored;
-use scripted::{
+use script::{
     Scripted, Toy, execute, history, method_settings, new_run, options, run_whole, settings,
 };
 use std::path::Path;
@@ -19,7 +19,7 @@ fn replay(from: &Path, to: &Path) -> RunEnd {
     let new = RunView::open(from).unwrap().to_new_run().unwrap();
     let proposer = Replay::new(RecordedRun::open(from).unwrap());
     let mut session = RunSession::create(to, new, &Toy::default()).unwrap();
-    scripted::runtime()
+    script::runtime()
         .block_on(session.execute(
             Arc::new(proposer),
             Arc::new(Toy::default()),
@@ -32,7 +32,7 @@ fn replay(from: &Path, to: &Path) -> RunEnd {
 
 #[test]
 fn a_replay_takes_the_same_course() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
     let end = run_whole(&recorded, settings(), 77, 2);
     assert_eq!(replay(&recorded, &replayed).progress, end.progress);
@@ -43,7 +43,7 @@ fn a_replay_takes_the_same_course() {
 /// the record.
 #[test]
 fn a_replay_sees_the_same_ideas_and_lessons() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
     let first = root.path().join("first");
     run_whole(&first, settings(), 76, 2);
@@ -82,7 +82,7 @@ fn a_replay_sees_the_same_ideas_and_lessons() {
 
 #[test]
 fn a_replay_stops_where_the_record_ends() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (recorded, replayed) = (root.path().join("recorded"), root.path().join("replayed"));
     let mut session =
         RunSession::create(&recorded, new_run(settings(), 1), &Toy::default()).unwrap();

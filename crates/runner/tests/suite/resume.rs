@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::scripted;
+use crate::script;
 
 use autocomp_agents::{Proposer, Replay};
 use autocomp_core::{Event, Plan, SearchSettings, StopReason};
@@ -10,7 +10,7 @@ use autocomp_runner::{
     Extension, Notice, RecordedRun, RunEnd, RunError, RunSession, RunState, RunView,
 };
 use autocomp_store::StoreError;
-use scripted::{
+use script::{
     Scripted, Toy, copy_folder, events, execute, history, new_run, options, resume, run_whole,
     settings,
 };
@@ -31,7 +31,7 @@ fn small() -> SearchSettings {
 
 #[test]
 fn death_after_any_event_changes_nothing() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (whole, live) = (root.path().join("whole"), root.path().join("live"));
     let undisturbed = run_whole(&whole, small(), 5, 2);
 
@@ -77,7 +77,7 @@ fn death_after_any_event_changes_nothing() {
 
 #[test]
 fn a_finished_run_is_extended_and_repeated() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (one, two) = (root.path().join("one"), root.path().join("two"));
     let bounded = SearchSettings {
         max_evaluations: Some(16),
@@ -126,7 +126,7 @@ fn a_finished_run_is_extended_and_repeated() {
     let evaluator = Toy::default();
     let mut session = RunSession::create(&again, view.to_new_run().unwrap(), &evaluator).unwrap();
     let proposer: Arc<dyn Proposer> = Arc::new(Replay::new(recorded));
-    let end = scripted::runtime().block_on(session.execute(
+    let end = script::runtime().block_on(session.execute(
         proposer,
         Arc::new(evaluator),
         &options(2),
@@ -155,7 +155,7 @@ fn a_finished_run_is_extended_and_repeated() {
 
 #[test]
 fn a_run_begins_with_kernels_of_another() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (one, two) = (root.path().join("one"), root.path().join("two"));
     let plan = |text: &str| Plan {
         menu_item: "taken".to_owned(),
@@ -169,7 +169,7 @@ fn a_run_begins_with_kernels_of_another() {
             ("3 1 4 0 0 0 0 0".to_owned(), plan("three right")),
             ("3 1 4 0 0 0 0 0".to_owned(), plan("the same again")),
             ("nonsense".to_owned(), plan("wrong")),
-            (scripted::baseline(), plan("the baseline")),
+            (script::baseline(), plan("the baseline")),
         ];
         let evaluator = Toy::default();
         let mut session = RunSession::create(folder, new, &evaluator).unwrap();
@@ -193,7 +193,7 @@ fn a_run_begins_with_kernels_of_another() {
 
 #[test]
 fn cancelling_stops_cleanly_and_resuming_ends_alike() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("stopped"));
     let undisturbed = run_whole(&whole, small(), 11, 2);
     let evaluator = Toy::default();
@@ -248,7 +248,7 @@ fn cancelling_stops_cleanly_and_resuming_ends_alike() {
 
 #[test]
 fn resuming_a_finished_run_does_nothing() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let folder = root.path().join("run");
     let first = run_whole(&folder, small(), 3, 2);
     let n_events = RunView::open(&folder).unwrap().events.len();
@@ -260,7 +260,7 @@ fn resuming_a_finished_run_does_nothing() {
 
 #[test]
 fn another_evaluator_is_refused() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let folder = root.path().join("run");
     drop(RunSession::create(&folder, new_run(small(), 1), &Toy::default()).unwrap());
     let mut session = RunSession::resume(&folder, "0.1.0").unwrap();
@@ -268,7 +268,7 @@ fn another_evaluator_is_refused() {
         version: 2,
         ..Toy::default()
     };
-    let error = scripted::runtime()
+    let error = script::runtime()
         .block_on(session.execute(
             std::sync::Arc::new(Scripted::default()),
             std::sync::Arc::new(newer),
@@ -350,7 +350,7 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
 
 #[test]
 fn kill_9_loses_only_work_in_flight() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("killed"));
     run_whole(&whole, small(), 23, 2);
     drop(RunSession::create(&folder, new_run(small(), 23), &Toy::default()).unwrap());
@@ -383,7 +383,7 @@ fn kill_9_loses_only_work_in_flight() {
 
 #[test]
 fn a_second_process_is_refused_and_told_of_the_first() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let folder = root.path().join("run");
     drop(RunSession::create(&folder, new_run(small(), 2), &Toy::default()).unwrap());
     let mut child = spawn_child(&folder, 300, 5);
@@ -414,7 +414,7 @@ fn a_second_process_is_refused_and_told_of_the_first() {
     assert!(resume(&folder, 2).finish.is_some());
     let is_resumed = |event: &Event| matches!(event, Event::Resumed(_));
     assert_eq!(
-        scripted::events(&folder)
+        script::events(&folder)
             .iter()
             .filter(|event| is_resumed(event))
             .count(),
@@ -424,7 +424,7 @@ fn a_second_process_is_refused_and_told_of_the_first() {
 
 #[test]
 fn a_full_disk_loses_nothing() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("full"));
     run_whole(&whole, small(), 31, 2);
     drop(RunSession::create(&folder, new_run(small(), 31), &Toy::default()).unwrap());

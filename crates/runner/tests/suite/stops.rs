@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use crate::scripted;
+use crate::script;
 
 use autocomp_core::{
     Evaluation, Event, FinishReason, Outcome, SearchSettings, StopReason, UsdMicros,
 };
 use autocomp_runner::{Limits, RunEnd, RunOptions, RunSession, RunView};
-use scripted::{Failure, Scripted, Toy, history, new_run, options, resume, run_whole, settings};
+use script::{Failure, Scripted, Toy, history, new_run, options, resume, run_whole, settings};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,14 +18,14 @@ use tokio_util::sync::CancellationToken;
 fn start(folder: &Path, proposer: Scripted, evaluator: Toy, options: &RunOptions) -> RunEnd {
     let mut session = RunSession::create(folder, new_run(settings(), 9), &evaluator).unwrap();
     let cancel = CancellationToken::new();
-    let end = scripted::execute(&mut session, proposer, evaluator, options, &cancel, |_| {});
+    let end = script::execute(&mut session, proposer, evaluator, options, &cancel, |_| {});
     session.close().unwrap();
     end
 }
 
 #[test]
 fn evaluations_are_counted_exactly_whatever_the_workers() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     for (most, workers) in [(1, 2), (2, 1), (17, 1), (17, 4), (40, 3)] {
         let folder = root.path().join(format!("{most}-{workers}"));
         let settings = SearchSettings {
@@ -38,7 +38,7 @@ fn evaluations_are_counted_exactly_whatever_the_workers() {
             ..Toy::default()
         });
         let mut session = RunSession::create(&folder, new_run(settings, 4), &*evaluator).unwrap();
-        let end = scripted::runtime()
+        let end = script::runtime()
             .block_on(session.execute(
                 Arc::new(Scripted::default()),
                 Arc::clone(&evaluator) as _,
@@ -64,7 +64,7 @@ fn evaluations_are_counted_exactly_whatever_the_workers() {
 
 #[test]
 fn a_machine_that_cannot_evaluate_stops_the_run_and_leaves_no_trace() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let whole = root.path().join("whole");
     run_whole(&whole, settings(), 9, 2);
     for (failure, reason, words) in [
@@ -96,7 +96,7 @@ fn a_machine_that_cannot_evaluate_stops_the_run_and_leaves_no_trace() {
 
 #[test]
 fn a_kernel_that_cannot_be_judged_is_one_of_many() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     for (failure, words) in [
         (Failure::Fault, "two references disagree"),
         (Failure::Panic, "it panicked: index out of bounds"),
@@ -110,7 +110,7 @@ fn a_kernel_that_cannot_be_judged_is_one_of_many() {
         let end = start(&folder, Scripted::default(), evaluator, &options(2));
         assert!(end.finish.is_some() && end.stop.is_none());
         assert_eq!(end.progress.outcomes[&Outcome::Fault], 1);
-        let faults: Vec<Arc<Evaluation>> = scripted::events(&folder)
+        let faults: Vec<Arc<Evaluation>> = script::events(&folder)
             .into_iter()
             .filter_map(|event| match event {
                 Event::Evaluated(it) => Some(it.evaluation),
@@ -138,7 +138,7 @@ fn a_kernel_that_cannot_be_judged_is_one_of_many() {
 
 #[test]
 fn exhausted_proposers_stop_the_run_and_their_calls_are_paid() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let (whole, folder) = (root.path().join("whole"), root.path().join("run"));
     run_whole(&whole, settings(), 9, 2);
     let proposer = Scripted {
@@ -168,7 +168,7 @@ fn exhausted_proposers_stop_the_run_and_their_calls_are_paid() {
 
 #[test]
 fn money_and_tokens_are_capped_and_a_higher_cap_goes_on() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let whole = root.path().join("whole");
     run_whole(&whole, settings(), 9, 2);
     let limits = [
@@ -199,7 +199,7 @@ fn money_and_tokens_are_capped_and_a_higher_cap_goes_on() {
 
 #[test]
 fn wall_time_stops_the_run() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let folder = root.path().join("run");
     let limits = Limits {
         max_wall: Some(Duration::from_millis(60)),
@@ -220,7 +220,7 @@ fn wall_time_stops_the_run() {
     let mut session = RunSession::resume(&folder, "0.1.0").unwrap();
     let n_evaluations = session.search().n_evaluations();
     let cancel = CancellationToken::new();
-    let end = scripted::execute(
+    let end = script::execute(
         &mut session,
         Scripted::default(),
         Toy::default(),
@@ -234,13 +234,13 @@ fn wall_time_stops_the_run() {
 
 #[test]
 fn a_wrong_baseline_ends_the_run() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     let folder = root.path().join("run");
     let mut new = new_run(settings(), 1);
     new.baseline = "99 0 0 0 0 0 0 0".to_owned();
     let mut session = RunSession::create(&folder, new, &Toy::default()).unwrap();
     let cancel = CancellationToken::new();
-    let end = scripted::execute(
+    let end = script::execute(
         &mut session,
         Scripted::default(),
         Toy::default(),
@@ -260,7 +260,7 @@ fn a_wrong_baseline_ends_the_run() {
 
 #[test]
 fn what_stopped_a_run_is_why_it_found_nothing_faster() {
-    let root = scripted::scratch();
+    let root = script::scratch();
     for (failure, why, next) in [
         (
             Failure::Environment,
@@ -286,7 +286,7 @@ fn what_stopped_a_run_is_why_it_found_nothing_faster() {
         let mut session = RunSession::create(&folder, new_run(settings, 9), &evaluator).unwrap();
         let cancel = CancellationToken::new();
         let (proposer, options) = (Scripted::default(), options(1));
-        scripted::execute(&mut session, proposer, evaluator, &options, &cancel, |_| {});
+        script::execute(&mut session, proposer, evaluator, &options, &cancel, |_| {});
         session.close().unwrap();
         let report = RunView::open(&folder).unwrap().report();
         let nothing = report.nothing_faster.unwrap();

@@ -1,6 +1,6 @@
 //! Folders of a user: what is accepted, and what is said about the rest.
 
-mod broken;
+mod defects;
 mod fills;
 
 use autocomp_catalog::{Catalog, CatalogError, ReferenceLanguage};

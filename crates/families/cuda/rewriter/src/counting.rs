@@ -3,9 +3,9 @@
 use crate::GpuResources;
 use crate::change::Change;
 use crate::expression::{Along, Expression, along};
+use crate::launch_text::{Written, vector_type};
 use crate::nest::Nest;
 use crate::step::Step;
-use crate::written::{Written, vector_type};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,7 @@ mod change;
 mod counting;
 mod elements;
 mod expression;
+mod launch_text;
 mod matrix;
 mod nest;
 mod points;
@@ -26,7 +27,6 @@ mod tiles;
 mod together;
 mod turn;
 mod words;
-mod written;
 
 pub use propose::GpuResources;
 pub use schedule::{Part, Schedule};

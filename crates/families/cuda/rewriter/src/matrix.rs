@@ -4,11 +4,11 @@
 use crate::GpuResources;
 use crate::change::Change;
 use crate::elements::Elements;
+use crate::launch_text::{Written, begins_of_block};
 use crate::nest::Nest;
 use crate::product::Product;
 use crate::sums::Sums;
 use crate::tiles::unrolled;
-use crate::written::{Written, begins_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};

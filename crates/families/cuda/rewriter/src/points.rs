@@ -8,9 +8,9 @@ pub(crate) use plain::plain;
 
 use crate::GpuResources;
 use crate::expression::{Along, Expression, along};
+use crate::launch_text::vector_type;
 use crate::nest::Nest;
 use crate::step::{self, Step};
-use crate::written::vector_type;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -3,13 +3,13 @@
 use crate::GpuResources;
 use crate::change::Change;
 use crate::counting::Counting;
+use crate::launch_text::Written;
 use crate::matrix::Matrix;
 use crate::nest::Nest;
 use crate::points::Points;
 use crate::rows::{self, Rows};
 use crate::tiles::Tiles;
 use crate::turn::Turn;
-use crate::written::Written;
 use serde::{Deserialize, Serialize};
 
 /// How the launches of a kernel are carried out, in their order.

@@ -1,12 +1,12 @@
 //! What is done with the sums of a product, by threads that have several neighbours each.
 
 use crate::expression::{Along, Expression, along};
+use crate::launch_text::{WideStore, vector_type};
 use crate::nest::Nest;
 use crate::points::plain;
 use crate::product::Product;
 use crate::step::Step;
 use crate::tiles::unrolled;
-use crate::written::{WideStore, vector_type};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 

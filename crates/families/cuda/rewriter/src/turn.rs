@@ -4,9 +4,9 @@
 use crate::GpuResources;
 use crate::change::Change;
 use crate::expression::{Expression, coefficient};
+use crate::launch_text::{Written, begin_of_block};
 use crate::nest::Nest;
 use crate::step::Step;
-use crate::written::{Written, begin_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use serde::{Deserialize, Serialize};

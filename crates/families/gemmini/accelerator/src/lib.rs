@@ -6,7 +6,7 @@
 
 mod address;
 mod config;
-mod configured;
+mod configuration;
 mod decode;
 mod events;
 mod functional;
@@ -20,7 +20,7 @@ pub mod timing;
 
 pub use address::{LocalAddress, NormCommand, Tile};
 pub use config::{ConfigError, Dataflows, Elements, Features, GemminiConfig, LoopConvLayout};
-pub use configured::{Configured, NormState, StoreState};
+pub use configuration::{Configured, NormState, StoreState};
 pub use decode::decode;
 pub use functional::{
     Checks, ExecContext, Functional, InstructionSet, NotedMove, Overwritten, Severity, Statistics,

@@ -17,9 +17,9 @@ use autocomp_eval::{
 };
 use autocomp_native::Reference;
 
+use super::cost::Timed;
 use super::machine_of;
 use super::sections::sections;
-use super::timed::Timed;
 use autocomp_trainium_sim::timing::Machine;
 use autocomp_trainium_sim::{Array, Failure, FailureKind, Options, POISON, Remark, evaluate};
 

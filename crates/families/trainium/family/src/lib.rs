@@ -1,6 +1,7 @@
 //! Trainium behind the contract of families.
 
 mod bench;
+mod cost;
 mod figures;
 mod language;
 mod latencies;
@@ -8,7 +9,6 @@ mod neuron;
 mod normal;
 mod parameters;
 mod sections;
-mod timed;
 mod timeline;
 
 use std::collections::BTreeMap;

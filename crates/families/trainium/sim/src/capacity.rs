@@ -8,7 +8,7 @@
 
 use crate::api::{PSUM_BANK, PSUM_BYTES};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation, Region, Tensor, Tile, Trace};
 

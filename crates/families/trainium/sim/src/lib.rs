@@ -12,7 +12,7 @@ mod cores;
 mod dialect;
 mod evaluate;
 pub mod feedback;
-mod keyed;
+mod number_maps;
 pub mod plain;
 pub mod refit;
 mod tensor;

@@ -1,7 +1,7 @@
 //! ELF files: where they are loaded, lines of source in them, and what is wrong with them.
 
 use super::assemble::*;
-use super::hosted::htif_program;
+use super::host_calls::htif_program;
 use super::{LIMITS, accelerator, config};
 use autocomp_riscv::Mode;
 use autocomp_riscv_machine::{Program, ProgramError, run_program};

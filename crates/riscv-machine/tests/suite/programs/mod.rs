@@ -3,7 +3,7 @@
 mod assemble;
 mod calls;
 mod files;
-mod hosted;
+mod host_calls;
 
 use assemble::BASE;
 use autocomp_riscv::{CoreConfig, Limits};

@@ -3,9 +3,9 @@
 mod run;
 
 use super::{Points, is_of_points};
+use crate::launch_text::{Written, begin_of_block};
 use crate::nest::Nest;
 use crate::step::{self, Step};
-use crate::written::{Written, begin_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 

@@ -3,15 +3,15 @@
 mod certain;
 mod joining;
 mod split;
-mod strided;
+mod strides;
 
 pub(crate) use certain::certain;
 
 use super::{Rows, SharedLoop, greatest_end, loops, start_of};
 use crate::expression::Expression;
+use crate::launch_text::{Written, coordinates};
 use crate::nest::Nest;
 use crate::step::{self, Step};
-use crate::written::{Written, coordinates};
 use autocomp_nests::Text;
 use certain::{candidates, divided};
 use std::collections::BTreeSet;

@@ -3,9 +3,9 @@
 use super::results::Results;
 use super::{Tiles, of_floats, unrolled};
 use crate::GpuResources;
+use crate::launch_text::{Written, begins_of_block};
 use crate::nest::Nest;
 use crate::product::{Operand, Product};
-use crate::written::{Written, begins_of_block};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 
@@ -192,7 +192,7 @@ impl Tiles {
         ));
         text.line("const int item = blockIdx.x * 256 + threadIdx.x;");
         text.line(&format!("if (item >= {count}) return;"));
-        for line in crate::written::coordinates(&nest.points, "item") {
+        for line in crate::launch_text::coordinates(&nest.points, "item") {
             text.line(&line);
         }
         text.line(&format!("float {} = 0;", found.sum));

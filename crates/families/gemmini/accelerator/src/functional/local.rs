@@ -1,6 +1,6 @@
 //! Scratchpad and accumulator, and what is known about every row.
 
-use super::overwritten::Trail;
+use super::overwrites::Trail;
 use crate::config::GemminiConfig;
 
 /// The first `cols` columns of a row.

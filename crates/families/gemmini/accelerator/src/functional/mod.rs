@@ -24,18 +24,18 @@ mod mvout;
 pub(crate) mod norm;
 mod operand;
 pub(crate) mod outlet;
-mod overwritten;
+mod overwrites;
 pub(crate) mod race;
 mod staging;
 mod statistics;
 
 pub use faults::{Checks, Severity, Warning};
 pub use instruction_set::InstructionSet;
-pub use overwritten::{NotedMove, Overwritten};
+pub use overwrites::{NotedMove, Overwritten};
 pub use statistics::Statistics;
 
 use crate::config::{Elements, GemminiConfig};
-use crate::configured::Configured;
+use crate::configuration::Configured;
 use crate::decode::Decoder;
 use crate::events::{EventTotals, External};
 use crate::loop_conv::ConvLoop;
@@ -111,7 +111,7 @@ pub struct Functional {
     statistics: Statistics,
     warnings: Warnings,
     /// Moves of several rows, while somebody wants to know.
-    noted_moves: Option<overwritten::Moves>,
+    noted_moves: Option<overwrites::Moves>,
     memory_base: u64,
     row_buffer: Vec<u8>,
     scratch: Vec<i32>,

@@ -3,7 +3,7 @@
 use super::faults::Site;
 use super::intake::{Intake, Target};
 use super::local::column_mask;
-use super::overwritten::note_move;
+use super::overwrites::note_move;
 use super::race::{Conflict, DramRows};
 use super::{Functional, LoadRecord};
 use crate::address::Tile;

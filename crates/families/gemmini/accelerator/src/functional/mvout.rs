@@ -5,7 +5,7 @@ use super::faults::{Site, columns};
 use super::local::column_mask;
 use super::mvin::{check_rows, dma_fault};
 use super::outlet::Outlet;
-use super::overwritten::note_move;
+use super::overwrites::note_move;
 use super::race::DramRows;
 use crate::address::{NormCommand, Tile};
 use crate::config::Elements;

@@ -18,7 +18,7 @@
     reason = "public for the suite alone, see `inside`"
 )]
 
-use super::overwritten::NotedMove;
+use super::overwrites::NotedMove;
 use autocomp_riscv::Memory;
 
 const PAGE_SHIFT: u32 = 12;

@@ -23,7 +23,7 @@ use super::station::Station;
 use super::stats::TimingStats;
 use super::store::StoreUnit;
 use crate::config::GemminiConfig;
-use crate::configured::Configured;
+use crate::configuration::Configured;
 use crate::loop_conv::ConvLoop;
 use crate::loop_ws::MatmulLoop;
 use autocomp_riscv_machine::Ring;

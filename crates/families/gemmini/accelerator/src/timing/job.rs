@@ -8,7 +8,7 @@ mod range;
 
 use crate::address::{LocalAddress, Tile};
 use crate::config::GemminiConfig;
-use crate::configured::Configured;
+use crate::configuration::Configured;
 use crate::isa::{Dataflow, Instruction};
 pub(super) use moves::{LoadJob, StoreJob};
 pub(super) use range::RowRange;

@@ -8,7 +8,7 @@ use super::engine::{COMPLETE, Engine, ISSUE, LOAD, PORT, STORE, Until};
 use super::load::Packet;
 use crate::ExecContext;
 use crate::address::Tile;
-use crate::configured::StoreState;
+use crate::configuration::StoreState;
 use crate::isa::Instruction;
 use autocomp_riscv::LineAccess;
 use autocomp_riscv_machine::Agenda;

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod chains;
-mod damaged;
+mod damage;
 mod depths;
 mod macros;
 mod plans;

@@ -9,7 +9,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, Written};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{bound_call, each_expression_in, name_of, names_in};
-use super::pieces_written::ALONG_COLUMNS;
+use super::piece_stores::ALONG_COLUMNS;
 use super::{Change, each_place};
 
 /// Operands that may be the same for all elements: numbers, or columns that the loop leaves alone.

@@ -13,14 +13,14 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{Operation, View, argument, only};
 use super::super::source::{Edits, Place, each_expression, name_of};
 use super::windows::{Part, windows};
-use super::{Change, changes_in_first_dialect, pieces_written};
+use super::{Change, changes_in_first_dialect, piece_stores};
 
 /// Columns of a piece.
 pub(super) const WIDTHS: &[i64] = &[512, 1024, 2048];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     if !view.source.first_dialect() {
-        return pieces_written::changes(view);
+        return piece_stores::changes(view);
     }
     changes_in_first_dialect(view, |found, place, _| {
         for width in WIDTHS {

@@ -13,7 +13,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{Edits, base_of, each_expression_in, each_statement, name_of, names_in};
-use super::{Change, changes_in_first_dialect, split_written};
+use super::{Change, changes_in_first_dialect, split_lists};
 
 /// Bytes in each partition that the tiles between both loops may take.
 pub(super) const MOST_BYTES: i64 = 96 << 10;
@@ -22,7 +22,7 @@ pub(super) const LONGEST: i64 = 64;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     if !view.source.first_dialect() {
-        return split_written::changes(view);
+        return split_lists::changes(view);
     }
     changes_in_first_dialect(view, |found, place, _| {
         if let Stmt::For(around) = place.statement() {

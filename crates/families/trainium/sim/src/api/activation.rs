@@ -1,10 +1,10 @@
 //! Functions of the scalar engine, with the sums that it keeps.
 
 use super::arithmetic::{Alu, Function};
+use super::compiler_tiles::no_bias;
 use super::elementwise::{Operand, SCALAR};
 use super::operands::{Elementwise, not_a_column, select, selected_shape, tensor};
 use super::results::result_type;
-use super::unplaced::no_bias;
 use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;

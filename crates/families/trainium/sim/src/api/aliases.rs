@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use super::Device;
 use super::hazards::runs;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::view::{Dimension, View, for_runs};
 use crate::trace::{Instruction, Operation};
 

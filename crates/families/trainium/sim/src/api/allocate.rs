@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use super::compiler_tiles::with_value;
 use super::memory::check_tile;
 use super::operands::tensor;
-use super::unplaced::with_value;
 use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::Device;
 use crate::diagnostic::{Failure, Outcome};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::view::{Dimensions, View, for_runs};
 use crate::trace::LoopKind;
 use crate::trace::{Instruction, Region};

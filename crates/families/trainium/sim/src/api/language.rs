@@ -1,9 +1,9 @@
 //! Functions of `nki.language` that lower to instructions.
 
 use super::arithmetic::{Alu, Function};
+use super::compiler_tiles::no_bias;
 use super::elementwise::{SCALAR, VECTOR};
 use super::operands::{Elementwise, tensor};
-use super::unplaced::no_bias;
 use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;

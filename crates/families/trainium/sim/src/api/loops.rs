@@ -1,6 +1,6 @@
 //! Scopes and running loops.
 
-use super::asked::Answers;
+use super::loop_answers::Answers;
 use super::{Device, Dialect};
 use crate::trace::Loop;
 use crate::trace::LoopKind;

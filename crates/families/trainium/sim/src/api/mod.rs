@@ -5,13 +5,13 @@ mod activation;
 mod aliases;
 mod allocate;
 mod arithmetic;
-mod asked;
 mod assign;
 mod binding;
 mod bitwise;
 mod bound;
 mod calls;
 mod choices;
+mod compiler_tiles;
 mod constants;
 mod copies;
 mod cores;
@@ -28,6 +28,7 @@ mod host_arrays;
 mod indexing;
 mod interfaces;
 mod language;
+mod loop_answers;
 mod loops;
 mod matrix;
 mod memory;
@@ -59,7 +60,6 @@ mod tiling;
 mod totals;
 pub(crate) mod transcendental;
 mod transposes;
-mod unplaced;
 mod values;
 
 use std::cell::Cell;
@@ -80,7 +80,7 @@ pub(crate) use nki::Nki;
 
 use crate::cores::Link;
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::account::Account;
 use crate::trace::{Instruction, LoopKind, Region, Tiles, Trace, Transfer};
 use autocomp_python::Binary;
@@ -200,7 +200,7 @@ pub(crate) struct Device {
     totals: Vec<f32>,
     /// Places of tensors that a loop's body makes, as its first iteration chose them.
     placements: placement::Placements,
-    unplaced: unplaced::Unplaced,
+    unplaced: compiler_tiles::Unplaced,
     /// Whether the compiler places what the kernel names a place for (`force_auto_alloc`).
     pub(crate) ignores_places: bool,
     /// Where each storage was last written within running affine loops, for the hazard check.
@@ -265,7 +265,7 @@ impl Device {
             foreign: Keyed::default(),
             totals: Vec::new(),
             placements: placement::Placements::default(),
-            unplaced: unplaced::Unplaced::default(),
+            unplaced: compiler_tiles::Unplaced::default(),
             ignores_places: false,
             hazards: hazards::Hazards::default(),
             quotient: false,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::memory::{PSUM_BANK, PSUM_BYTES};
 use super::{Device, Nki, Value};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::place::{Allocator, Place, Repeating, Rule};
 use crate::tensor::storage::{Buffer, Shared};
 use crate::trace::LoopKind;

@@ -18,7 +18,7 @@ impl Device {
         mask: Option<&crate::tensor::index::Mask>,
         destination: Option<View>,
     ) -> Outcome<View> {
-        self.leave(|| super::unplaced::turned(&data.shape()))?;
+        self.leave(|| super::compiler_tiles::turned(&data.shape()))?;
         let (p, f) = (data.partitions(), data.free());
         let selection = select(mask, &[p, f])?;
         super::operands::within(&data, mask, &selection, &data.shape())?;

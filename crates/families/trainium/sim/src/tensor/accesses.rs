@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::account::Account;
 use crate::diagnostic::Outcome;
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 
 /// Elements of a page.
 const PAGE: usize = 1024;

@@ -4,7 +4,7 @@
 //! device's memory would hold, little-endian.
 
 use super::dtype::{Dtype, POISON, is_undefined};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 
 /// Bits of exponent and mantissa of the narrow floats.
 const fn fields(dtype: Dtype) -> Option<(u32, u32)> {

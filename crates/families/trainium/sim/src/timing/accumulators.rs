@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::machine::Machine;
 use super::memory::{Plan, movable_peak};
 use super::uses::Span;
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Features, Instruction, Long, Operation, Region, Tile};
 

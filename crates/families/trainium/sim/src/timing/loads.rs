@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::machine::Machine;
 use super::memory::{Plan, peak};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Operation, Region, Tile};
 

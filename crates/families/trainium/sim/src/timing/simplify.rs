@@ -2,7 +2,7 @@
 //! every iteration of a loop, and first sums into accumulators that hold zeros.
 
 use super::memory::Plan;
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::short::Short;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Engine, Instruction, Meaning, Operation, Part, Region, Tile};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::memory::{Plan, peak};
 use super::spill::spilled;
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Instruction, Long, Operation, Region};
 

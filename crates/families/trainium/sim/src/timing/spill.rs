@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::memory::{Plan, movable_peak};
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::storage::Buffer;
 use crate::trace::{Choice, Grain, Instruction, Long, Operation, Region, Tile, Transfer};
 

@@ -6,7 +6,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 pub use self::long::Long;
-use crate::keyed::Keyed;
+use crate::number_maps::Keyed;
 use crate::tensor::dtype::Dtype;
 use crate::tensor::place::Place;
 use crate::tensor::short::Short;

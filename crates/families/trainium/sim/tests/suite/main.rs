@@ -2,24 +2,24 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod accepted;
 mod access_patterns;
 mod aliases;
 mod attacks;
 mod bits;
 mod capacity;
+mod compiler_tiles;
 mod cores;
 mod costs;
 mod dialect;
 mod exponentials;
 mod fuzz;
 mod generator;
-mod habits;
 mod hostile;
 mod idioms;
 mod interfaces;
 mod kernels;
 mod lanes;
+mod legal_kernels;
 mod limits;
 mod microscaling;
 mod plain;
@@ -29,7 +29,7 @@ mod rounding;
 mod shared_tensors;
 mod short_list;
 mod sums;
+mod third_generation;
 mod traffic;
-mod undefined;
-mod unplaced;
+mod unwritten_memory;
 mod waits;

@@ -3,9 +3,9 @@
 use super::super::plain::{mentions, plain, substituted};
 use super::Writer;
 use crate::expression::{Along, Expression, along};
+use crate::launch_text::{WideStore, vector_type};
 use crate::rows::certain;
 use crate::step::{self, Step};
-use crate::written::{WideStore, vector_type};
 use autocomp_c_loops::affine::Affine;
 use autocomp_nests::Text;
 use std::collections::BTreeSet;

@@ -2,8 +2,8 @@
 
 use super::super::{SharedLoop, start_of};
 use super::Writer;
+use crate::launch_text::Written;
 use crate::step::{Joining, Step, accumulated};
-use crate::written::Written;
 
 impl Writer<'_> {
     /// Writes two launches: blocks that each do a part of the only row, and one that joins them.

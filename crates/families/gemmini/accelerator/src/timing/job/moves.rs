@@ -2,7 +2,7 @@
 
 use super::{Class, Job, RowRange, Sizes, Work};
 use crate::address::{LocalAddress, NormCommand, Tile};
-use crate::configured::Configured;
+use crate::configuration::Configured;
 use crate::isa::PoolFields;
 
 /// A move in.

@@ -6,7 +6,7 @@ mod commands;
 use crate::driver;
 mod order;
 mod records;
-mod uninitialized;
+mod unwritten_memory;
 
 use autocomp_riscv::Fault;
 use driver::instances::int8_16;

@@ -7,7 +7,7 @@ mod bench;
 use crate::driver::instances;
 mod looks;
 mod loops;
-mod shared;
+mod sharing;
 mod warming;
 
 use autocomp_gemmini::timing::{Ideal, IdleReason};

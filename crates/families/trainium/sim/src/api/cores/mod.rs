@@ -7,11 +7,11 @@ mod barrier;
 mod exchange;
 mod launch;
 mod meeting;
-mod shared;
+mod shared_tensors;
 
 pub(super) use barrier::core_barrier;
 pub(super) use exchange::{sendrecv, sendrecv_compute};
-pub(super) use shared::SharedTensors;
+pub(super) use shared_tensors::SharedTensors;
 
 use super::Bound;
 use crate::diagnostic::{Failure, FailureKind};

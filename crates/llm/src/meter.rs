@@ -6,7 +6,7 @@ use crate::completion::{Attempt, Completion, Request, TokenCount};
 use crate::error::{LlmError, LlmErrorKind};
 use crate::price::Price;
 use crate::secrets::Secrets;
-use crate::unclaimed::{Attempts, Unclaimed};
+use crate::stray_calls::{Attempts, Unclaimed};
 use autocomp_core::{Usage, UsdMicros};
 use std::sync::Arc;
 use std::time::Duration;

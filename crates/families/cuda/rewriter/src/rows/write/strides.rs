@@ -4,8 +4,8 @@ use super::super::{SharedLoop, greatest_end, start_of};
 use super::Writer;
 use super::certain::certain_loads;
 use crate::expression::{Along, Expression, along};
+use crate::launch_text::{WideStore, vector_type};
 use crate::step::Step;
-use crate::written::{WideStore, vector_type};
 use autocomp_c_loops::affine::Affine;
 
 impl Writer<'_> {

@@ -1,7 +1,7 @@
 //! Vector instructions: random programs against what another implementation left, and what such
 //! programs do not reach.
 
-use crate::{interpreted, vectors};
+use crate::{interpreter, vectors};
 use autocomp_riscv::Mode;
 use vectors::{Recipe, Surroundings, image};
 
@@ -27,8 +27,8 @@ fn random_programs_leave_what_they_leave_elsewhere() {
         let words: Vec<&str> = line.split(' ').collect();
         let (seed, vlen) = (words[0].parse().unwrap(), words[1].parse().unwrap());
         let image = image(recipe(seed, vlen), Surroundings::Bare);
-        let results = interpreted::results(&image, vlen, Mode::Functional);
-        let digest = interpreted::digest(&results);
+        let results = interpreter::results(&image, vlen, Mode::Functional);
+        let digest = interpreter::digest(&results);
         assert_eq!(
             format!("{digest:016x}"),
             words[2],
@@ -43,7 +43,7 @@ fn random_programs_leave_what_they_leave_elsewhere() {
 fn results_are_the_same_with_cycles() {
     for seed in 1..4 {
         let image = image(recipe(seed, 256), Surroundings::Bare);
-        let functional = interpreted::results(&image, 256, Mode::Functional);
-        assert!(functional == interpreted::results(&image, 256, Mode::Timed));
+        let functional = interpreter::results(&image, 256, Mode::Functional);
+        assert!(functional == interpreter::results(&image, 256, Mode::Timed));
     }
 }

@@ -3,7 +3,7 @@
 use crate::client::LlmClient;
 use crate::completion::{Completion, Request};
 use crate::error::LlmError;
-use crate::unclaimed::{Attempts, Unclaimed};
+use crate::stray_calls::{Attempts, Unclaimed};
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 use std::sync::Arc;
 use std::time::Duration;
