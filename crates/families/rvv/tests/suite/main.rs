@@ -10,6 +10,7 @@ mod limits;
 mod messages;
 mod programs;
 mod rewriting;
+mod special_numbers;
 mod targets;
 #[allow(dead_code, reason = "the fuzzer uses the rest")]
 #[path = "../../../../riscv/tests/vectors/mod.rs"]
