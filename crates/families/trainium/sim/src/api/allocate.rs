@@ -5,10 +5,11 @@ use std::rc::Rc;
 use super::compiler_tiles::with_value;
 use super::memory::check_tile;
 use super::operands::tensor;
+use super::placement::{Allocator, Rule};
 use super::{Bound, Device, Dialect, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
-use crate::tensor::place::{Allocator, Place, Rule};
+use crate::tensor::place::Place;
 use crate::tensor::storage::{Buffer, poison};
 use crate::tensor::view::View;
 

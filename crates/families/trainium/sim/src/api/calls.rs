@@ -5,10 +5,10 @@ use std::rc::Rc;
 use autocomp_python::{Argument, Arguments, Closure, Frame};
 
 use super::binding::{Binding, bind};
+use super::placement::{Allocator, Rule};
 use super::{Api, Bound, Dialect, Grid, Interpreter, Nki, Value, placement};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::dtype::Dtype;
-use crate::tensor::place::{Allocator, Rule};
 
 /// Calls an interface.
 pub(super) fn call(

@@ -5,11 +5,11 @@ use std::rc::Rc;
 use autocomp_python::{Member, mix};
 
 use super::host_arrays::HostArray;
+use super::placement::Allocator;
 use super::registers::Register;
 use super::{Api, Device, EngineName, Value};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::index::{Index, Mask};
-use crate::tensor::place::Allocator;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
 

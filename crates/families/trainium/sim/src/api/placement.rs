@@ -7,12 +7,33 @@ use super::memory::{PSUM_BANK, PSUM_BYTES};
 use super::{Device, Nki, Value};
 use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::number_maps::Keyed;
-use crate::tensor::place::{Allocator, Place, Repeating, Rule};
+use crate::tensor::place::{Place, Repeating};
 use crate::tensor::storage::{Buffer, Shared};
 use crate::trace::LoopKind;
 
 /// Most blocks of a tensor that is allocated directly.
 const BLOCKS: usize = 1 << 16;
+
+/// How the places of a tensor's blocks are chosen.
+#[derive(Clone)]
+pub(crate) enum Rule {
+    /// By the remainders of the block's indices.
+    Modulo {
+        bank: Repeating,
+        partition: Repeating,
+        byte: Repeating,
+    },
+    /// By a function of the kernel: of the block's indices, its partitions and bytes.
+    Function(Value),
+    /// One by one, in the order of the blocks.
+    Listed(Rc<[Place]>),
+}
+
+/// What `buffer=` holds in a kernel that allocates directly.
+pub(crate) struct Allocator {
+    pub(crate) buffer: Buffer,
+    pub(crate) rule: Rule,
+}
 
 fn malformed(message: String) -> Box<Failure> {
     Failure::python(

@@ -1,10 +1,5 @@
 //! Direct allocation: where a kernel says that its tiles lie.
 
-use std::rc::Rc;
-
-use super::storage::Buffer;
-use crate::api::Value;
-
 /// Where a tile lies: its first partition, and its first byte in each partition. The banks of the
 /// accumulators lie one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,25 +37,4 @@ impl Repeating {
         }
         number.checked_mul(step)?.checked_add(self.base)
     }
-}
-
-/// How the places of a tensor's blocks are chosen.
-#[derive(Clone)]
-pub(crate) enum Rule {
-    /// By the remainders of the block's indices.
-    Modulo {
-        bank: Repeating,
-        partition: Repeating,
-        byte: Repeating,
-    },
-    /// By a function of the kernel: of the block's indices, its partitions and bytes.
-    Function(Value),
-    /// One by one, in the order of the blocks.
-    Listed(Rc<[Place]>),
-}
-
-/// What `buffer=` holds in a kernel that allocates directly.
-pub(crate) struct Allocator {
-    pub(crate) buffer: Buffer,
-    pub(crate) rule: Rule,
 }
