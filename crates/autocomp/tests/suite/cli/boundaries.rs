@@ -11,6 +11,13 @@ const COMMON_WORDS: &[&str] = &["host", "rvv"];
 /// Beginnings of names of targets that belong to such families.
 const TARGETS: &[&str] = &["host-x86", "host-aarch64"];
 
+/// Words of languages that kernels of one family alone are written in.
+const LANGUAGES: &[(&str, &str)] = &[
+    ("trainium", "nki"),
+    ("trainium", "nisa"),
+    ("trainium", "neuronxcc"),
+];
+
 /// The crate of the program, which names families in its registry.
 const PROGRAM: &str = "autocomp";
 /// Its registry.
@@ -195,7 +202,12 @@ fn violations(root: &Path) -> Vec<String> {
                     .filter(|(family, _)| own.is_none() && !COMMON_WORDS.contains(family))
                     .chain(TARGETS.iter().map(|it| ("host", (*it).to_owned())))
                     .find(|(_, word)| own.is_none() && lower.contains(word.as_str()));
-                let named = by_crate.or(by_path).or(by_word).filter(|_| !is_free);
+                let mut languages = LANGUAGES.iter().filter(|_| own.is_none());
+                let by_language = languages
+                    .find(|(_, word)| has_word(&lower, word))
+                    .map(|(family, word)| (*family, (*word).to_owned()));
+                let named = by_crate.or(by_path).or(by_word).or(by_language);
+                let named = named.filter(|_| !is_free);
                 if let Some((family, name)) = named {
                     at(&path, number, rule(family, &name));
                 }
@@ -286,7 +298,7 @@ fn each_rule_says_where_it_is_broken_and_what_to_do() {
     file("crates/eval/Cargo.toml", &manifest("autocomp-eval", ""));
     file(
         "crates/eval/src/lib.rs",
-        "//! As the family `two` does it.\nlet spent = clock_gettime(ClockId::ProcessCPUTime);\nlet worker = autocomp_sandbox::start(&policy);\n",
+        "//! As the family `two` does it.\nuse nki.language as nl; let thinking = 1;\nlet spent = clock_gettime(ClockId::ProcessCPUTime);\nlet worker = autocomp_sandbox::start(&policy);\n",
     );
     insta::assert_snapshot!(violations(root.path()).join("\n"));
 }
