@@ -184,4 +184,20 @@ WEAK _Float16 __truncdfhf2(double x) {
 WEAK _Float16 __truncsfhf2(float x) {
   return __truncdfhf2(x);
 }
+
+WEAK __bf16 __truncsfbf2(float x) {
+  uint32_t bits = __builtin_bit_cast(uint32_t, x);
+  uint32_t rounded = x != x ? bits | 0x400000 : bits + 0x7fff + (bits >> 16 & 1);
+  return __builtin_bit_cast(__bf16, (uint16_t)(rounded >> 16));
+}
+
+// By a number of 32 bits whose last bit tells that there was a rest, so that it is rounded once.
+WEAK __bf16 __truncdfbf2(double x) {
+  float near = (float)x;
+  uint32_t bits = __builtin_bit_cast(uint32_t, near);
+  if (x == x && near != x && bits % 2 == 0) {
+    bits += __builtin_fabs((double)near) > __builtin_fabs(x) ? -1 : 1;
+  }
+  return __truncsfbf2(__builtin_bit_cast(float, bits));
+}
 #endif

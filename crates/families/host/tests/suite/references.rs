@@ -87,14 +87,19 @@ fn a_reference_without_an_answer_is_told_with_file_and_remedy() {
 
 #[test]
 fn a_reference_may_compute_with_numbers_of_16_bits() {
-    let reference = "void solution(float x[300], float y[300]) {
-  for (int i = 0; i < 300; i++) { y[i] = (_Float16)(2.0 * (_Float16)x[i]); }
-}";
-    let Some(bench) = support::bench_of(PROBLEM, reference) else {
-        return;
-    };
-    let (outcome, found) = support::outcome(&bench, HONEST);
-    assert_eq!(outcome, Outcome::Ok, "{found:?}");
+    for (kind, error) in [("_Float16", "1e-3"), ("__bf16", "1e-2")] {
+        let reference = format!(
+            "void solution(float x[300], float y[300]) {{
+               for (int i = 0; i < 300; i++) {{ y[i] = ({kind})(2.0 * ({kind})x[i]); }}
+             }}"
+        );
+        let problem = PROBLEM.replace("1e-3", error);
+        let Some(bench) = support::bench_of(&problem, &reference) else {
+            return;
+        };
+        let (outcome, found) = support::outcome(&bench, HONEST);
+        assert_eq!(outcome, Outcome::Ok, "{kind}: {found:?}");
+    }
 }
 
 #[test]
