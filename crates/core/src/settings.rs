@@ -204,6 +204,13 @@ impl SearchSettings {
     /// The most drafts that an iteration may have, each of which is a task in memory.
     pub const MOST_DRAFTS: u64 = 262_144;
 
+    /// Returns `least_gain` in percent.
+    #[must_use]
+    pub fn least_gain_text(&self) -> String {
+        // Of a share such as 0.005, without digits that it has not.
+        format!("{} %", (self.least_gain * 1e8).round() / 1e6)
+    }
+
     /// Checks that every number is within its range.
     ///
     /// # Errors

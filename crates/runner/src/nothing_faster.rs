@@ -1,4 +1,5 @@
-//! Why a run that is over found nothing faster, and what can be done next.
+//! Why a run that is over found nothing faster, or nothing that counts as a gain, and what can be
+//! done next.
 
 use autocomp_core::{
     CandidateId, Drafted, Evaluation, Event, FinishReason, Outcome, Planned, Proposal, StopReason,
@@ -10,7 +11,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A run that ended with the kernel that it began with.
+/// A run that ended with the kernel that it began with, or with one that is hardly faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NothingFaster {
     /// Why, one sentence each, the most important first.
@@ -22,15 +23,39 @@ pub struct NothingFaster {
 /// Longest part of a message of others.
 const LONGEST_MESSAGE: usize = 300;
 
-/// Returns why a run found nothing faster than the kernel that it began with; nothing if it found
-/// something, is not over, or could not begin.
-pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<NothingFaster> {
-    let progress = search.progress();
-    let is_over = search.finish().is_some() || search.stopped().is_some();
-    let is_first = progress.best.as_ref()?.key == TaskKey::BASELINE;
-    if !is_over || !is_first || search.finish() == Some(FinishReason::Floor) {
-        return None;
+/// How much faster than the kernel that it began with the best kernel of a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gain {
+    /// It is that kernel.
+    Nothing,
+    /// By less than what counts as a gain ([`least_gain`](autocomp_core::SearchSettings)).
+    Little,
+}
+
+impl Gain {
+    /// Returns what a run gained that is over; nothing if that counts as a gain, or no faster
+    /// kernel is possible.
+    fn of(search: &Search) -> Option<Self> {
+        let progress = search.progress();
+        let is_over = search.finish().is_some() || search.stopped().is_some();
+        let best = progress.best.as_ref()?;
+        if !is_over || search.finish() == Some(FinishReason::Floor) {
+            return None;
+        }
+        if best.key == TaskKey::BASELINE {
+            return Some(Self::Nothing);
+        }
+        let least = 1.0 - search.started().settings.least_gain;
+        let is_little = progress.baseline_cost?.value as f64 * least < best.cost.value as f64;
+        is_little.then_some(Self::Little)
     }
+}
+
+/// Returns why a run gained no more than `gain`; nothing if it gained something else, is not over,
+/// or could not begin.
+pub(crate) fn why(gain: Gain, search: &Search, events: &[Stored]) -> Option<NothingFaster> {
+    Gain::of(search).filter(|it| *it == gain)?;
+    let progress = search.progress();
     let mut reasons = Vec::new();
     let mut next = Vec::new();
     // What keeps a run from going on comes before what became of its drafts.
@@ -75,10 +100,22 @@ pub(crate) fn nothing_faster(search: &Search, events: &[Stored]) -> Option<Nothi
         let nearest = right.iter().filter_map(|it| it.cost()).min();
         let nearest = nearest.zip(progress.baseline_cost).map(|(cost, baseline)| {
             let ratio = cost.value as f64 / baseline.value.max(1) as f64;
-            format!("; the nearest takes {ratio:.2} times as long as the kernel to start from")
+            match gain {
+                Gain::Nothing => format!(
+                    "; the nearest takes {ratio:.2} times as long as the kernel to start from"
+                ),
+                Gain::Little => format!(
+                    "; the fastest takes {ratio:.3} times as long as the kernel to start from"
+                ),
+            }
         });
+        let least = search.started().settings.least_gain_text();
+        let faster = match gain {
+            Gain::Nothing => "faster".to_owned(),
+            Gain::Little => format!("faster by {least}"),
+        };
         reasons.push(format!(
-            "{} of {total} drafts were right and not faster{}",
+            "{} of {total} drafts were right and not {faster}{}",
             right.len(),
             nearest.unwrap_or_default()
         ));

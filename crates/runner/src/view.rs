@@ -1,7 +1,7 @@
 //! Looking at a run, finished or live.
 
 use crate::error::RunError;
-use crate::nothing_faster::{NothingFaster, nothing_faster};
+use crate::nothing_faster::{Gain, NothingFaster, why};
 use crate::recording::read_plan;
 use crate::session::NewRun;
 use autocomp_core::{
@@ -83,6 +83,8 @@ pub struct RunReport {
     /// Why the run found nothing faster than the kernel that it began with, and what to do next;
     /// null if it found something, or is not over.
     pub nothing_faster: Option<NothingFaster>,
+    /// The same of a run whose best kernel is faster by less than `least_gain`.
+    pub little_faster: Option<NothingFaster>,
     /// Hash of the canonical history: equal for runs that took the same course. Absent where
     /// nobody asked for it, since it takes a look at the whole history
     /// ([`RunView::history`]).
@@ -327,7 +329,8 @@ fn report(
         started_at_ms: events.first().map_or(0, |stored| stored.at_ms),
         elapsed_ms: events.last().map_or(0, |stored| stored.elapsed_ms),
         speedup: progress.speedup(),
-        nothing_faster: nothing_faster(search, events),
+        nothing_faster: why(Gain::Nothing, search, events),
+        little_faster: why(Gain::Little, search, events),
         progress,
         lineage: lineage.collect(),
         history: None,

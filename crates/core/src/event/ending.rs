@@ -140,8 +140,7 @@ impl FinishReason {
 fn no_gain(settings: &SearchSettings) -> String {
     match settings.least_gain {
         0.0 => "no gain".to_owned(),
-        // Of a share such as 0.005, without digits that it has not.
-        least => format!("no gain of {} %", (least * 1e8).round() / 1e6),
+        _ => format!("no gain of {}", settings.least_gain_text()),
     }
 }
 

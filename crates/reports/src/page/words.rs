@@ -40,6 +40,13 @@ pub(crate) fn summary(run: &RunData) -> String {
         grouped(u64::from(progress.evaluations)),
         clock(Duration::from_millis(run.report.elapsed_ms)),
     );
+    if let Some(little) = &run.report.little_faster {
+        out += &format!(
+            " No more was gained: {}. What next: {}.",
+            little.reasons.join("; "),
+            little.next.join("; ").replace("RUN", &run.name),
+        );
+    }
     if let Some(reference) = best_reference(run) {
         let factor = best.cost.times(reference.cost);
         let verdict = if best.cost.beats(reference.cost) {

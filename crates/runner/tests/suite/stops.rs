@@ -296,3 +296,32 @@ fn what_stopped_a_run_is_why_it_found_nothing_faster() {
         assert!(!longer, "{nothing:?}");
     }
 }
+
+#[test]
+fn a_gain_that_does_not_count_has_reasons() {
+    let root = script::scratch();
+    for (least_gain, is_little) in [(0.99, true), (0.005, false), (0.0, false)] {
+        let folder = root.path().join(format!("{least_gain}"));
+        let settings = SearchSettings {
+            least_gain,
+            patience: 0,
+            ..settings()
+        };
+        let evaluator = Toy::default();
+        let mut session = RunSession::create(&folder, new_run(settings, 9), &evaluator).unwrap();
+        let cancel = CancellationToken::new();
+        let (proposer, options) = (Scripted::default(), options(1));
+        script::execute(&mut session, proposer, evaluator, &options, &cancel, |_| {});
+        session.close().unwrap();
+        let report = RunView::open(&folder).unwrap().report();
+        assert!(1.0 < report.speedup.unwrap(), "{report:?}");
+        assert_eq!(report.nothing_faster, None);
+        let little = report.little_faster;
+        assert_eq!(little.is_some(), is_little, "{least_gain}: {little:?}");
+        if let Some(little) = little {
+            let told = |it: &String| it.contains("were right and not faster by 99 %; the fastest");
+            assert!(little.reasons.iter().any(told), "{little:?}");
+            assert!(!little.next.is_empty());
+        }
+    }
+}

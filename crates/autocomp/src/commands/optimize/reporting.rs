@@ -51,6 +51,8 @@ struct OptimizeReport {
     speedup: f64,
     /// Why nothing faster was found, and what to do next; null if something was.
     nothing_faster: Option<NothingFaster>,
+    /// The same where the best kernel is faster by less than `least_gain`; null otherwise.
+    little_faster: Option<NothingFaster>,
     percent_of_peak: f64,
     evaluations: u32,
     /// Drafts that repeated a kernel already evaluated.
@@ -150,7 +152,8 @@ pub fn finish(
     let not_understood = rewriter(bench)?.map_or_else(Vec::new, |rewriter| {
         rewriter.not_understood(&baseline_source)
     });
-    let nothing_faster = with_lines(run.nothing_faster.clone(), &not_understood, folder);
+    let [nothing_faster, little_faster] = [&run.nothing_faster, &run.little_faster]
+        .map(|it| with_lines(it.clone(), &not_understood, folder));
     let report = OptimizeReport {
         problem: bench.problem.name.clone(),
         target: bench.target.name.clone(),
@@ -182,6 +185,7 @@ pub fn finish(
         best_cycles: best.cost.in_cycles(),
         speedup: best.cost.times(baseline),
         nothing_faster,
+        little_faster,
         percent_of_peak: best.percent_of_peak,
         evaluations: run.progress.evaluations,
         repeated: run.progress.repeated,
@@ -432,11 +436,13 @@ fn result_text(
     if !contributions.is_empty() {
         contributions.push('\n');
     }
+    let little = report.little_faster.as_ref().map(|it| why_text(it) + "\n");
     format!(
-        "\n{}{}\nhow it got there:\n{}\n{contributions}best kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
+        "\n{}{}\nhow it got there:\n{}\n{contributions}{}best kernel  {}\nrun folder   {}\nlook closer  autocomp show {}\n             autocomp eval {} --kernel {}\n",
         text::table(&rows, &[1]),
         others_text(&report.others),
         lineage_text(run, width),
+        little.unwrap_or_default(),
         best_kernel.display(),
         folder.display(),
         folder.display(),
@@ -483,16 +489,20 @@ fn nothing_text_of(
     // What it began with is what it ended with: no best kernel, no speedup.
     rows.retain(|row| !matches!(row[0].as_str(), "best" | "speedup"));
     rows[0][2] = format!("{}, {:.1} % of peak", rows[0][2], report.percent_of_peak);
-    let list =
-        |items: &[String]| -> String { items.iter().map(|item| format!("  - {item}\n")).collect() };
     format!(
-        "\nnothing faster was found\n{}{}\nwhy:\n{}what next:\n{}run folder   {}\n",
+        "\nnothing faster was found\n{}{}\n{}run folder   {}\n",
         text::table(rows, &[1]),
         others_text(&report.others),
-        list(&nothing.reasons),
-        list(&nothing.next),
+        why_text(nothing),
         folder.display(),
     )
+}
+
+/// Returns why a run gained nothing, or little, and what to do next.
+fn why_text(of: &NothingFaster) -> String {
+    let list =
+        |items: &[String]| -> String { items.iter().map(|item| format!("  - {item}\n")).collect() };
+    format!("why:\n{}what next:\n{}", list(&of.reasons), list(&of.next))
 }
 
 fn absolute(path: &Path) -> PathBuf {

@@ -81,15 +81,18 @@ pub(super) fn report_text(report: &ShowReport, width: usize) -> String {
             text::dollars(progress.unsettled.cost.0),
         );
     }
-    if let Some(nothing) = &report.nothing_faster {
-        out += "nothing faster was found:\n";
-        for reason in &nothing.reasons {
+    for (why, what) in [
+        (&report.nothing_faster, "nothing faster was found:\n"),
+        (&report.little_faster, "little was gained:\n"),
+    ] {
+        let Some(why) = why else { continue };
+        out += what;
+        for reason in &why.reasons {
             out += &format!("  - {reason}\n");
         }
         out += &format!(
             "what next: {}\n",
-            nothing
-                .next
+            why.next
                 .join("; ")
                 .replace("RUN", &report.run.display().to_string())
         );
