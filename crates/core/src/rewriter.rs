@@ -3,6 +3,7 @@
 use crate::menu::MenuItem;
 use serde::Serialize;
 use std::fmt;
+use std::sync::Arc;
 
 /// Why a rewriter has nothing to offer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -54,9 +55,12 @@ pub struct RewritePlan {
     pub payload: String,
 }
 
-/// A draft of a kernel that was asked for in an earlier iteration.
+/// A draft that was asked for in an earlier iteration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EarlierDraft {
+    /// The kernel that it was asked for if that is another one, where it came to nothing: it was
+    /// not right, or cut off because it is slow. Absent for what was asked for the kernel itself.
+    pub failed_on: Option<Arc<str>>,
     /// The payload of its plan.
     pub payload: String,
     /// Its number among the drafts of the plan.
@@ -74,7 +78,8 @@ pub struct PlanChoice<'request> {
     pub place: u32,
     /// Number of the plan for this parent, over all its places: each gets another proposal.
     pub plan: u32,
-    /// Drafts of the kernel that earlier iterations asked for: plans go on behind them.
+    /// Drafts of the kernel that earlier iterations asked for: plans go on behind them. Behind
+    /// those are drafts of other kernels that failed, the newest of them.
     pub earlier: &'request [EarlierDraft],
 }
 

@@ -9,6 +9,15 @@ use serde::de::DeserializeOwned;
 #[derive(Debug)]
 pub struct Earlier<D>(Vec<D>);
 
+/// Returns the drafts of other kernels that failed, as `read` reads their payloads, with the text
+/// of the kernel that each failed on. What it cannot read is left out.
+pub fn failed<D>(choice: PlanChoice<'_>, read: impl Fn(&str, u32) -> Option<D>) -> Vec<(D, &str)> {
+    let drafts = choice.earlier.iter();
+    let found =
+        drafts.filter_map(|it| Some((read(&it.payload, it.draft)?, &**it.failed_on.as_ref()?)));
+    found.collect()
+}
+
 impl<D: PartialEq> Earlier<D> {
     /// Reads the earlier drafts of a request by `read`, which gets a payload and the number of
     /// one of its drafts. What it cannot read is left out.
@@ -16,6 +25,7 @@ impl<D: PartialEq> Earlier<D> {
         let drafts = choice.earlier.iter();
         Self(
             drafts
+                .filter(|it| it.failed_on.is_none())
                 .filter_map(|it| read(&it.payload, it.draft))
                 .collect(),
         )

@@ -12,7 +12,7 @@ mod origin;
 mod payload;
 mod ranking;
 
-pub use earlier::Earlier;
+pub use earlier::{Earlier, failed};
 pub use memory::Memory;
 pub use origin::Origin;
 pub use payload::{DRAFTS, Drafts, of_payload, payload};

@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most attempts on one kernel that are looked through.
 const MOST_LOOKED_AT: usize = 200;
 
+/// The most failures on other kernels that are told.
+const MOST_FAILED: usize = 64;
+
 /// One draft slot of a closed iteration, and what was made of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
@@ -82,6 +85,19 @@ impl Search {
     /// Returns the attempts of closed iterations on one kernel, in order.
     pub fn attempts_on(&self, id: CandidateId) -> impl Iterator<Item = &Attempt> {
         self.attempts.by_parent.get(&id).into_iter().flatten()
+    }
+
+    /// Returns the newest attempts of closed iterations on other kernels than `id` that came to
+    /// nothing: what was made was not right, or cut off because it is slow.
+    pub fn failed_elsewhere(&self, id: CandidateId) -> impl Iterator<Item = &Attempt> {
+        let others = self.attempts.by_parent.iter().rev();
+        let others = others.filter(move |(parent, _)| **parent != id);
+        let attempts = others.flat_map(|(_, all)| all.iter().rev().take(MOST_LOOKED_AT));
+        let has_failed = |it: &&Attempt| {
+            let made = it.source.and_then(|source| self.evaluation(source));
+            made.is_some_and(|it| it.outcome != Outcome::Ok)
+        };
+        attempts.filter(has_failed).take(MOST_FAILED)
     }
 
     /// Returns at most `most` of what was tried in closed iterations on the candidate

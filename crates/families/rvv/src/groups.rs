@@ -65,6 +65,24 @@ pub fn resized(source: &str, by: i32) -> Option<String> {
     (made != source).then_some(made)
 }
 
+/// Returns whether two kernels call the same intrinsics with the same arguments, in the same order.
+pub(crate) fn has_same_intrinsics(one: &str, other: &str) -> bool {
+    if SOURCE_LIMIT < one.len().max(other.len()) {
+        return false;
+    }
+    let [Some(a), Some(b)] = [one, other].map(syntax_tree) else {
+        return false;
+    };
+    let calls = |root: Node<'_>, source: &str| -> Vec<String> {
+        let is_call = |it: &Node<'_>| {
+            it.kind() == "call_expression" && source[it.byte_range()].starts_with("__riscv_")
+        };
+        let calls = below(root).into_iter().filter(is_call);
+        calls.map(|it| source[it.byte_range()].to_owned()).collect()
+    };
+    calls(a.root_node(), one) == calls(b.root_node(), other)
+}
+
 /// Returns numbers, and variables that are given one where they are declared.
 fn fixed_lengths<'s>(nodes: &[Node<'_>], source: &'s str) -> BTreeSet<&'s str> {
     let text = |node: Node<'_>| &source[node.byte_range()];

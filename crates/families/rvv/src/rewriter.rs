@@ -1,12 +1,14 @@
 //! What is proposed for kernels: schedules of plain loops, which kernels with intrinsics are read as.
 
 use crate::elements::{has_intrinsics, plain};
-use crate::groups::resized;
+use crate::groups::{has_same_intrinsics, resized};
 use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
 use autocomp_nests::{ByHand, NestRewriter, Refusal};
-use autocomp_rewriting::{Earlier, Memory, Origin, menu_item, of_payload, payload as to_payload};
+use autocomp_rewriting::{
+    Earlier, Memory, Origin, failed, menu_item, of_payload, payload as to_payload,
+};
 use serde::{Deserialize, Serialize};
 
 /// Kernels with intrinsics of which is remembered what they are.
@@ -31,15 +33,25 @@ struct Groups {
 }
 
 impl Groups {
-    /// Returns those that a kernel may have and that no earlier iteration asked for.
+    /// Returns those that a kernel may have and that no earlier iteration asked for, nor failed
+    /// behind a kernel with the same intrinsics.
     fn of(source: &str, choice: PlanChoice<'_>) -> Vec<Self> {
         if !has_intrinsics(source) {
             return Vec::new();
         }
-        let earlier = Earlier::read(choice, |payload, _| of_payload::<Self>(payload).ok());
+        let read = |payload: &str, _| of_payload::<Self>(payload).ok();
+        let earlier = Earlier::read(choice, read);
+        // What comes of other sizes hangs on the intrinsics alone.
+        let failed = failed(choice, read).into_iter();
+        let failed: Vec<Self> = failed
+            .filter(|(_, other)| has_same_intrinsics(source, other))
+            .map(|it| it.0)
+            .collect();
         let all = SIZES.into_iter().map(|groups| Self { groups });
-        all.filter(|it| !earlier.has(it) && resized(source, it.groups).is_some())
-            .collect()
+        all.filter(|it| {
+            !earlier.has(it) && !failed.contains(it) && resized(source, it.groups).is_some()
+        })
+        .collect()
     }
 
     fn plan(self, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {

@@ -114,6 +114,7 @@ fn iterations_that_begin_at_the_same_kernel_go_on_behind_what_was_asked_for() {
                 made.push(draft.expect("a kernel"));
             }
             earlier.extend(plans.iter().map(|plan| EarlierDraft {
+                failed_on: None,
                 payload: plan.payload.clone(),
                 draft: 0,
             }));

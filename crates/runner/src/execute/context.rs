@@ -12,14 +12,16 @@ use autocomp_core::{
 };
 use autocomp_search::Search;
 use autocomp_store::Blobs;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What plans for one kernel are told beside it, in one iteration.
 pub(super) struct Context {
     ancestors: Vec<Before>,
     tried: Vec<Attempted>,
-    /// The plans of drafts that were asked for before, with the tasks of these.
-    earlier: Vec<(TaskKey, PlanRecord)>,
+    /// The plans of drafts that were asked for before, with the tasks of these, and the kernel if
+    /// it was another one.
+    earlier: Vec<(TaskKey, PlanRecord, Option<ContentHash>)>,
     lessons: Arc<[Lesson]>,
     told: Mutex<Option<Told>>,
 }
@@ -57,13 +59,20 @@ impl Context {
             most => search.attempts_near(id, most),
         };
         let tried = tried.into_iter();
-        let earlier = search.attempts_on(id).filter(|_| background.earlier);
+        let own = search.attempts_on(id).map(|it| (it, None));
+        let others = search.failed_elsewhere(id).filter_map(|it| {
+            let other = search.candidate(it.parent)?;
+            Some((it, Some(other.source)))
+        });
+        let earlier = own.chain(others).filter(|_| background.earlier);
         Self {
             ancestors: ancestors_of(search, id, background.ancestors),
             tried: tried
                 .map(|(attempt, kinship)| attempted(search, attempt, kinship))
                 .collect(),
-            earlier: earlier.map(|it| (it.key, it.plan.clone())).collect(),
+            earlier: earlier
+                .map(|(it, other)| (it.key, it.plan.clone(), other))
+                .collect(),
             lessons: search.started().lessons.clone().into(),
             told: Mutex::new(None),
         }
@@ -78,8 +87,21 @@ impl Context {
         }
         let ancestors = self.ancestors.iter().map(|it| it.told(blobs));
         let tried = self.tried.iter().map(|it| it.told(blobs));
-        let earlier = self.earlier.iter().map(|(task, plan)| {
+        let mut others: BTreeMap<ContentHash, Arc<str>> = BTreeMap::new();
+        let earlier = self.earlier.iter().map(|(task, plan, other)| {
+            let failed_on = match other {
+                None => None,
+                Some(other) => Some(match others.get(other) {
+                    Some(known) => Arc::clone(known),
+                    None => {
+                        let text: Arc<str> = blobs.get_text(*other)?.into();
+                        others.insert(*other, Arc::clone(&text));
+                        text
+                    }
+                }),
+            };
             Ok(EarlierDraft {
+                failed_on,
                 payload: plan_of(*task, plan, blobs)?.payload,
                 draft: task.draft,
             })

@@ -165,6 +165,70 @@ fn an_iteration_that_begins_at_the_same_kernel_asks_for_what_was_not_asked_for()
     );
 }
 
+/// Knows two changes of any kernel: one that is wrong, and one that helps.
+#[derive(Debug)]
+struct Hasty;
+
+impl Rewriter for Hasty {
+    fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
+        let is_new = |payload: &&str| choice.earlier.iter().all(|it| it.payload != **payload);
+        let failed = choice.earlier.iter().find_map(|it| it.failed_on.as_ref());
+        assert!(failed.is_none_or(|other| **other != *source && !other.contains("99")));
+        let payload = ["99", "1"].into_iter().filter(is_new);
+        let payload = payload.collect::<Vec<_>>();
+        Ok(RewritePlan {
+            menu_item: MenuItem::OTHER.to_owned(),
+            text: String::new(),
+            payload: (*payload
+                .get(choice.plan as usize)
+                .ok_or(RewriteError::Nothing)?)
+            .to_owned(),
+        })
+    }
+
+    fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
+        match draft {
+            0 => Ok(source.replacen('0', payload, 1)),
+            _ => Err(RewriteError::Nothing),
+        }
+    }
+}
+
+#[test]
+fn what_failed_on_other_kernels_is_told() {
+    let root = script::scratch();
+    let folder = root.path().join("run");
+    let settings = SearchSettings {
+        repairs: 0,
+        polish: 0,
+        iterations: 6,
+        patience: 6,
+        ..settings()
+    };
+    let evaluator = Arc::new(Toy::default());
+    let new = new_run(settings, 4);
+    let mut session = RunSession::create(&folder, new, &*evaluator).unwrap();
+    let end = script::runtime().block_on(session.execute(
+        Arc::new(RewriterProposer::new(Arc::new(Hasty))),
+        Arc::clone(&evaluator) as _,
+        &options(1),
+        &mut |_: &Notice<'_>| {},
+        &CancellationToken::new(),
+    ));
+    end.unwrap();
+    session.close().unwrap();
+    let report = RunView::open(&folder).unwrap().report();
+    assert!(1.0 < report.speedup.unwrap(), "{report:?}");
+    // One more would be as wrong.
+    let n_wrong: u32 = report
+        .progress
+        .outcomes
+        .iter()
+        .map(|(outcome, n)| if outcome.is_right() { 0 } else { *n })
+        .sum();
+    assert_eq!(n_wrong, 1, "{:?}", report.progress.outcomes);
+}
+
 /// Knows one change, which makes a kernel slower, and then says of what it knows no other.
 #[derive(Debug)]
 struct Brief;

@@ -2,7 +2,7 @@
 
 use crate::attacks::bench_of;
 use autocomp_catalog::Catalog;
-use autocomp_core::{Outcome, PlanChoice};
+use autocomp_core::{EarlierDraft, Outcome, PlanChoice};
 use autocomp_eval::Family;
 use autocomp_rvv::Rvv;
 use autocomp_rvv::inside::resized;
@@ -117,6 +117,45 @@ fn schedules_that_take_longer_than_vectors_by_hand_come_last() {
         of_products,
         [scheduled, own, scheduled, plain, own, scheduled]
     );
+}
+
+/// A kernel with the same intrinsics would fare as badly.
+#[test]
+fn groups_that_failed_behind_the_same_intrinsics_are_not_tried_again() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let problem = catalog.problem("rvv/vadd-i8-1000").expect("a problem");
+    let target = catalog.target("rvv-k230").expect("a target");
+    let rewriter = Rvv.rewriter(&problem, &target, &target.default_machine);
+    let rewriter = rewriter.expect("a machine").expect("a rewriter");
+    let asked = |earlier: &[EarlierDraft]| -> Vec<String> {
+        let choice = |plan| PlanChoice {
+            menu: &[],
+            iteration: 2,
+            place: 0,
+            plan,
+            earlier,
+        };
+        let plans = (0..9).map_while(|it| rewriter.plan(BITS, choice(it)).ok());
+        let payloads = plans.map(|it| it.payload);
+        payloads.filter(|it| it.contains("groups")).collect()
+    };
+    let twice = r#"{"groups":1}"#.to_owned();
+    assert!(asked(&[]).contains(&twice));
+    let told = BITS.replace(
+        "uint8_t Y",
+        "\n#pragma clang fp reassociate(on)\n uint8_t Y",
+    );
+    let shorter = BITS.replace("0x55, vl", "0x55, 8");
+    for (other, is_asked) in [(told, false), (shorter, true)] {
+        let failed = EarlierDraft {
+            failed_on: Some(other.as_str().into()),
+            payload: twice.clone(),
+            draft: 0,
+        };
+        let plans = asked(&[failed]);
+        assert_eq!(plans.contains(&twice), is_asked, "{other}{plans:?}");
+        assert!(!plans.is_empty());
+    }
 }
 
 #[test]
