@@ -115,3 +115,15 @@ pub fn breaks(node: Node<'_>) -> bool {
         _ => children(node).into_iter().any(breaks),
     }
 }
+
+/// Returns the expressions that commas are between.
+#[must_use]
+pub fn between_commas(node: Node<'_>) -> Vec<Node<'_>> {
+    match node.kind() {
+        "comma_expression" => children(node)
+            .into_iter()
+            .flat_map(between_commas)
+            .collect(),
+        _ => vec![node],
+    }
+}

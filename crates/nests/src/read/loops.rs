@@ -5,11 +5,10 @@ use super::super::shape;
 use super::constants::is_index;
 use super::limits::Limit;
 use super::order::{assigns, forwards, is_free};
-use super::walks::between_commas;
 use super::{Around, Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
-use autocomp_c_loops::syntax::{block_statements, children};
+use autocomp_c_loops::syntax::{between_commas, block_statements, children};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 

@@ -10,7 +10,7 @@ use super::places::Place;
 use super::{Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
-use autocomp_c_loops::syntax::{assigned_names, below, block_statements, children};
+use autocomp_c_loops::syntax::{assigned_names, below, between_commas, block_statements};
 use tree_sitter::Node;
 
 /// Pointers by their names, and where they stand.
@@ -328,17 +328,6 @@ fn moved_by(before: &Stands, strides: &[i64], times: &Affine) -> Option<Stands> 
         Some((name.clone(), place.clone().plus(&times.times(*stride)?)?))
     });
     moved.collect()
-}
-
-/// Returns the expressions that commas are between.
-pub(super) fn between_commas(node: Node<'_>) -> Vec<Node<'_>> {
-    match node.kind() {
-        "comma_expression" => children(node)
-            .into_iter()
-            .flat_map(between_commas)
-            .collect(),
-        _ => vec![node],
-    }
 }
 
 /// Returns the comparison that a loop goes on by.

@@ -1,8 +1,11 @@
 //! Loops over what is left become loops over elements.
 
 use super::Reader;
+use super::scalar::declared_name;
 use super::step::{Bound, Step};
+use autocomp_c_loops::syntax::{assigned_names, below, between_commas, children};
 use autocomp_nests::Refusal;
+use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// A loop over what is left, or one along which pointers move.
@@ -47,6 +50,11 @@ fn bare(text: &str) -> String {
             None => return text,
         }
     }
+}
+
+/// Returns whether this is a type of whole numbers that counters have.
+fn is_whole(kind: &str) -> bool {
+    ["size_t", "int", "unsigned", "long", "int32_t", "uint32_t"].contains(&kind.trim())
 }
 
 impl<'s> Reader<'s> {
@@ -177,19 +185,26 @@ impl<'s> Reader<'s> {
         counter: &Step<'s>,
         steps: &[Step<'s>],
     ) -> Result<String, Refusal> {
-        let first = node.child_by_field_name("initializer");
         let name = counter.name;
+        let firsts = self.first_values(node);
         // `for (size_t vl; n > 0; n -= vl)` says nothing of `n`.
-        let first_value = first.and_then(|it| {
-            let declared = it.child_by_field_name("declarator").unwrap_or(it);
-            let place = declared
-                .child_by_field_name("declarator")
-                .or(it.child_by_field_name("left"))?;
-            let value = declared.child_by_field_name("value");
-            let value = value.or(it.child_by_field_name("right"));
-            value.filter(|_| self.text(place) == name)
-        });
+        let first_value = firsts.get(name).copied();
         let is_strip = steps.iter().any(|it| it.is_by_length);
+        // What else is in the head would be left out.
+        let n_updates = match node.child_by_field_name("update") {
+            Some(update) => between_commas(update).len(),
+            None => 0,
+        };
+        let moving = steps.iter().filter(|it| {
+            it.name == name || it.is_by_length || self.function.pointers.contains(it.name)
+        });
+        let moving: Vec<&Step<'s>> = moving.collect();
+        if moving.iter().filter(|it| !it.is_in_body).count() != n_updates {
+            return self.refused(
+                node,
+                "changes something in its head that does not go on by `vl`: change it in the body",
+            );
+        }
         let mut strip = Strip {
             is_by_length: is_strip,
             ..Strip::default()
@@ -198,14 +213,11 @@ impl<'s> Reader<'s> {
         let (behind, head) = match bound.end {
             Some(end) => {
                 strip.left = Some(format!("{}-{name}", bare(self.text(end))));
-                let start = first_value.map(|it| self.text(it));
-                let head = match first {
-                    Some(first) => self.visit(first)?,
-                    None => ";".into(),
-                };
-                let head = format!("{}; ", head.trim_end_matches([';', ' ']));
+                let start = first_value.map(|it| self.visit(it)).transpose()?;
+                let own = start.as_ref().map(|it| format!("{name} = {it}"));
+                let head = self.head(node, own, &moving)?;
                 let (end, by) = (self.visit(end)?, &counter.by);
-                let behind = match (start, by.as_str()) {
+                let behind = match (start.as_deref(), by.as_str()) {
                     (Some("0"), "1") => Some(name.to_owned()),
                     (Some(start), "1") => Some(format!("({name} - ({start}))")),
                     _ => None,
@@ -215,7 +227,7 @@ impl<'s> Reader<'s> {
             None => {
                 strip.left = Some(name.to_owned());
                 let end = match first_value {
-                    Some(value) => format!("({})", self.visit(value)?),
+                    Some(value) => self.first_of(node, value)?,
                     None => self.visit_name(name),
                 };
                 let element = self.fresh("element");
@@ -234,7 +246,8 @@ impl<'s> Reader<'s> {
                 if first_value.is_none() {
                     self.stays(node, name)?;
                 }
-                let head = format!("size_t {element} = 0; {element} < {end}; {element}++");
+                let head = self.head(node, Some(format!("size_t {element} = 0")), &moving)?;
+                let head = format!("{head}{element} < {end}; {element}++");
                 (Some(element), head)
             }
         };
@@ -243,11 +256,7 @@ impl<'s> Reader<'s> {
                 .behind
                 .push((counter.at, name, format!("({name} + {})", counter.by)));
         }
-        for step in steps.iter().filter(|it| it.name != name) {
-            let is_pointer = self.function.pointers.contains(step.name);
-            if !step.is_by_length && !is_pointer {
-                continue;
-            }
+        for step in moving.iter().filter(|it| it.name != name) {
             if is_strip && !step.is_by_length {
                 return self.refused(node, "moves a pointer by another number than `vl`");
             }
@@ -257,18 +266,25 @@ impl<'s> Reader<'s> {
                     "moves pointers, with a counter whose first value stands elsewhere",
                 );
             };
+            let own = match firsts.get(step.name) {
+                Some(value) => self.first_of(node, *value)?,
+                None => self.visit_name(step.name),
+            };
             self.stays(node, step.name)?;
-            if steps.iter().filter(|it| it.name == step.name).count() != 1 {
+            if moving.iter().filter(|it| it.name == step.name).count() != 1 {
                 return self.refused(node, "moves a pointer twice");
             }
             let sign = if step.is_back { '-' } else { '+' };
-            let own = self.visit_name(step.name);
             let by = match step.by.as_str() {
                 "1" => String::new(),
                 by => format!(" * ({by})"),
             };
-            let now = format!("({own} {sign} {behind}{by})");
-            let next = format!("({own} {sign} ({behind} + 1){by})");
+            let from = match own.as_str() {
+                "(0)" if !step.is_back => String::new(),
+                own => format!("{own} {sign} "),
+            };
+            let now = format!("({from}{behind}{by})");
+            let next = format!("({from}({behind} + 1){by})");
             self.moved.insert(step.name, now);
             if step.is_in_body {
                 strip.behind.push((step.at, step.name, next));
@@ -284,12 +300,105 @@ impl<'s> Reader<'s> {
         Ok(format!("for ({head}) {}", made?))
     }
 
+    /// Returns what the head of a loop says that variables begin with.
+    fn first_values(&self, node: Node<'s>) -> BTreeMap<&'s str, Node<'s>> {
+        let Some(first) = node.child_by_field_name("initializer") else {
+            return BTreeMap::new();
+        };
+        let all = match first.kind() {
+            "declaration" => children(first),
+            _ => between_commas(first),
+        };
+        let value = |it: Node<'s>| {
+            let sides = match it.kind() {
+                "init_declarator" => ["declarator", "value"],
+                "assignment_expression" => ["left", "right"],
+                _ => return None,
+            };
+            let [name, value] = sides.map(|side| it.child_by_field_name(side));
+            Some((self.text(name?), value?))
+        };
+        all.into_iter().filter_map(value).collect()
+    }
+
+    /// Writes what a variable begins with, wherever it is read in a loop.
+    fn first_of(&mut self, node: Node<'s>, value: Node<'s>) -> Result<String, Refusal> {
+        let changed = assigned_names(node, self.source);
+        if below(value)
+            .iter()
+            .any(|it| changed.contains(self.text(*it)))
+        {
+            return self.refused(value, "is what a variable of a loop begins with, and changes in the loop: give it a name of its own in front of the loop");
+        }
+        Ok(format!("({})", self.visit(value)?))
+    }
+
+    /// Writes the first part of the head of a loop over elements: its counter and what else stands
+    /// there, but for what moves along, whose first value is written where it is read.
+    fn head(
+        &mut self,
+        node: Node<'s>,
+        own: Option<String>,
+        moving: &[&Step<'s>],
+    ) -> Result<String, Refusal> {
+        let Some(first) = node.child_by_field_name("initializer") else {
+            return Ok(own.unwrap_or_default() + "; ");
+        };
+        let is_declared = first.kind() == "declaration";
+        let mut cursor = first.walk();
+        let all: Vec<Node<'s>> = match is_declared {
+            true => first
+                .children_by_field_name("declarator", &mut cursor)
+                .collect(),
+            false => between_commas(first),
+        };
+        let mut others = Vec::new();
+        for each in &all {
+            let name = match is_declared {
+                true => declared_name(*each).0,
+                false => each.child_by_field_name("left").unwrap_or(*each),
+            };
+            let [value, right] = ["value", "right"].map(|it| each.child_by_field_name(it));
+            if self.is_length(name) {
+                if !self.function.got.contains(self.text(name)) {
+                    self.length(value.or(right))?;
+                }
+            } else if !moving.iter().any(|it| it.name == self.text(name)) {
+                others.push(self.copied(*each)?);
+            }
+        }
+        let of_head = |it: &Node<'s>| &self.source[first.start_byte()..it.start_byte()];
+        let kind = all.first().filter(|_| is_declared).map_or("", of_head);
+        // The counter of elements brings its own type.
+        let own = match own.as_deref().map(|it| (it, it.strip_prefix("size_t "))) {
+            Some((_, Some(own))) if is_whole(kind) => Some(format!("{kind}{own}")),
+            Some((own, Some(_))) => Some(own.to_owned()),
+            Some((own, None)) => Some(format!("{kind}{own}")),
+            None => None,
+        };
+        Ok(match (own, others.is_empty()) {
+            (own, true) => own.unwrap_or_default() + "; ",
+            (Some(own), false) if is_whole(kind) => format!("{own}, {}; ", others.join(", ")),
+            (None, false) if is_declared => format!("{kind}{}; ", others.join(", ")),
+            _ => {
+                return self.refused(
+                    first,
+                    "sets another variable in the head of a loop: set it in front of the loop",
+                );
+            }
+        })
+    }
+
     fn visit_name(&self, name: &str) -> String {
         self.moved.get(name).cloned().unwrap_or(name.to_owned())
     }
 
     /// Looks whether anybody asks behind a loop where a variable has got to.
-    fn stays(&self, node: Node<'s>, name: &str) -> Result<(), Refusal> {
+    fn stays(&self, node: Node<'s>, name: &'s str) -> Result<(), Refusal> {
+        let is_own = (node.start_byte(), name);
+        if self.function.declared.contains_key(&is_own) {
+            return Ok(());
+        }
         let why = "moves a variable that is used again behind it: take one of the loop's own";
         let mut behind = match self.behind {
             (begin, behind) if begin == node.start_byte() => behind,
@@ -300,11 +409,14 @@ impl<'s> Reader<'s> {
         while let Some(around) = inner.parent() {
             if around.kind() == "compound_statement" || around.kind() == "function_definition" {
                 let next = uses.partition_point(|it| it.start_byte() < behind);
-                if uses
+                if let Some(next) = uses
                     .get(next)
-                    .is_some_and(|it| it.start_byte() < around.end_byte())
+                    .filter(|it| it.start_byte() < around.end_byte())
                 {
-                    return self.refused(node, why);
+                    return match self.is_set_anew(*next, around) {
+                        true => Ok(()),
+                        false => self.refused(node, why),
+                    };
                 }
                 let declared = self.function.declared.get(&(around.start_byte(), name));
                 let is_declared = declared.is_some_and(|it| *it < inner.start_byte());
@@ -319,5 +431,31 @@ impl<'s> Reader<'s> {
             behind = behind.max(around.end_byte());
         }
         Ok(())
+    }
+
+    /// Returns whether a name stands where a statement of a block gives it another value.
+    fn is_set_anew(&self, name: Node<'s>, block: Node<'s>) -> bool {
+        let Some(set) = name.parent().filter(|it| {
+            it.kind() == "assignment_expression"
+                && it.child_by_field_name("left") == Some(name)
+                && it.child_by_field_name("operator").map(|it| self.text(it)) == Some("=")
+        }) else {
+            return false;
+        };
+        let right = set.child_by_field_name("right");
+        let is_read = |it: &Node<'s>| self.text(*it) == self.text(name);
+        if right.is_some_and(|it| below(it).iter().any(is_read)) {
+            return false;
+        }
+        let mut inner = set;
+        while let Some(around) = inner.parent() {
+            match around.kind() {
+                "comma_expression" | "expression_statement" => {}
+                "for_statement" if around.child_by_field_name("initializer") == Some(inner) => {}
+                _ => return around == block,
+            }
+            inner = around;
+        }
+        false
     }
 }

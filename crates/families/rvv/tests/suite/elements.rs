@@ -378,6 +378,69 @@ fn what_a_load_has_got_is_a_length_unless_it_gets_other_numbers() {
     assert_eq!(refusal.line, Some(3), "{refusal}");
 }
 
+/// Variables of a loop's head move along beside its counter; each loop has its own.
+#[test]
+fn loops_with_two_counters_are_read() {
+    let body = "vl = __riscv_vsetvl_e8m1(n); __riscv_vse8_v_i8m1(&Y[j], __riscv_vle8_v_i8m1(&X[j], vl), vl);";
+    let twice = |first: &str, head: &str| {
+        format!(
+            "void solution(int8_t X[100], int8_t Y[100]) {{\n  {first}\n  for ({head}) {{ {body} }}\n  for ({head}) {{ {body} }}\n}}\n"
+        )
+    };
+    let cases = [
+        (
+            "size_t vl;",
+            "size_t n = 100, j = 0; n > 0; n -= vl, j += vl",
+            "for (size_t element2 = 0; element2 < (100); element2++) {  Y[(element2)] = X[(element2)]; }",
+        ),
+        (
+            "",
+            "size_t n = 100, j = 0, vl; n; j += vl, n -= vl",
+            "for (size_t element2 = 0; element2 < (100); element2++) {  Y[(element2)] = X[(element2)]; }",
+        ),
+        (
+            "size_t vl, m = 3;",
+            "int j = m, k = 5, n = 97; n != 0; n -= vl, j += vl",
+            "for (int element2 = 0, k = 5; element2 < (97); element2++) {  Y[((m) + element2)] = X[((m) + element2)]; }",
+        ),
+        (
+            "size_t vl, n, j;",
+            "n = 100, j = 0; n > 0; n -= vl, j += vl",
+            "for (size_t element2 = 0; element2 < (100); element2++) {  Y[(element2)] = X[(element2)]; }",
+        ),
+    ];
+    for (first, head, expected) in cases {
+        let source = twice(first, head);
+        let made = plain(&source).unwrap_or_else(|it| panic!("{source}{it}"));
+        let second = made.lines().nth(3).expect("a line").trim();
+        assert_eq!(second, expected, "{made}");
+    }
+    // What would be lost, and what is not what it was at first.
+    for (head, why) in [
+        (
+            "size_t n = 100, j = 0, k = 1; n > 0; n -= vl, j += vl, k *= 2",
+            "in its head",
+        ),
+        (
+            "size_t n = 100, j = 0, k = 1; n > 0; n -= vl, j += vl, k++",
+            "in its head",
+        ),
+        (
+            "n = 100, j = 0, m = 2; n > 0; n -= vl, j += vl",
+            "sets another variable",
+        ),
+        (
+            "size_t n = 100, j = m; n > 0; n -= vl, j += vl, m += vl",
+            "changes in the loop",
+        ),
+    ] {
+        let source = twice("size_t vl, n, m = 0, j;", head);
+        let source = source.replace(&format!("\n  for ({head}) {{ {body} }}\n}}"), "\n}");
+        let refusal = plain(&source).expect_err(&source);
+        assert!(refusal.why.contains(why), "{head}: {refusal}");
+    }
+}
+
 #[test]
 fn fields_of_tuples_are_written_at_once() {
     let source = kernel(
