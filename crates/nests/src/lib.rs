@@ -39,6 +39,7 @@ pub use forms::Form;
 pub use hand::ByHand;
 pub use propose::Resources;
 pub use read::macros::expanded;
+pub use read::punning::{OF_BITS, without_punning};
 pub use refusal::Refusal;
 pub use schedule::Schedule;
 pub use text::Text;
@@ -288,7 +289,19 @@ impl Rewriter for NestRewriter {
         let plan = (0..choice.plan)
             .filter(|it| hints_of(*it).is_none())
             .count();
-        scheduled(&read, source, proposals, plan, choice)
+        match scheduled(&read, source, proposals.clone(), plan, choice) {
+            Err(RewriteError::Nothing) => {}
+            planned => return planned,
+        }
+        // Where there are fewer schedules, the compiler is told the rest, from its end.
+        let is_one = |it: &usize| scheduled(&read, source, proposals.clone(), *it, choice).is_ok();
+        let n_schedules = (0..plan).find(|it| !is_one(it)).unwrap_or(plan);
+        let at = told.len().checked_sub(1 + plan - n_schedules);
+        let n_told = (choice.plan / TOLD_EVERY) as usize;
+        match at.filter(|it| n_told <= *it) {
+            Some(at) => planned(&told[at], false, choice),
+            None => Err(RewriteError::Nothing),
+        }
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {

@@ -6,6 +6,7 @@
 //! `if` around assignments. What is left are counted loops from zero, around
 //! declarations and assignments to variables and elements of arrays.
 
+mod aliases;
 mod bits;
 mod branches;
 mod constants;
@@ -18,6 +19,8 @@ pub(crate) mod macros;
 mod order;
 mod places;
 mod pointers;
+pub(crate) mod punning;
+mod searches;
 mod structures;
 mod walks;
 
@@ -48,8 +51,9 @@ pub(super) fn read(source: &str) -> Result<Program, Refusal> {
     if SOURCE_LIMIT < source.len() {
         return Err("the kernel is too long".into());
     }
-    let text = structures::without_structures(&macros::expanded(source)?);
-    let text = without_false_casts(&text);
+    let text = punning::without_punning(&macros::expanded(source)?);
+    let text = structures::without_structures(&text);
+    let text = searches::without_searches(&without_false_casts(&text));
     let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
     let root = tree.root_node();
     if root.has_error() || too_deep(root) {
@@ -147,6 +151,8 @@ struct Reader<'s> {
     pending: Vec<Statement>,
     /// Where pointers stand behind the loop that was read last, if it moves them.
     behind: walks::Stands,
+    /// Counters beside that of the loop that is read next: first values and steps.
+    beside: Vec<(&'s str, i64, i64)>,
     /// Why a kernel is not understood unless a condition goes when loops are cut there.
     doubt: Option<Refusal>,
 }
@@ -172,6 +178,7 @@ impl<'s> Reader<'s> {
             pending: Vec::new(),
             doubt: None,
             behind: Vec::new(),
+            beside: Vec::new(),
         }
     }
 
@@ -187,11 +194,13 @@ impl<'s> Reader<'s> {
     }
 
     fn not_understood<T>(&self, node: Node<'_>) -> Result<T, Refusal> {
-        let refused = self.refused(node, "is not understood");
-        refused.map_err(|refusal| match remedy(node, self.text(node)) {
-            Some(remedy) => refusal.with_remedy(remedy),
-            None => refusal,
-        })
+        self.refused_with(node, "is not understood", remedy(node, self.text(node)))
+    }
+
+    /// Refuses a node, and says what to write instead.
+    fn refused_with<T>(&self, node: Node<'_>, why: &str, remedy: &str) -> Result<T, Refusal> {
+        let refused = self.refused(node, why);
+        refused.map_err(|refusal| refusal.with_remedy(remedy))
     }
 
     fn refused<T>(&self, node: Node<'_>, why: &str) -> Result<T, Refusal> {
@@ -368,7 +377,7 @@ impl<'s> Reader<'s> {
         match node.kind() {
             "comment" | ";" => {}
             "for_statement" => self.counted(node, &mut own)?,
-            "while_statement" => self.counted_while(node, &mut own)?,
+            "while_statement" | "do_statement" => self.counted_while(node, &mut own)?,
             "declaration" => self.declaration(node, &mut own)?,
             "compound_statement" => own = self.flat_block(node)?,
             "if_statement" => self.branch(node, &mut own)?,

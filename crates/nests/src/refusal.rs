@@ -26,6 +26,7 @@ impl Refusal {
     #[must_use]
     pub fn of(source: &str, node: Node<'_>, why: &str) -> Self {
         let first = source[node.byte_range()].lines().next().unwrap_or("");
+        let first = first.trim_end_matches([';', '{', ' ']);
         let shown: String = first.chars().take(60).collect();
         Self::at(1 + node.start_position().row, format!("{why}: {shown}"))
     }

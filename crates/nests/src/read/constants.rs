@@ -130,6 +130,7 @@ impl<'s> Reader<'s> {
                 let name = self.text(node);
                 match self.bindings.get(name) {
                     Some(Binding::Index(affine)) => Some(affine.clone()),
+                    Some(Binding::Counter(value)) => value.map(Affine::constant),
                     Some(_) => None,
                     None => {
                         let is_loop = self.loops.iter().any(|it| it.variable == name);
@@ -155,6 +156,9 @@ impl<'s> Reader<'s> {
             }
             "unary_expression" if self.text(node).starts_with('-') => field("argument")?.times(-1),
             "unary_expression" if self.text(node).starts_with('+') => field("argument"),
+            "unary_expression" if self.text(node).starts_with('~') => {
+                field("argument")?.times(-1)?.plus_constant(-1)
+            }
             "binary_expression" => {
                 let (left, right) = (field("left")?, field("right")?);
                 match (
@@ -169,6 +173,7 @@ impl<'s> Reader<'s> {
                     (">>", Some(shift @ 0..=24)) => left.divided_by(1 << shift),
                     ("/", Some(divisor)) => left.divided_by(divisor),
                     ("%", Some(divisor)) => left.remainder_by(divisor),
+                    ("&", Some(mask)) => Some(Affine::constant(left.as_constant()? & mask)),
                     _ => None,
                 }
             }

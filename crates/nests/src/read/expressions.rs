@@ -81,6 +81,11 @@ impl<'s> Reader<'s> {
                 match self.text(self.field(node, "operator")?) {
                     "-" => Ok(Expression::Negative(Box::new(self.expression(inner)?))),
                     "+" => self.expression(inner),
+                    "~" => Ok(Expression::Binary(
+                        Box::new(self.expression(inner)?),
+                        "^".into(),
+                        Box::new(number(-1)),
+                    )),
                     "!" => Ok(negated(self.expression(inner)?)),
                     _ => self.not_understood(node),
                 }
@@ -155,7 +160,8 @@ impl<'s> Reader<'s> {
             }
             Some(Binding::Value(value)) => return Ok(value.clone()),
             Some(Binding::Renamed(_)) => return Ok(Expression::Element(self.element(node)?)),
-            Some(Binding::Pointer(_) | Binding::Counter(_)) => return self.not_understood(node),
+            Some(Binding::Counter(Some(value))) => return Ok(number(*value)),
+            Some(Binding::Pointer(_) | Binding::Counter(None)) => return self.not_understood(node),
             None => {}
         }
         if let Some(affine) = self.affine(node) {

@@ -14,6 +14,10 @@ const MOST_OPERANDS: usize = 200;
 /// The largest value of a function whose statements need not stand in front of its call.
 const FEW_OPERANDS: usize = 60;
 
+/// Why a function is not read that returns before its end.
+const FROM_WITHIN: &str =
+    "calls a function that returns before its end: choose values, and return once";
+
 impl<'s> Reader<'s> {
     pub(super) fn function_name(&self, function: Node<'s>) -> Result<String, Refusal> {
         let declarator = self.field(function, "declarator")?;
@@ -182,6 +186,8 @@ impl<'s> Reader<'s> {
                         self.pending = pending;
                         Ok(value)
                     }
+                    // What hinders it says more than where it returns.
+                    (Err(within), Err(why)) if within.why.starts_with(FROM_WITHIN) => Err(why),
                     (value, _) => value,
                 }
             }
@@ -206,7 +212,7 @@ impl<'s> Reader<'s> {
         };
         let value = match last.named_child(0) {
             Some(value) if last.kind() == "return_statement" => value,
-            _ => return self.refused(node, "returns from within"),
+            _ => return self.refused(node, FROM_WITHIN),
         };
         // What it needs stands in front of what it does.
         let mut before = std::mem::take(&mut self.pending);

@@ -7,8 +7,9 @@ use super::limits::Limit;
 use super::order::{assigns, forwards, is_free};
 use super::{Around, Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
+use crate::remedy::remedy;
 use autocomp_c_loops::affine::Affine;
-use autocomp_c_loops::syntax::{between_commas, block_statements, children};
+use autocomp_c_loops::syntax::{assigned_names, below, between_commas, block_statements, children};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
@@ -41,21 +42,21 @@ pub(super) fn outside_counters(root: Node<'_>, source: &str) -> BTreeSet<String>
                 let first = node.child_by_field_name("initializer");
                 if first.is_none_or(|it| it.kind() != "declaration") {
                     let update = node.child_by_field_name("update");
-                    found.extend(first.or(update).and_then(changed));
+                    let all = first.into_iter().chain(update).flat_map(between_commas);
+                    found.extend(all.filter_map(changed));
                 }
             }
-            "while_statement" => {
-                let condition = node.child_by_field_name("condition").map(text);
-                let last = node
+            "while_statement" | "do_statement" => {
+                let asked = node
+                    .child_by_field_name("condition")
+                    .map_or(Vec::new(), below);
+                let body = node
                     .child_by_field_name("body")
-                    .and_then(|body| children(body).last().copied())
-                    .and_then(|last| last.named_child(0))
-                    .and_then(changed);
-                if let (Some(condition), Some(last)) = (condition, last) {
-                    let words = condition.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                    let mut words = words.filter(|it| !it.is_empty());
-                    found.extend(words.any(|it| it == last).then_some(last));
-                }
+                    .map_or(Vec::new(), block_statements);
+                let effects = body.into_iter().filter_map(|it| it.named_child(0));
+                let all = effects.chain(asked.iter().copied()).filter_map(changed);
+                let is_asked = |name: &String| asked.iter().any(|it| text(*it) == *name);
+                found.extend(all.filter(is_asked));
             }
             _ => {}
         }
@@ -73,9 +74,19 @@ impl<'s> Reader<'s> {
         if self.is_counted_by_pointer(node) {
             return self.counted_by_pointer(node, to);
         }
+        // `for (i = 0, j = n; …)`
+        let condition = self.field(node, "condition")?;
+        let first = node.child_by_field_name("initializer");
+        let firsts = first.map_or(Vec::new(), between_commas);
+        if 1 < firsts.len() {
+            for other in firsts {
+                if !self.is_asked(condition, other) {
+                    self.effect(other, to)?;
+                }
+            }
+        }
         let outside = (self.names.clone(), self.bindings.clone());
         let (variable, start, kind) = self.first_value(node)?;
-        let condition = self.field(node, "condition")?;
         let mut update = node.child_by_field_name("update");
         let mut walks = Vec::new();
         // `i++, p += 4`
@@ -83,14 +94,31 @@ impl<'s> Reader<'s> {
             let is_own = |it: &Node<'s>| self.changes(*it) == Some(variable);
             let (own, others): (Vec<_>, Vec<_>) =
                 between_commas(several).into_iter().partition(is_own);
-            let is_walk = |it: &Node<'s>| {
-                let name = self.changes(*it).and_then(|it| self.bindings.get(it));
-                matches!(name, Some(Binding::Pointer(_)))
-            };
-            if own.len() != 1 || !others.iter().all(is_walk) {
-                return self.not_understood(node);
+            let mut beside = Vec::new();
+            for other in others {
+                let name = self.changes(other).unwrap_or("");
+                match self.bindings.get(name) {
+                    Some(Binding::Pointer(_)) => walks.push(other),
+                    Some(Binding::Counter(Some(first))) => match self.step(name, other) {
+                        Some(step) => beside.push((name, *first, step)),
+                        None => return self.not_understood(other),
+                    },
+                    _ => return self.not_understood(other),
+                }
             }
-            (update, walks) = (own.first().copied(), others);
+            let body = self.field(node, "body")?;
+            let changed = assigned_names(body, self.source);
+            let asked = below(condition);
+            let is_asked = |name: &str| asked.iter().any(|it| self.text(*it) == name);
+            if own.len() != 1
+                || beside
+                    .iter()
+                    .any(|it| changed.contains(it.0) || is_asked(it.0))
+            {
+                return self.refused(node, "changes a counter in more than one place");
+            }
+            update = own.first().copied();
+            self.beside = beside;
         }
         let mut limits = Vec::new();
         let Some(first) = start.as_ref().and_then(|it| self.least(it)) else {
@@ -106,16 +134,32 @@ impl<'s> Reader<'s> {
         let body = self.field(node, "body")?;
         let mut nodes = block_statements(body);
         nodes.extend(walks);
+        let beside = self.beside.clone();
         let made = match values.trips {
             0 => None,
             _ => Some(self.made(node, variable, &kind, (values, &limits), &nodes)?),
         };
+        self.beside.clear();
         (self.names, self.bindings) = outside;
         let behind = std::mem::take(&mut self.behind);
         self.stand(behind);
         self.leave(variable, values);
+        for (name, first, step) in beside {
+            if let Some(Binding::Counter(value)) = self.bindings.get_mut(name) {
+                let last = values.last.and(step.checked_mul(values.trips));
+                *value = last.and_then(|it| first.checked_add(it));
+            }
+        }
         to.extend(made);
         Ok(())
+    }
+
+    /// Returns whether an assignment is of a variable that a condition names.
+    fn is_asked(&self, condition: Node<'s>, assignment: Node<'s>) -> bool {
+        let name = self.changes(assignment);
+        below(condition)
+            .into_iter()
+            .any(|it| Some(self.text(it)) == name)
     }
 
     /// Reads `while (i < n) { … i++; }`.
@@ -127,33 +171,83 @@ impl<'s> Reader<'s> {
         if self.is_counted_by_pointer(node) {
             return self.counted_by_pointer(node, to);
         }
-        let nodes = children(self.field(node, "body")?);
-        let (last, rest) = match nodes.split_last() {
-            Some((last, rest)) if !rest.is_empty() => (*last, rest),
-            _ => return self.not_understood(node),
-        };
-        let update = match last.named_child(0) {
-            Some(update) if last.kind() == "expression_statement" => update,
-            _ => return self.not_understood(node),
-        };
-        let counter = ["argument", "left"]
+        let mut rest = block_statements(self.field(node, "body")?);
+        let condition = self.field(node, "condition")?;
+        let asked = below(condition).into_iter();
+        let (update, is_first) = match asked
             .into_iter()
-            .find_map(|it| update.child_by_field_name(it));
-        let variable = counter.map_or("", |it| self.text(it));
+            .find(|it| it.kind() == "update_expression")
+        {
+            // `while (n--)`
+            Some(update) => (update, !self.text(update).starts_with(['-', '+'])),
+            None => {
+                let is_update = |it: &Node<'s>| {
+                    let effect = it.named_child(0);
+                    it.kind() == "expression_statement"
+                        && effect.is_some_and(|it| self.is_asked(condition, it))
+                };
+                let Some(at) = rest.iter().position(is_update) else {
+                    return self.not_understood(node);
+                };
+                let update = rest.remove(at).named_child(0);
+                let name = update.and_then(|it| self.changes(it));
+                let is_read = |it: &Node<'s>| Some(self.text(*it)) == name;
+                if rest[at..].iter().any(|it| below(*it).iter().any(is_read)) {
+                    return self.refused(
+                        node,
+                        "reads its counter behind the place where it changes: change it at the end",
+                    );
+                }
+                match update {
+                    Some(update) => (update, false),
+                    None => return self.not_understood(node),
+                }
+            }
+        };
+        let variable = self.changes(update).unwrap_or("");
         let Some(Binding::Counter(Some(start))) = self.bindings.get(variable) else {
-            return self.refused(node, "counts nothing whose first value is known");
+            return self.refused_with(
+                node,
+                "counts nothing whose first value is known",
+                remedy(node, ""),
+            );
         };
         let start = *start;
-        let condition = self.field(node, "condition")?;
-        let (values, bound) = self.values(node, variable, start, condition, Some(update))?;
+        let Some(step) = self.step(variable, update) else {
+            return self.not_understood(node);
+        };
+        // The body of `do` runs once before the condition is asked.
+        let n_before = i64::from(node.kind() == "do_statement");
+        // `while (--n)` counts before its body, `do … while (n--)` once more than it compares.
+        let is_asked = below(condition).contains(&update);
+        if is_asked && is_first == (n_before != 0) {
+            return self.not_understood(node);
+        }
+        let own = Some(update).filter(|_| !is_first);
+        let (values, bound) =
+            self.values(node, variable, start + n_before * step, condition, own)?;
         if bound.is_some() {
             return self.refused(node, "ends where no number says");
         }
-        let changes = rest.iter().any(|it| {
-            autocomp_c_loops::syntax::assigned_names(*it, self.source).contains(variable)
-        });
+        let values = match n_before {
+            0 => values,
+            _ => Values {
+                least: start.min(start + values.trips * step),
+                trips: values.trips + 1,
+                last: Some(start + (values.trips + 1) * step),
+                ..values
+            },
+        };
+        let rest = rest.as_slice();
+        let changes = rest
+            .iter()
+            .any(|it| assigned_names(*it, self.source).contains(variable));
         if changes {
             return self.refused(node, "changes its counter in more than one place");
+        }
+        if rest.is_empty() {
+            self.leave(variable, values);
+            return Ok(());
         }
         let outside = (self.names.clone(), self.bindings.clone());
         let made = match values.trips {
@@ -206,6 +300,12 @@ impl<'s> Reader<'s> {
                 _ => self.not_understood(node),
             };
         };
+        let condition = self.field(node, "condition")?;
+        let firsts = between_commas(first).into_iter();
+        let first = match firsts.into_iter().find(|it| self.is_asked(condition, *it)) {
+            Some(own) => own,
+            None => first,
+        };
         if first.kind() == "assignment_expression" {
             let variable = self.text(self.field(first, "left")?);
             let value = self.affine(self.field(first, "right")?);
@@ -222,9 +322,18 @@ impl<'s> Reader<'s> {
         let declarators: Vec<Node<'s>> = first
             .children_by_field_name("declarator", &mut cursor)
             .collect();
-        let Some((counter, others)) = declarators.split_first() else {
+        let is_asked = |it: &Node<'s>| {
+            let name = it.child_by_field_name("declarator").map(|it| self.text(it));
+            let names = below(condition);
+            name.is_some()
+                && names.into_iter().any(|it| Some(self.text(it)) == name)
+                && name.is_some_and(|it| self.changed.contains(it))
+        };
+        let at = declarators.iter().position(is_asked).unwrap_or(0);
+        let Some(counter) = declarators.get(at) else {
             return self.not_understood(node);
         };
+        let others = declarators.iter().filter(|it| *it != counter);
         if counter.kind() != "init_declarator" {
             return self.not_understood(node);
         }
@@ -239,7 +348,12 @@ impl<'s> Reader<'s> {
                     self.bindings
                         .insert(self.text(name).to_owned(), Binding::Index(value));
                 }
-                _ => return self.not_understood(node),
+                // `for (int i = 0, j = n - 1; i < n; i++, j--)`
+                (Some(name), Some(value)) if value.as_constant().is_some() => {
+                    self.bindings
+                        .insert(self.text(name).to_owned(), Binding::Counter(value.as_constant()));
+                }
+                _ => return self.refused(*other, "begins where no number says, beside a counter: give it a name in front of the loop"),
             }
         }
         let variable = self.text(self.field(*counter, "declarator")?);
@@ -270,7 +384,16 @@ impl<'s> Reader<'s> {
                 None => return self.not_understood(node),
             }
         }
-        let is_counter = |it: Node<'_>| self.text(it) == variable;
+        // `do … while (--n > 0)`
+        let is_counter = |it: Node<'_>| {
+            let text = self.text(it);
+            let is_update = update.is_some_and(|update| update.byte_range() == it.byte_range());
+            text == variable
+                || is_update
+                || ["--", "++"]
+                    .iter()
+                    .any(|it| text.strip_prefix(it) == Some(variable))
+        };
         let counts_down = |it: Node<'s>| {
             it.kind() == "update_expression"
                 && self.text(it).replace(' ', "") == format!("{variable}--")
@@ -302,8 +425,8 @@ impl<'s> Reader<'s> {
             } else {
                 return self.not_understood(node);
             }
-        } else if counts_down(condition) {
-            before = true;
+        } else if counts_down(condition) || is_counter(condition) {
+            before = counts_down(condition);
             ("!=", Some(Affine::constant(0)))
         } else {
             return self.not_understood(node);
@@ -339,10 +462,10 @@ impl<'s> Reader<'s> {
         let span = match (operator, step) {
             ("<", 1..) => bound - start,
             ("<=", 1..) => bound + 1 - start,
-            ("!=", 1) => bound - start,
+            ("!=", 1..) if (bound - start) % step == 0 => bound - start,
             (">", ..=-1) => start - bound,
             (">=", ..=-1) => start + 1 - bound,
-            ("!=", -1) => start - bound,
+            ("!=", ..=-1) if (start - bound) % step == 0 => start - bound,
             _ => return self.not_understood(node),
         };
         if EXTENT_LIMIT < span || EXTENT_LIMIT < start.abs() || operator == "!=" && span < 0 {
@@ -425,13 +548,30 @@ impl<'s> Reader<'s> {
         (values, limits): (Values, &[Limit]),
         body: &[Node<'s>],
     ) -> Result<Statement, Refusal> {
+        let beside = std::mem::take(&mut self.beside);
         if !limits.is_empty() {
-            return self.made_within(node, variable, kind, (values, limits), body);
+            return match beside.is_empty() {
+                true => self.made_within(node, variable, kind, (values, limits), body),
+                false => self.refused(node, "has two counters, and ends where no number says"),
+            };
         }
+        // A counter that is not read may count in any way.
+        let is_read = |it: &Node<'s>| below(*it).iter().any(|it| self.text(*it) == variable);
+        let values = match beside.is_empty() && !body.iter().any(is_read) {
+            true => Values {
+                least: 0,
+                step: 1,
+                descends: false,
+                ..values
+            },
+            false => values,
+        };
+        self.beside.clone_from(&beside);
         let ascending = self.with_values(variable, kind, values, false, body)?;
         if !values.descends || is_free(&ascending) {
             return self.checked(node, ascending);
         }
+        self.beside = beside;
         let made = self.with_values(variable, kind, values, true, body)?;
         self.checked(node, made)
     }
@@ -480,6 +620,13 @@ impl<'s> Reader<'s> {
                 .insert(variable.to_owned(), Binding::Index(value));
         }
         self.forget_counters();
+        for (other, first, step) in std::mem::take(&mut self.beside) {
+            let value = turn(values, &name, descends);
+            let value = value.and_then(|it| it.times(step)?.plus_constant(first));
+            let value = value.ok_or("a loop counts too far")?;
+            self.bindings
+                .insert(other.to_owned(), Binding::Index(value));
+        }
         self.loops.push(Around {
             variable: name.clone(),
             least: 0,
@@ -502,5 +649,17 @@ impl<'s> Reader<'s> {
             step,
             body: statements,
         })
+    }
+}
+
+/// Returns which iteration of a loop it is, by the variable that it counts with.
+pub(super) fn turn(values: Values, name: &str, descends: bool) -> Option<Affine> {
+    let number = match descends {
+        true => Affine::variable(name),
+        false => Affine::variable(name).divided_by(values.step)?,
+    };
+    match values.descends && !descends {
+        true => number.times(-1)?.plus_constant(values.trips - 1),
+        false => Some(number),
     }
 }

@@ -3,6 +3,7 @@
 //! Comments and lines for the preprocessor become blank, so that every line
 //! keeps its number.
 
+use super::aliases::without_aliases;
 use crate::refusal::Refusal;
 use std::collections::BTreeMap;
 
@@ -54,7 +55,16 @@ pub fn expanded(source: &str) -> Result<String, Refusal> {
             return Err(said("makes the text too long"));
         }
     }
-    Ok(result)
+    Ok(without_aliases(&result))
+}
+
+/// Replaces names by texts.
+pub(super) fn renamed(text: &str, names: &BTreeMap<String, String>) -> String {
+    let of_name = |(name, body): (&String, &String)| {
+        let (arguments, body) = (None, body.clone());
+        (name.clone(), Macro { arguments, body })
+    };
+    substituted(text, &names.iter().map(of_name).collect())
 }
 
 fn without_comments(source: &str) -> String {

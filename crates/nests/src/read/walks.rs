@@ -5,7 +5,7 @@
 //! loop's variable.
 
 use super::super::code::Statement;
-use super::loops::Values;
+use super::loops::{Values, turn};
 use super::places::Place;
 use super::{Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
@@ -229,8 +229,8 @@ impl<'s> Reader<'s> {
             ("!=", -1, Some(apart @ ..=0)) => -apart,
             _ => return self.refused(node, "goes on by a pointer that is not followed"),
         };
-        if EXTENT_LIMIT < span {
-            return self.refused(node, "runs too long");
+        if EXTENT_LIMIT < span || span <= 0 && node.kind() == "do_statement" {
+            return self.refused(node, "runs too long, or by its body alone");
         }
         let step = stride.abs();
         let values = Values {
@@ -272,14 +272,7 @@ impl<'s> Reader<'s> {
             return Ok(before);
         }
         let strides = self.strides(body, &before)?;
-        let number = match descends {
-            true => Some(Affine::variable(name)),
-            false => Affine::variable(name).divided_by(values.step),
-        };
-        let number = number.and_then(|it| match values.descends && !descends {
-            true => it.times(-1)?.plus_constant(values.trips - 1),
-            false => Some(it),
-        });
+        let number = turn(values, name, descends);
         let within = number.and_then(|it| moved_by(&before, &strides, &it));
         let behind = moved_by(&before, &strides, &Affine::constant(values.trips));
         let (Some(within), Some(behind)) = (within, behind) else {

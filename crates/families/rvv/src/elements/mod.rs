@@ -17,7 +17,7 @@ mod strip;
 
 use autocomp_c_loops::casts::without_false_casts;
 use autocomp_c_loops::syntax::{syntax_tree, too_deep};
-use autocomp_nests::{Refusal, expanded};
+use autocomp_nests::{OF_BITS, Refusal, expanded, without_punning};
 use function::Function;
 use name::{Kind, Name};
 use std::collections::BTreeMap;
@@ -29,18 +29,6 @@ const SOURCE_LIMIT: usize = 1 << 16;
 
 /// How many nodes of the source are written at most.
 const NODE_LIMIT: usize = 1 << 18;
-
-/// Functions between numbers and their bits, for kernels that need them.
-const BITS: [(&str, &str); 2] = [
-    (
-        "float_of_bits",
-        "static inline float float_of_bits(int32_t bits) { float value; memcpy(&value, &bits, 4); return value; } ",
-    ),
-    (
-        "bits_of_float",
-        "static inline int32_t bits_of_float(float value) { int32_t bits; memcpy(&bits, &value, 4); return bits; } ",
-    ),
-];
 
 /// Returns whether a kernel is written with intrinsics.
 pub(crate) fn has_intrinsics(source: &str) -> bool {
@@ -68,12 +56,12 @@ pub fn plain(source: &str) -> Result<String, Refusal> {
     }
     let mut reader = Reader::new(&text, root);
     let mut made = reader.visit(root)?;
-    for (name, text) in BITS {
+    for (name, text) in OF_BITS {
         if made.contains(&format!("{name}(")) {
             made.insert_str(0, text);
         }
     }
-    Ok(made)
+    Ok(without_punning(&made))
 }
 
 struct Reader<'s> {
@@ -185,7 +173,7 @@ impl<'s> Reader<'s> {
             {
                 self.refused(
                     node,
-                    "leaves an iteration of a loop over what is left early",
+                    "leaves an iteration of a loop over what is left early: let the loop run to its end, and choose values by masks",
                 )
             }
             "call_expression" => self.call(node),
