@@ -7,7 +7,7 @@
 //! Source: RISC-V Vector Intrinsics, version 1.0, "Naming scheme".
 
 use crate::elements::has_length;
-use autocomp_c_loops::syntax::{below, children, syntax_tree, too_deep};
+use autocomp_c_loops::syntax::{assigned_names, below, children, syntax_tree, too_deep};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
@@ -30,6 +30,9 @@ pub fn resized(source: &str, by: i32) -> Option<String> {
     let singles = singles(&nodes, source)?;
     // A number may be more than smaller groups hold.
     let numbers = (by < 0).then(|| fixed_lengths(&nodes, source));
+    if by < 0 && asks_for_a_number(root, &nodes, source) {
+        return None;
+    }
     let mut edits: Vec<(Node<'_>, String)> = Vec::new();
     for node in nodes {
         match node.kind() {
@@ -81,6 +84,22 @@ pub(crate) fn has_same_intrinsics(one: &str, other: &str) -> bool {
         calls.map(|it| source[it.byte_range()].to_owned()).collect()
     };
     calls(a.root_node(), one) == calls(b.root_node(), other)
+}
+
+/// Returns whether a length is asked for that stays the same: nothing comes back for the elements
+/// that do not fit.
+fn asks_for_a_number(root: Node<'_>, nodes: &[Node<'_>], source: &str) -> bool {
+    let changed = assigned_names(root, source);
+    let asks = nodes.iter().filter(|it| {
+        let callee = it.child_by_field_name("function");
+        callee.is_some_and(|it| source[it.byte_range()].starts_with("__riscv_vsetvl_"))
+    });
+    let mut asked = asks.filter_map(|it| it.child_by_field_name("arguments"));
+    asked.any(|it| {
+        let all = below(it);
+        let mut names = all.iter().map(|it| &source[it.byte_range()]);
+        !names.any(|it| changed.contains(it))
+    })
 }
 
 /// Returns numbers, and variables that are given one where they are declared.

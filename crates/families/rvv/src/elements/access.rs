@@ -77,7 +77,10 @@ impl<'s> Reader<'s> {
         name: &Name<'s>,
     ) -> Result<String, Refusal> {
         let Some(pointer) = arguments.first() else {
-            return self.refused(node, "is not understood");
+            return self.refused(
+                node,
+                "is not understood, as it has fewer arguments than the intrinsic takes",
+            );
         };
         let is_indexed = name.operation.contains("ux") || name.operation.contains("ox");
         let mut behind = match field {
@@ -86,7 +89,10 @@ impl<'s> Reader<'s> {
         };
         if is_indexed {
             let Some(index) = arguments.get(1).filter(|_| field == 0) else {
-                return self.refused(node, "is not understood");
+                return self.refused(
+                    node,
+                    "is not understood, as it has fewer arguments than the intrinsic takes",
+                );
             };
             behind = self.index(node, *index, name)?;
         }
@@ -130,7 +136,7 @@ impl<'s> Reader<'s> {
         if let Some(index) = self.function.indices.get(self.text(offset)) {
             return match *index == shift {
                 true => Ok(self.text(offset).to_owned()),
-                false => self.refused(node, "takes offsets that are no multiples of an element"),
+                false => self.refused(node, "takes offsets that are no multiples of an element: shift indices by `vsll` as far as an element is long"),
             };
         }
         match function::scaled(offset, self.source) {
@@ -153,7 +159,10 @@ impl<'s> Reader<'s> {
             _ => None,
         };
         let Some(value) = arguments.last() else {
-            return self.refused(node, "is not understood");
+            return self.refused(
+                node,
+                "is not understood, as it has fewer arguments than the intrinsic takes",
+            );
         };
         let values = match name.fields() {
             1 => vec![self.visit(*value)?],
@@ -193,7 +202,7 @@ impl<'s> Reader<'s> {
             return Ok(each.collect());
         }
         let Some((name, list)) = self.intrinsic_of(node).filter(|it| it.0.policy.is_empty()) else {
-            return self.refused(node, "is a tuple of vectors that is not followed");
+            return self.refused(node, "is a tuple of vectors that is not followed: load it by segments, or make it by `vcreate`");
         };
         if name.operation == "vcreate" {
             return children(list)
@@ -202,7 +211,7 @@ impl<'s> Reader<'s> {
                 .collect();
         }
         if !name.is_load() || name.fields() != n_fields {
-            return self.refused(node, "is a tuple of vectors that is not followed");
+            return self.refused(node, "is a tuple of vectors that is not followed: load it by segments, or make it by `vcreate`");
         }
         let arguments = self.arguments(node, list, &name)?;
         (0..n_fields)

@@ -21,7 +21,10 @@ impl<'s> Reader<'s> {
             return Ok(arguments);
         }
         let Some(length) = arguments.pop() else {
-            return self.refused(node, "is not understood");
+            return self.refused(
+                node,
+                "is not understood, as it has fewer arguments than the intrinsic takes",
+            );
         };
         let text = self.text(length);
         let is_length = text == "1"
@@ -32,7 +35,7 @@ impl<'s> Reader<'s> {
             true => Ok(arguments),
             false => self.refused(
                 length,
-                "is a number of elements that does not follow from what is left: take what `vsetvl` gives in a loop over what is left",
+                "is a number of elements that does not follow from what is left: write `vl = vsetvl(n - i)` in a loop that goes on by `vl` while `i < n`",
             ),
         }
     }
@@ -44,7 +47,10 @@ impl<'s> Reader<'s> {
         arguments: &mut Vec<Node<'s>>,
     ) -> Result<Node<'s>, Refusal> {
         match arguments.is_empty() {
-            true => self.refused(call, "is not understood"),
+            true => self.refused(
+                call,
+                "is not understood, as it has fewer arguments than the intrinsic takes",
+            ),
             false => Ok(arguments.remove(0)),
         }
     }
@@ -54,9 +60,9 @@ impl<'s> Reader<'s> {
             return self.own_call(node);
         };
         let is_kept = std::mem::take(&mut self.is_kept);
-        let unknown = "is an intrinsic that is not read as what it does to single elements";
+        let unknown = "is an intrinsic that is not read as what it does to single elements: elements meet others by `vslide1up`, `vslide1down`, strides, indices and reductions alone";
         if self.function.is_length(node, self.source).is_some() {
-            return self.refused(node, "is a length without a name: write `size_t vl = …`");
+            return self.refused(node, "is a length without a name, or one of a variable that holds other numbers, too: write `size_t vl = …`");
         }
         if name.operation == "vget" {
             let arguments = children(list);
@@ -73,9 +79,7 @@ impl<'s> Reader<'s> {
         if let Some(place) = self.loaded_as_halves(&name, list)? {
             return Ok(place);
         }
-        let is_of_masks =
-            ["vcpop", "vfirst"].contains(&name.operation) || name.operation.starts_with("vm");
-        if name.kinds.is_empty() && !is_of_masks {
+        if name.kinds.is_empty() && !name.is_mask() && !name.operation.starts_with("vm") {
             return self.refused(node, "leaves types to its arguments: write its full name");
         }
         let mut arguments = self.arguments(node, list, &name)?;
@@ -236,7 +240,7 @@ impl<'s> Reader<'s> {
                 (true, false) => {
                     return self.refused(
                         argument,
-                        "is a number of elements that does not follow from what is left",
+                        "is a number of elements that does not follow from what is left: give it what `vsetvl` gives in a loop over what is left",
                     );
                 }
                 (false, _) => self.visit(argument)?,

@@ -186,6 +186,11 @@ impl<'s> Function<'s> {
             });
         own.lengths.extend(own.got.iter().copied());
         for (name, values) in &values {
+            let begins = own.begins_anew(name);
+            let is_first = |it: &Option<Node<'_>>| {
+                begins && it.is_some_and(|it| it.kind() == "number_literal")
+            };
+            let values: Vec<_> = values.iter().filter(|it| !is_first(it)).copied().collect();
             let is = |wanted: Length| {
                 let given = values
                     .iter()
@@ -228,6 +233,34 @@ impl<'s> Function<'s> {
             }
         }
         own
+    }
+
+    /// Returns whether a variable is given another value before the one that it is declared with is
+    /// read.
+    fn begins_anew(&self, name: &str) -> bool {
+        let uses = self.uses.get(name).map_or(&[][..], Vec::as_slice);
+        let Some((first, others)) = uses.split_first() else {
+            return false;
+        };
+        let is_declared =
+            |it: Node<'_>| it.parent().is_some_and(|it| it.kind() == "init_declarator");
+        // What the head of a loop says of its end comes after its body.
+        let is_of_update = |it: &Node<'_>| {
+            let mut inner = *it;
+            while let Some(around) = inner.parent() {
+                if around.kind() == "for_statement" {
+                    return around.child_by_field_name("update") == Some(inner);
+                }
+                inner = around;
+            }
+            false
+        };
+        let next = others.iter().find(|it| !is_of_update(it)).copied();
+        let set = next.and_then(|it| it.parent()).filter(|set| {
+            set.kind() == "assignment_expression" && set.child_by_field_name("left") == next
+        });
+        let n_declared = uses.iter().filter(|it| is_declared(**it)).count();
+        is_declared(*first) && n_declared == 1 && set.is_some()
     }
 
     /// Returns what kind of length an expression is, if it is one.

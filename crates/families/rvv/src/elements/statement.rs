@@ -48,7 +48,10 @@ impl<'s> Reader<'s> {
                 continue;
             };
             if name.kind() != "identifier" {
-                return self.refused(declarator, "is more than a vector");
+                return self.refused(
+                    declarator,
+                    "is more than a vector: declare each vector by itself",
+                );
             }
             if 1 < of_vectors.fields {
                 let values = match value {
@@ -118,7 +121,8 @@ impl<'s> Reader<'s> {
 
     /// Looks at what a length is said to be.
     pub(super) fn length(&mut self, value: Option<Node<'s>>) -> Result<(), Refusal> {
-        let Some(value) = value else {
+        // A number is one that the first length takes the place of.
+        let Some(value) = value.filter(|it| it.kind() != "number_literal") else {
             return Ok(());
         };
         if self.function.is_length(value, self.source) == Some(function::Length::Most) {

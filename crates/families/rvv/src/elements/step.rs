@@ -14,7 +14,7 @@ pub(super) struct Step<'s> {
     pub by: String,
     pub is_by_length: bool,
     /// Where it is said.
-    pub at: usize,
+    pub node: Node<'s>,
     pub is_in_body: bool,
 }
 
@@ -112,7 +112,7 @@ impl<'s> Reader<'s> {
                 is_back: operator == "--",
                 by: "1".into(),
                 is_by_length: false,
-                at: node.start_byte(),
+                node,
                 is_in_body,
             });
         }
@@ -163,7 +163,7 @@ impl<'s> Reader<'s> {
             is_back,
             by,
             is_by_length: mentions,
-            at: node.start_byte(),
+            node,
             is_in_body,
         })
     }

@@ -158,7 +158,10 @@ impl<'s> Reader<'s> {
             };
         };
         if is_strip && (step.by != "1" || !step.is_by_length) {
-            return self.refused(node, "goes on by more than `vl`, or by something else");
+            return self.refused(
+                step.node,
+                "goes on by more than `vl`, or by something else: write `i += vl`",
+            );
         }
         let outside = self.moved.clone();
         let made = self.over_elements(node, &bound, &step, &steps);
@@ -174,7 +177,10 @@ impl<'s> Reader<'s> {
         self.strips.pop();
         match self.before.len() == n_before {
             true => made,
-            false => self.refused(node, "computes vectors in its head"),
+            false => self.refused(
+                node,
+                "computes vectors in its head: compute them in its body",
+            ),
         }
     }
 
@@ -241,7 +247,7 @@ impl<'s> Reader<'s> {
                 self.moved.insert(name, left.clone());
                 if counter.is_in_body {
                     let next = format!("({left} - {})", counter.by);
-                    strip.behind.push((counter.at, name, next));
+                    strip.behind.push((counter.node.start_byte(), name, next));
                 }
                 if first_value.is_none() {
                     self.stays(node, name)?;
@@ -252,18 +258,23 @@ impl<'s> Reader<'s> {
             }
         };
         if bound.end.is_some() && counter.is_in_body {
-            strip
-                .behind
-                .push((counter.at, name, format!("({name} + {})", counter.by)));
+            strip.behind.push((
+                counter.node.start_byte(),
+                name,
+                format!("({name} + {})", counter.by),
+            ));
         }
         for step in moving.iter().filter(|it| it.name != name) {
             if is_strip && !step.is_by_length {
-                return self.refused(node, "moves a pointer by another number than `vl`");
+                return self.refused(
+                    step.node,
+                    "moves a pointer by another number than `vl`: how many elements a mask takes is not followed, write to `y[i]` what the loop's variable says",
+                );
             }
             let Some(behind) = &behind else {
                 return self.refused(
                     node,
-                    "moves pointers, with a counter whose first value stands elsewhere",
+                    "moves pointers, with a counter whose first value stands elsewhere: write it in the head, `for (size_t i = 0; …)`",
                 );
             };
             let own = match firsts.get(step.name) {
@@ -272,7 +283,10 @@ impl<'s> Reader<'s> {
             };
             self.stays(node, step.name)?;
             if moving.iter().filter(|it| it.name == step.name).count() != 1 {
-                return self.refused(node, "moves a pointer twice");
+                return self.refused(
+                    step.node,
+                    "moves a pointer twice in a loop: move it once, at the end",
+                );
             }
             let sign = if step.is_back { '-' } else { '+' };
             let by = match step.by.as_str() {
@@ -287,7 +301,7 @@ impl<'s> Reader<'s> {
             let next = format!("({from}({behind} + 1){by})");
             self.moved.insert(step.name, now);
             if step.is_in_body {
-                strip.behind.push((step.at, step.name, next));
+                strip.behind.push((step.node.start_byte(), step.name, next));
             }
         }
         let body = match node.child_by_field_name("body") {

@@ -157,7 +157,7 @@ fn what_is_not_read_is_named_with_its_line_and_what_to_write() {
         (
             over,
             format!("{asked} {} i += vl;", load.replace("vl)", "16)")),
-            "take what `vsetvl`",
+            "in a loop that goes on by `vl`",
         ),
         // Loops that go on in another way.
         (
@@ -185,6 +185,27 @@ fn what_is_not_read_is_named_with_its_line_and_what_to_write() {
             over,
             format!("{asked} {load} __riscv_vse8(&Y[i], x, vl); i += vl;"),
             "full name",
+        ),
+        (
+            over,
+            format!(
+                "{asked} {load} long first = __riscv_vfirst_m_b8(__riscv_vmseq_vx_i8m1_b8(x, 7, vl), vl); Y[0] = first; i += vl;"
+            ),
+            "elements meet others",
+        ),
+        (
+            over,
+            format!(
+                "{asked} {load} vbool8_t m = __riscv_vmsne_vx_i8m1_b8(x, 0, vl); __riscv_vsm_v_b8(Y, m, vl); i += vl;"
+            ),
+            "elements meet others",
+        ),
+        (
+            over,
+            format!(
+                "{asked} {load} int8_t *to = Y; __riscv_vse8_v_i8m1(to, x, vl); to += 4; i += vl;"
+            ),
+            "how many elements a mask takes is not followed, write to `y[i]` what the loop's variable says: to += 4",
         ),
         // Calls with less than they need.
         (
@@ -376,6 +397,28 @@ fn what_a_load_has_got_is_a_length_unless_it_gets_other_numbers() {
     }
     let refusal = plain(&of("size_t got; got = 4;")).expect_err("another number");
     assert_eq!(refusal.line, Some(3), "{refusal}");
+}
+
+#[test]
+fn a_length_may_be_zero_before_it_is_given() {
+    let of = |first: &str| {
+        kernel(
+            &format!("{first} for (int i = 0; i < 100; i += vl)"),
+            "vl = __riscv_vsetvl_e8m1(100 - i); __riscv_vse8_v_i8m1(&Y[i], __riscv_vle8_v_i8m1(&X[i], vl), vl);",
+        )
+    };
+    let made = plain(&of("size_t vl = 0;")).expect("a plain kernel");
+    assert!(
+        made.contains("for (int i = 0; i < 100; i += 1) {"),
+        "{made}"
+    );
+    for read in ["size_t vl = 0; Y[0] = vl;", "size_t vl = 0; vl += 3;"] {
+        let refusal = plain(&of(read)).expect_err(read);
+        assert!(
+            refusal.why.contains("holds other numbers, too"),
+            "{refusal}"
+        );
+    }
 }
 
 /// Variables of a loop's head move along beside its counter; each loop has its own.

@@ -207,6 +207,12 @@ fn groups_of_other_sizes_leave_single_elements_alone() {
         assert_eq!(resized(&larger, -1), None, "{larger}");
         assert!(resized(&larger, 1).is_some(), "{larger}");
     }
+    for asked in ["64", "n", "4 * n"] {
+        let larger = larger.replace("vsetvl_e8m1(100 - j)", &format!("vsetvl_e8m1({asked})"));
+        let larger = larger.replace("  for (int i", "  const size_t n = 16;\n  for (int i");
+        assert_eq!(resized(&larger, -1), None, "{larger}");
+        assert!(resized(&larger, 1).is_some(), "{larger}");
+    }
     // There are no groups of 16 registers, and none of an eighth for 16 bits.
     assert_eq!(resized(source, 4), None);
     assert_eq!(resized(source, -3), None);
