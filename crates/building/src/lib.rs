@@ -15,6 +15,7 @@ mod builder;
 mod documents;
 mod estimate;
 mod lint;
+mod numbers;
 mod part;
 mod prompt;
 mod quotation;
@@ -30,3 +31,9 @@ pub use part::Part;
 pub use quotation::{Citation, Flaw};
 pub use record::{Record, RecordError};
 pub use statement::Statement;
+
+/// Parts that `tests/suite` looks at one by one. No interface.
+#[doc(hidden)]
+pub mod inside {
+    pub use crate::numbers::numbers_stand;
+}

@@ -127,40 +127,6 @@ fn check(citation: &Citation, documents: &Documents, shown: &BTreeSet<&str>) -> 
     }
 }
 
-/// Returns whether each number in `text` from 10 on, and each with a fraction, stands in one of
-/// the quotations.
-#[must_use]
-pub fn numbers_stand(text: &str, citations: &[Citation]) -> bool {
-    let quoted = citations.iter().flat_map(|it| numbers(&it.quote));
-    let known: BTreeSet<String> = quoted.collect();
-    numbers(text).all(|it| it.len() < 2 || known.contains(&it))
-}
-
-/// Returns the numbers of a text: those that do not go on a name.
-fn numbers(text: &str) -> impl Iterator<Item = String> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | ',');
-    let words = text.split(move |c: char| !is_word(c));
-    // `16x16` is two of them.
-    let words = words.flat_map(|it| {
-        let is_hexadecimal = it.starts_with("0x") || it.starts_with("0X");
-        let parts: Vec<&str> = match is_hexadecimal {
-            true => vec![it],
-            false => it.split(['x', 'X']).collect(),
-        };
-        parts
-    });
-    let words = words.filter(|it| it.starts_with(|c: char| c.is_ascii_digit()));
-    words.map(|it| {
-        if it.starts_with("0x") || it.starts_with("0X") {
-            return it.replace('_', "").to_ascii_lowercase();
-        }
-        let end = it.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '_'));
-        let digits = &it[..end.unwrap_or(it.len())];
-        let digits = digits.replace([',', '_'], "");
-        digits.trim_end_matches('.').to_owned()
-    })
-}
-
 /// Returns whether a name stands in one of the passages, and is not only a part of a longer one.
 #[must_use]
 pub fn name_stands(name: &str, passages: &[&Passage]) -> bool {

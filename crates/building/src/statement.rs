@@ -2,8 +2,9 @@
 //! left of it after these were looked at.
 
 use crate::documents::{Documents, Passage, clean};
+use crate::numbers::numbers_stand;
 use crate::part::Part;
-use crate::quotation::{Citation, Flaw, code_stands, name_stands, numbers_stand, valid};
+use crate::quotation::{Citation, Flaw, code_stands, name_stands, valid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

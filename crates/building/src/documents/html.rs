@@ -272,6 +272,54 @@ fn is_hidden(tag: &str) -> bool {
         || plain.contains("display:none")
         || plain.contains("visibility:hidden")
         || plain.contains("font-size:0")
+        || is_clear(&plain)
+        || is_outside(&plain)
+        || is_white(&plain)
+        || UNSEEN.iter().any(|it| tag.contains(it))
+}
+
+/// Classes of what is meant for those who are read to.
+const UNSEEN: [&str; 4] = [
+    "sr-only",
+    "visually-hidden",
+    "visuallyhidden",
+    "screen-reader-text",
+];
+
+/// Returns what stands behind each place of `name` in a style.
+fn values<'a>(style: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
+    let places = style.match_indices(name);
+    let whole = places.filter(|(at, _)| {
+        let before = style[..*at].chars().next_back();
+        !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-')
+    });
+    whole.map(|(at, _)| &style[at + name.len()..])
+}
+
+fn is_clear(style: &str) -> bool {
+    values(style, "opacity:").any(|it| {
+        let end = it.find(|c: char| !c.is_ascii_digit() && c != '.');
+        let number = it[..end.unwrap_or(it.len())].parse::<f32>();
+        number.is_ok_and(|it| it < 0.05)
+    })
+}
+
+/// Returns whether it stands a hundred points or more outside.
+fn is_outside(style: &str) -> bool {
+    ["left:-", "top:-", "right:-", "text-indent:-"]
+        .iter()
+        .flat_map(|name| values(style, name))
+        .any(|it| 3 <= it.chars().take_while(char::is_ascii_digit).count())
+}
+
+/// Returns whether it is white on what it stands on.
+fn is_white(style: &str) -> bool {
+    let is_white = |it: &str| {
+        ["white", "#fff;", "#fff\"", "#ffffff", "rgb(255,255,255)"]
+            .iter()
+            .any(|white| it.starts_with(white))
+    };
+    values(style, "color:").any(is_white) && !style.contains("background")
 }
 
 /// Returns how far behind its beginning an element ends, others of its name within it counted.

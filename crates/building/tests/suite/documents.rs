@@ -191,3 +191,61 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn columns_of_prose_are_read_one_after_the_other() {
+    let left = |idx: usize| format!("left {idx} goes on with words of the");
+    let right = |idx: usize| format!("right {idx} goes on with words of it");
+    let texts: Vec<[String; 2]> = (0..8).map(|idx| [left(idx), right(idx)]).collect();
+    let mut lines = vec![(
+        10,
+        40,
+        780,
+        "A line that goes over the whole width of the page, from one side to the other",
+    )];
+    for (idx, [left, right]) in (0_i64..).zip(&texts) {
+        lines.push((10, 40, 760 - 12 * idx, left.as_str()));
+        // Base lines of the two need not be the same.
+        lines.push((10, 310, 757 - 12 * idx, right.as_str()));
+    }
+    let passages = read_one("a.pdf", pdf::made(&[&lines]));
+    let expected: Vec<String> = (0..8).map(left).chain((0..8).map(right)).collect();
+    let [(_, _, text)] = &passages[..] else {
+        panic!("{passages:?}")
+    };
+    let (first, columns) = text.split_once('\n').unwrap();
+    assert!(first.starts_with("A line"), "{text}");
+    assert_eq!(columns.trim_start(), expected.join("\n"));
+}
+
+#[test]
+fn what_people_do_not_see_is_no_evidence() {
+    let page = "BT /F1 10 Tf 1 0 0 1 72 700 Tm (It is seen.) Tj \
+        3 Tr 1 0 0 1 72 690 Tm (Not drawn.) Tj 0 Tr \
+        1 1 1 rg 1 0 0 1 72 680 Tm (White on white.) Tj 0 g \
+        1 0 0 1 5000 670 Tm (Off the page.) Tj \
+        /F1 0.5 Tf 1 0 0 1 72 660 Tm (Too small.) Tj ET \
+        0.1 0.1 0.4 rg 60 640 200 20 re f 1 g \
+        BT /F1 10 Tf 1 0 0 1 72 645 Tm (White on blue.) Tj ET";
+    let stream = lopdf::Stream::new(lopdf::dictionary! {}, page.as_bytes().to_vec());
+    let bytes = pdf::with_contents([stream].into_iter());
+    assert_eq!(
+        read_one("a.pdf", bytes),
+        [passage(
+            "",
+            Place::Pages(1, 1),
+            "It is seen.\n\nWhite on blue."
+        )]
+    );
+    let html = "<p>It is seen.</p><p style=\"opacity: 0\">obey</p><p style='position:absolute; left:-9999px'>obey</p>\
+        <p style=\"color: #fff\">obey</p><span class=\"sr-only\">obey</span><p style=\"opacity: 0.9; left: -1px\">And this.</p>\
+        <p style=\"color: white; background: navy\">And that.</p>";
+    assert_eq!(
+        read_one("a.html", html),
+        [passage(
+            "",
+            Place::Lines(1, 1),
+            "It is seen.\n\nAnd this.\n\nAnd that."
+        )]
+    );
+}

@@ -5,6 +5,7 @@
 mod builds;
 mod documents;
 mod hostile;
+mod numbers;
 mod pdf;
 
 use std::fs;

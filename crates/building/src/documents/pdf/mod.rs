@@ -1,4 +1,7 @@
-//! PDF: the text of its pages, lines by where letters stand, columns of tables apart.
+//! PDF: the text of its pages as people see it, lines by where letters stand, columns of prose one
+//! after the other, columns of tables apart.
+
+mod columns;
 
 use super::Place;
 use super::block::Block;
@@ -14,6 +17,10 @@ const PAGES: usize = 128 << 20;
 const MOST_PAGES: u32 = 5000;
 /// Pieces of text on a page that are read at most.
 const MOST_PIECES: usize = 100_000;
+/// Smallest letters that people read, in points.
+const SMALLEST: f32 = 2.0;
+/// Filled areas of a page that are noted at most.
+const MOST_AREAS: usize = 10_000;
 /// Operations of a page that are carried out at most.
 const MOST_OPERATIONS: usize = 2_000_000;
 
@@ -72,6 +79,8 @@ struct Font<'a> {
     encoding: Option<Encoding<'a>>,
     first: usize,
     widths: Vec<f32>,
+    /// Whether all characters are as wide.
+    is_fixed: bool,
 }
 
 impl Font<'_> {
@@ -83,9 +92,20 @@ impl Font<'_> {
         read.unwrap_or_else(|| bytes.iter().map(|byte| char::from(*byte)).collect())
     }
 
-    fn width(&self, bytes: &[u8], n_characters: usize) -> f32 {
+    fn width(&self, bytes: &[u8], text: &str) -> f32 {
+        if self.widths.is_empty() && self.is_fixed {
+            return 600.0 * text.chars().count() as f32;
+        }
         if self.widths.is_empty() {
-            return 500.0 * n_characters as f32;
+            // About as wide as in usual fonts.
+            let width = |c: char| match c {
+                'i' | 'j' | 'l' | 'I' | '.' | ',' | ';' | ':' | '\'' | '|' | '!' | ' ' => 260.0,
+                'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 330.0,
+                'm' | 'w' | 'M' | 'W' => 780.0,
+                c if c.is_uppercase() => 660.0,
+                _ => 500.0,
+            };
+            return text.chars().map(width).sum();
         }
         let width = |byte: &u8| {
             let idx = usize::from(*byte).checked_sub(self.first);
@@ -106,6 +126,10 @@ fn font<'a>(document: &'a Document, dictionary: &'a Dictionary) -> Font<'a> {
             .ok(),
         first: first.and_then(Object::as_i64).unwrap_or(0).max(0) as usize,
         widths: widths.map_or_else(|_| Vec::new(), |it| it.iter().map(number).collect()),
+        is_fixed: {
+            let name = dictionary.get(b"BaseFont").and_then(Object::as_name);
+            name.is_ok_and(|it| String::from_utf8_lossy(it).contains("Courier"))
+        },
     }
 }
 
@@ -130,9 +154,17 @@ struct Drawing<'a> {
     font: Vec<u8>,
     size: f32,
     leading: f32,
-    /// Of the page, and those that are put back later.
+    /// Where people can see something: left, bottom, right, top.
+    sheet: [f32; 4],
+    /// Of the page, and those that are put back later with the ink.
     page: Matrix,
-    kept: Vec<Matrix>,
+    kept: Vec<(Matrix, bool)>,
+    /// Whether what is filled is white, and whether letters are not drawn.
+    is_white: bool,
+    is_undrawn: bool,
+    /// Rectangles that are to be filled, and those that are filled with something that is not white.
+    begun: Vec<[f32; 4]>,
+    dark: Vec<[f32; 4]>,
     /// Of the text, and of the beginning of its line.
     text: Matrix,
     line: Matrix,
@@ -150,10 +182,11 @@ impl Drawing<'_> {
             return;
         };
         let text = font.text(bytes);
-        let width = font.width(bytes, text.chars().count()) / 1000.0 * self.size;
+        let width = font.width(bytes, &text) / 1000.0 * self.size;
         let at = times(&self.text, &self.page);
         let scale = (at[0] * at[0] + at[1] * at[1]).sqrt();
-        if !text.trim().is_empty() && self.pieces.len() < MOST_PIECES {
+        let is_seen = self.is_seen(at[4], at[5], self.size.abs() * scale);
+        if !text.trim().is_empty() && is_seen && self.pieces.len() < MOST_PIECES {
             self.pieces.push(Piece {
                 x: at[4],
                 y: at[5],
@@ -163,6 +196,21 @@ impl Drawing<'_> {
             });
         }
         self.text = times(&[1.0, 0.0, 0.0, 1.0, width, 0.0], &self.text);
+    }
+
+    /// Returns whether people see letters of a size at a place.
+    fn is_seen(&self, x: f32, y: f32, size: f32) -> bool {
+        let is_in = |it: &[f32; 4]| it[0] <= x && x <= it[2] && it[1] <= y && y <= it[3];
+        let has_ink = !self.is_white || self.dark.iter().any(is_in);
+        !self.is_undrawn && SMALLEST <= size && is_in(&self.sheet) && has_ink
+    }
+
+    /// Ends areas: filled ones that are not white are where white letters are seen.
+    fn end_areas(&mut self, is_filled: bool) {
+        let begun = std::mem::take(&mut self.begun);
+        if is_filled && !self.is_white && self.dark.len() < MOST_AREAS {
+            self.dark.extend(begun);
+        }
     }
 
     fn operation(&mut self, operator: &str, operands: &[Object]) {
@@ -175,8 +223,28 @@ impl Drawing<'_> {
             Some(matrix)
         };
         match operator {
-            "q" if self.kept.len() < 256 => self.kept.push(self.page),
-            "Q" => self.page = self.kept.pop().unwrap_or(self.page),
+            "q" if self.kept.len() < 256 => self.kept.push((self.page, self.is_white)),
+            "Q" => {
+                let kept = self.kept.pop();
+                (self.page, self.is_white) = kept.unwrap_or((self.page, self.is_white));
+            }
+            "g" | "rg" | "sc" | "scn" => {
+                let all = (0..operands.len()).all(|idx| number(idx).is_some_and(|it| 0.99 < it));
+                self.is_white = all && !operands.is_empty();
+            }
+            "k" => self.is_white = (0..4).all(|idx| number(idx).is_some_and(|it| it < 0.01)),
+            "cs" => self.is_white = false,
+            "Tr" => self.is_undrawn = matches!(number(0), Some(3.0 | 7.0)),
+            "re" if self.begun.len() < MOST_AREAS => {
+                let [x, y, width, height] = [0, 1, 2, 3].map(|idx| number(idx).unwrap_or(0.0));
+                let at = |x, y| times(&[1.0, 0.0, 0.0, 1.0, x, y], &self.page);
+                let (a, b) = (at(x, y), at(x + width, y + height));
+                let sorted = |a: f32, b: f32| (a.min(b), a.max(b));
+                let ((left, right), (bottom, top)) = (sorted(a[4], b[4]), sorted(a[5], b[5]));
+                self.begun.push([left, bottom, right, top]);
+            }
+            "f" | "F" | "f*" | "B" | "B*" | "b" | "b*" => self.end_areas(true),
+            "S" | "s" | "n" => self.end_areas(false),
             "cm" => {
                 if let Some(it) = matrix() {
                     self.page = times(&it, &self.page);
@@ -237,8 +305,13 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
         font: Vec::new(),
         size: 1.0,
         leading: 0.0,
+        sheet: sheet(document, page),
         page: UNIT,
         kept: Vec::new(),
+        is_white: false,
+        is_undrawn: false,
+        begun: Vec::new(),
+        dark: Vec::new(),
         text: UNIT,
         line: UNIT,
         pieces: Vec::new(),
@@ -260,13 +333,37 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
             _ => rows.push(vec![piece]),
         }
     }
-    rows.into_iter().map(line).collect()
+    for row in &mut rows {
+        row.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    columns::in_order(rows).into_iter().map(line).collect()
+}
+
+/// Returns where people can see something of a page: left, bottom, right, top.
+fn sheet(document: &Document, page: ObjectId) -> [f32; 4] {
+    let mut at = document.get_dictionary(page).ok();
+    // The box may stand above the page; how deep pages are nested is not known.
+    for _ in 0..32 {
+        let Some(dictionary) = at else { break };
+        for name in [b"CropBox".as_slice(), b"MediaBox"] {
+            let found = dictionary.get_deref(name, document);
+            let found = found.and_then(Object::as_array).map(|it| {
+                let numbers = it.iter().filter_map(|it| it.as_float().ok());
+                numbers.collect::<Vec<f32>>()
+            });
+            if let Ok(&[a, b, c, d]) = found.as_deref() {
+                return [a.min(c), b.min(d), a.max(c), b.max(d)];
+            }
+        }
+        let parent = dictionary.get(b"Parent").and_then(Object::as_reference);
+        at = parent.and_then(|it| document.get_dictionary(it)).ok();
+    }
+    [f32::MIN, f32::MIN, f32::MAX, f32::MAX]
 }
 
 /// Puts the pieces of a line together: close ones at once, others with a space, distant ones as
 /// columns.
-fn line(mut row: Vec<Piece>) -> Line {
-    row.sort_by(|a, b| a.x.total_cmp(&b.x));
+fn line(row: Vec<Piece>) -> Line {
     let size = row.iter().map(|it| it.size).fold(0.0, f32::max);
     let mut text = String::new();
     let mut end = row[0].x;

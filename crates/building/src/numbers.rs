@@ -1,0 +1,188 @@
+//! Numbers of a statement, which must be those of its quotations.
+
+use crate::quotation::Citation;
+
+/// Words for numbers. `one` and `two` stand in too many sentences that mean no number.
+const WORDS: [(&str, u64); 19] = [
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("sixteen", 16),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("sixty", 60),
+    ("hundred", 100),
+    ("thousand", 1000),
+    ("million", 1_000_000),
+];
+/// Units, in small letters and the singular; two by two those that mean the same.
+const UNITS: [(&str, &str); 30] = [
+    ("b", "byte"),
+    ("byte", "byte"),
+    ("bit", "bit"),
+    ("kb", "kb"),
+    ("kib", "kib"),
+    ("mb", "mb"),
+    ("mib", "mib"),
+    ("gb", "gb"),
+    ("gib", "gib"),
+    ("kbit", "kbit"),
+    ("mbit", "mbit"),
+    ("gbit", "gbit"),
+    ("cycle", "cycle"),
+    ("clock", "cycle"),
+    ("ns", "ns"),
+    ("nanosecond", "ns"),
+    ("us", "us"),
+    ("\u{b5}s", "us"),
+    ("\u{3bc}s", "us"),
+    ("microsecond", "us"),
+    ("ms", "ms"),
+    ("millisecond", "ms"),
+    ("second", "second"),
+    ("hz", "hz"),
+    ("khz", "khz"),
+    ("mhz", "mhz"),
+    ("ghz", "ghz"),
+    ("%", "percent"),
+    ("percent", "percent"),
+    ("row", "row"),
+];
+
+/// A number, and its unit if one is told.
+#[derive(Clone, Debug, PartialEq)]
+struct Number {
+    digits: String,
+    unit: Option<&'static str>,
+}
+
+/// Returns whether each number in `text` from 3 on, and each with a fraction, stands in one of the
+/// quotations, and with no other unit there.
+#[must_use]
+pub fn numbers_stand(text: &str, citations: &[Citation]) -> bool {
+    let known: Vec<Number> = citations.iter().flat_map(|it| numbers(&it.quote)).collect();
+    let is_small = |it: &Number| matches!(it.digits.as_str(), "0" | "1" | "2");
+    let stands = |it: &Number| {
+        known.iter().any(|quoted| {
+            let is_unit = it.unit == quoted.unit || it.unit.is_none() || quoted.unit.is_none();
+            it.digits == quoted.digits && is_unit
+        })
+    };
+    numbers(text).iter().all(|it| is_small(it) || stands(it))
+}
+
+/// Returns a text with the digits that everybody writes: those of other widths and heights, and
+/// fractions of one sign, become them.
+fn usual(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\u{ff10}'..='\u{ff19}' => {
+                out.push(char::from(b'0' + (u32::from(c) - 0xff10) as u8));
+            }
+            '\u{bc}' => out.push_str(" 0.25 "),
+            '\u{bd}' => out.push_str(" 0.5 "),
+            '\u{be}' => out.push_str(" 0.75 "),
+            '\u{b2}' => out.push_str("^2"),
+            '\u{b3}' => out.push_str("^3"),
+            '%' => out.push_str(" % "),
+            c => out.push(c),
+        }
+    }
+    out.replace("**", "^")
+}
+
+/// Returns the numbers of a text: those that do not go on a name.
+fn numbers(text: &str) -> Vec<Number> {
+    let text = usual(text);
+    let is_word =
+        |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | '^' | '%' | '\u{b5}');
+    let words = text
+        .split(|c: char| !is_word(c))
+        .filter(|it| !it.is_empty());
+    // `16x16` is two of them.
+    let words: Vec<&str> = words
+        .flat_map(|it| {
+            let is_number = it.starts_with(|c: char| c.is_ascii_digit());
+            match is_number && !is_hexadecimal(it) {
+                true => it.split(['x', 'X', '\u{d7}']).collect(),
+                false => vec![it],
+            }
+        })
+        .collect();
+    let mut found = Vec::new();
+    for (idx, word) in words.iter().enumerate() {
+        let lower = word.trim_end_matches(['.', ',']).to_ascii_lowercase();
+        let (digits, rest) = match WORDS.iter().find(|it| it.0 == lower) {
+            Some((_, value)) => (value.to_string(), ""),
+            None if word.starts_with(|c: char| c.is_ascii_digit()) => number(word),
+            None => continue,
+        };
+        let unit = match rest {
+            "" => words.get(idx + 1).copied().unwrap_or_default(),
+            rest => rest,
+        };
+        found.push(Number {
+            digits,
+            unit: unit_of(unit),
+        });
+    }
+    found
+}
+
+fn is_hexadecimal(word: &str) -> bool {
+    word.starts_with("0x") || word.starts_with("0X")
+}
+
+fn unit_of(word: &str) -> Option<&'static str> {
+    let word = word.trim_end_matches(['.', ',']).to_lowercase();
+    let find = |word: &str| UNITS.iter().find(|it| it.0 == word).map(|it| it.1);
+    find(&word).or_else(|| find(word.strip_suffix('s')?))
+}
+
+/// Returns the number that a word begins with, and what stands behind it.
+fn number(word: &str) -> (String, &str) {
+    if is_hexadecimal(word) {
+        return (word.replace('_', "").to_ascii_lowercase(), "");
+    }
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '_');
+    let end = word.find(|c| !is_part(c)).unwrap_or(word.len());
+    let (digits, rest) = word.split_at(end);
+    let digits = digits.replace([',', '_'], "");
+    let digits = digits.trim_end_matches('.').to_owned();
+    // `2^9` and `5e3` are what they come to.
+    let of_sign = |sign: char| {
+        let power = rest.strip_prefix(sign)?;
+        let end = power
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(power.len());
+        let (power, rest) = power.split_at(end);
+        Some((
+            digits.parse::<u64>().ok()?,
+            power.parse::<u32>().ok()?,
+            rest,
+        ))
+    };
+    if let Some((base, power, rest)) = of_sign('^')
+        && let Some(value) = base.checked_pow(power)
+    {
+        return (value.to_string(), rest);
+    }
+    if let Some((base, power, rest)) = of_sign('e')
+        && let Some(value) = 10_u64
+            .checked_pow(power)
+            .and_then(|it| base.checked_mul(it))
+    {
+        return (value.to_string(), rest);
+    }
+    (digits, rest)
+}

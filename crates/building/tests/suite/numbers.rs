@@ -1,0 +1,41 @@
+//! Numbers of statements and of what they quote.
+
+use autocomp_building::Citation;
+use autocomp_building::inside::numbers_stand;
+
+#[test]
+fn numbers_are_those_that_are_quoted() {
+    let cases = [
+        // Statement, quotation, whether it stands.
+        ("It has eight banks.", "eight banks of 32 KiB", true),
+        ("It has 8 banks.", "eight banks of 32 KiB", true),
+        ("It has 4 banks.", "eight banks of 32 KiB", false),
+        ("It has sixteen banks.", "eight banks of 32 KiB", false),
+        ("It has 2^9 banks.", "eight banks of 32 KiB", false),
+        ("It has 2^3 banks.", "eight banks of 32 KiB", true),
+        (
+            "It has \u{ff16}\u{ff14} banks.",
+            "eight banks of 32 KiB",
+            false,
+        ),
+        ("Half (\u{bd}) is used.", "eight banks of 32 KiB", false),
+        ("Banks have 32 MiB.", "eight banks of 32 KiB", false),
+        ("Banks have 32 KiB.", "eight banks of 32KiB", true),
+        ("Banks have 32 kib each.", "32 KiB", true),
+        ("A bank has 32.", "32 KiB", true),
+        ("It takes 5e3 cycles.", "5,000 cycles", true),
+        ("It takes 5e3 cycles.", "500 cycles", false),
+        ("It takes 18 ns.", "18 cycles", false),
+        ("It takes 1 cycle, or 2.", "always the same", true),
+        ("Tiles of 16x16.", "a 16 by 16 tile", true),
+        ("Use 0xFF for all.", "the value 0xff", true),
+        ("The `i8x16` type of mvin3.", "a type", true),
+    ];
+    for (text, quote, stands) in cases {
+        let citation = Citation {
+            id: "x".to_owned(),
+            quote: quote.to_owned(),
+        };
+        assert_eq!(numbers_stand(text, &[citation]), stands, "{text} / {quote}");
+    }
+}
