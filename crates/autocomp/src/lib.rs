@@ -48,12 +48,13 @@ pub mod inside {
     pub use crate::commands::watch::drawing::draw;
     #[cfg(feature = "watch")]
     pub use crate::commands::watch::screen::Screen;
-    pub use crate::output::{BOLD, GOOD, NAME, harmless, harmless_json, is_command};
+    pub use crate::output::{BOLD, GOOD, NAME, harmless, harmless_json};
     pub use crate::progress::line::Line;
     pub use crate::progress::live::LiveView;
     pub use crate::settings::Settings;
     pub use crate::sparkline::sparkline;
     pub use crate::table::{Cell, Table};
+    pub use autocomp_eval::text::is_command;
 
     /// Returns the command line of the program with these families.
     pub fn command_line(families: &'static [&'static dyn autocomp_eval::Family]) -> clap::Command {

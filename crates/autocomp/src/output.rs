@@ -3,6 +3,7 @@
 
 use crate::environment;
 use crate::error::CliError;
+use autocomp_eval::text::is_command;
 use autocomp_llm::Secrets;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -215,15 +216,6 @@ impl Style {
             text.to_owned()
         }
     }
-}
-
-/// Returns whether a terminal may take a character for a command: control characters, which
-/// begin escape sequences or overwrite what stands there, and those that change the
-/// direction of writing, with which text reads otherwise than it is.
-pub fn is_command(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\t'))
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}')
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Returns a text of others without keys and without anything that commands a terminal.

@@ -30,6 +30,8 @@ pub struct Finding {
 pub struct LintInput<'a> {
     /// The target as it is loaded.
     pub target: &'a Target,
+    /// The one that it stands on, which has what documents did not give.
+    pub like: &'a Target,
     /// Items of the menu that rest on passages.
     pub supported: &'a [MenuItem],
     /// Parameters of the machine by name, with their values.
@@ -59,7 +61,8 @@ pub fn lint(input: &LintInput<'_>) -> Vec<Finding> {
         }
     }
     for section in &target.isa {
-        if section.symbols.is_empty() {
+        let is_own = !input.like.isa.contains(section);
+        if is_own && section.symbols.is_empty() {
             add(
                 "section-for-all",
                 format!(
@@ -82,6 +85,22 @@ pub fn lint(input: &LintInput<'_>) -> Vec<Finding> {
         .into_iter()
         .chain(target.menu.iter().map(|it| ("menu", it.text.as_str())))
         .chain(rules.into_iter().flatten().map(|it| ("rules", it.as_str())));
+    // What stands there in place of what documents did not give is not of the documents.
+    let like = input.like;
+    let like_rules = &like.rules;
+    let of_like: BTreeSet<&str> = [
+        &like_rules.general,
+        &like_rules.plan,
+        &like_rules.code,
+        &like_rules.schedule,
+    ]
+    .into_iter()
+    .flatten()
+    .chain(like.menu.iter().map(|it| &it.text))
+    .chain([&like.architecture])
+    .map(String::as_str)
+    .collect();
+    let texts = texts.filter(|(_, text)| !of_like.contains(text));
     for (part, text) in texts {
         for name in quoted_names(text) {
             if !known.contains(name) {

@@ -121,3 +121,24 @@ pub fn wrapped(text: &str, width: usize, indent: &str) -> String {
     }
     out
 }
+
+/// Returns whether a terminal may take a character for a command: control characters, which
+/// begin escape sequences or overwrite what stands there, and those that change the
+/// direction of writing, with which text reads otherwise than it is.
+#[must_use]
+pub fn is_command(c: char) -> bool {
+    (c.is_control() && !matches!(c, '\n' | '\t'))
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}')
+        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Returns a text with such characters spelled out.
+#[must_use]
+pub fn spelled_out(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| match is_command(c) {
+            true => c.escape_debug().collect::<Vec<_>>(),
+            false => vec![c],
+        })
+        .collect()
+}

@@ -25,14 +25,8 @@ pub fn adapted(source: &str, asked: Asked<'_>, prelude: &str) -> Result<String, 
         entry, signature, ..
     } = asked;
     if asked.meaningful_indentation {
-        let defines = |name: &str| source.contains(&format!("def {name}("));
-        let source = match (defines(entry), defines("test")) {
-            (true, _) => source.to_owned(),
-            (false, true) => source.replace("def test(", &format!("def {entry}(")),
-            (false, false) => {
-                return Err(format!("it defines neither `{entry}` nor `test`"));
-            }
-        };
+        let source = defining(source, entry);
+        let source = source.ok_or_else(|| format!("it defines neither `{entry}` nor `test`"))?;
         return Ok(format!("{prelude}{source}"));
     }
     let call = format!("{entry}(");
@@ -46,6 +40,24 @@ pub fn adapted(source: &str, asked: Asked<'_>, prelude: &str) -> Result<String, 
     let body = &source[at + open..=close];
     let header = &behind[..open];
     Ok(format!("{prelude}{} {body}\n", renamed(signature, header)))
+}
+
+/// Returns a program in Python that defines `entry`: as it is, or with `test` called so.
+pub(crate) fn defining(source: &str, entry: &str) -> Option<String> {
+    let name = |line: &str| {
+        let name = line.strip_prefix("def ")?.split_once('(')?.0.trim();
+        Some(name.to_owned())
+    };
+    let defines = |wanted: &str| source.lines().any(|it| name(it).as_deref() == Some(wanted));
+    if defines(entry) {
+        return Some(source.to_owned());
+    }
+    let renamed = |line: &str| match name(line).as_deref() {
+        Some("test") => line.replacen("test", entry, 1),
+        _ => line.to_owned(),
+    };
+    let lines = source.split_inclusive('\n').map(renamed);
+    defines("test").then(|| lines.collect())
 }
 
 /// Returns a signature with the names of the parameters of another one, if that has as many.

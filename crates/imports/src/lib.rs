@@ -127,10 +127,8 @@ impl OldRun {
     /// define `test` instead.
     pub fn adapt(&mut self, prelude: &str, entry: Option<&str>) {
         for node in &mut self.tree.nodes {
-            if let Some(entry) = entry
-                && !node.code.contains(&format!("def {entry}("))
-            {
-                node.code = node.code.replace("def test(", &format!("def {entry}("));
+            if let Some(code) = entry.and_then(|entry| kernel::defining(&node.code, entry)) {
+                node.code = code;
             }
             node.code.insert_str(0, prelude);
         }

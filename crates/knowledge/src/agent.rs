@@ -5,6 +5,8 @@ use crate::markdown::slug;
 use crate::{Knowledge, KnowledgeError};
 use autocomp_catalog::Rules;
 use autocomp_core::{MenuItem, Scope};
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
 use yaml_rust2::Yaml;
 
@@ -12,6 +14,29 @@ use yaml_rust2::Yaml;
 pub const CONFIG: &str = "agent_config.yaml";
 /// Menus of steps that translate, by the names that they had.
 const TRANSLATION: [&str; 2] = ["translation_menu.yaml", "translate_menu.yaml"];
+
+/// Phases of its rules: for all, for plans, for code.
+const PHASES: [&str; 3] = ["general", "planning", "coding"];
+/// What is read, or told of, beside the menus of steps that translate.
+const READ: [&str; 6] = [
+    CONFIG,
+    "architecture.md",
+    "code_examples.md",
+    "isa_docs.md",
+    "optimization_menu.yaml",
+    "rules.yaml",
+];
+/// Entries of a folder that are told at most.
+const MOST_ENTRIES: usize = 100;
+
+/// Returns what lies in a folder, in order.
+fn names(folder: &Path) -> Result<BTreeSet<String>, KnowledgeError> {
+    let failed = |error: std::io::Error| KnowledgeError::new(folder, error.to_string());
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let names = entries.map(|it| it.map(|it| it.file_name().to_string_lossy().into_owned()));
+    let names = names.collect::<Result<BTreeSet<_>, _>>().map_err(failed)?;
+    Ok(names.into_iter().take(MOST_ENTRIES).collect())
+}
 
 /// Reads an agent.
 ///
@@ -31,6 +56,7 @@ pub fn read_agent(folder: &Path) -> Result<Knowledge, KnowledgeError> {
         knowledge.description = text(&config["description"]);
     }
     let mut taken = Vec::new();
+    let mut unmapped = Vec::new();
     let mut add = |name: &str, list: &str, scope: Scope| -> Result<(), KnowledgeError> {
         let path = folder.join(name);
         let Some(file) = read_if_there(&path)? else {
@@ -39,7 +65,8 @@ pub fn read_agent(folder: &Path) -> Result<Knowledge, KnowledgeError> {
         for item in yaml(&path, &file)?[list].as_vec().into_iter().flatten() {
             let text = text(&item["strategy"]);
             if text.is_empty() {
-                return Err(KnowledgeError::new(&path, "an item has no `strategy`"));
+                unmapped.push(format!("{name}: an item without a text of its `strategy`"));
+                continue;
             }
             let id = slug(&text, &taken);
             taken.push(id.clone());
@@ -56,6 +83,7 @@ pub fn read_agent(folder: &Path) -> Result<Knowledge, KnowledgeError> {
     for name in TRANSLATION {
         add(name, "strategies", Scope::Translation)?;
     }
+    knowledge.unmapped.append(&mut unmapped);
     let path = folder.join("rules.yaml");
     if let Some(file) = read_if_there(&path)? {
         let rules = yaml(&path, &file)?;
@@ -64,11 +92,18 @@ pub fn read_agent(folder: &Path) -> Result<Knowledge, KnowledgeError> {
             list.map(text).filter(|it| !it.is_empty()).collect()
         };
         knowledge.rules = Rules {
-            general: list("general"),
-            plan: list("planning"),
-            code: list("coding"),
+            general: list(PHASES[0]),
+            plan: list(PHASES[1]),
+            code: list(PHASES[2]),
             schedule: Vec::new(),
         };
+        let phases = rules.as_hash().into_iter().flatten();
+        let phases = phases.filter_map(|(name, _)| name.as_str());
+        for phase in phases.filter(|it| !PHASES.contains(it)) {
+            knowledge
+                .unmapped
+                .push(format!("rules.yaml: rules of the phase `{phase}`"));
+        }
     }
     if let Some(isa) = read_if_there(&folder.join("isa_docs.md"))? {
         knowledge.isa = isa_text(&isa);
@@ -78,6 +113,11 @@ pub fn read_agent(folder: &Path) -> Result<Knowledge, KnowledgeError> {
         knowledge
             .unmapped
             .push("code_examples.md: examples without a before and after".to_owned());
+    }
+    for name in names(folder)? {
+        if !READ.contains(&name.as_str()) && !TRANSLATION.contains(&name.as_str()) {
+            knowledge.unmapped.push(format!("{name}: not read"));
+        }
     }
     let sources = config["build"]["sources"].as_vec().into_iter().flatten();
     for source in sources {

@@ -46,8 +46,7 @@ pub fn write_skill(knowledge: &Knowledge, folder: &Path) -> Result<Vec<PathBuf>,
     let links = files
         .iter()
         .map(|(name, _)| format!("- [{name}]({name})\n"));
-    let name = slug(&knowledge.name, &[]);
-    let name: String = name.chars().take(LONGEST_NAME).collect();
+    let name = skill_name(knowledge, folder);
     let description = cut(
         &format!(
             "How kernels for {} are written and made faster: architecture, instructions, \
@@ -77,6 +76,19 @@ pub fn write_skill(knowledge: &Knowledge, folder: &Path) -> Result<Vec<PathBuf>,
         .map(|(name, text)| (name, text.into_bytes()))
         .collect();
     write_all(folder, &files)
+}
+
+/// Returns what a skill is called: as its folder, which the standard asks for, if a skill can be
+/// called so; else as its target.
+fn skill_name(knowledge: &Knowledge, folder: &Path) -> String {
+    let folder = folder.file_name().unwrap_or_default().to_string_lossy();
+    match folder.len() <= LONGEST_NAME && !folder.is_empty() && slug(&folder, &[]) == folder {
+        true => folder.into_owned(),
+        false => slug(&knowledge.name, &[])
+            .chars()
+            .take(LONGEST_NAME)
+            .collect(),
+    }
 }
 
 /// Returns a text as a YAML scalar.

@@ -4,7 +4,8 @@ use crate::breaker::BreakerPolicy;
 use crate::budget::Budget;
 use crate::client::LlmClient;
 use crate::command::CommandClient;
-use crate::error::LlmError;
+use crate::completion::{Completion, Request};
+use crate::error::{LlmError, LlmErrorKind};
 use crate::mailbox::MailboxClient;
 use crate::member::{Member, MemberHealth, ModelSet};
 use crate::meter::Metered;
@@ -139,6 +140,22 @@ impl Connector {
         Ok(ModelSet::new(members))
     }
 
+    /// Returns the models of `names` for an estimate: they have their prices, need no key, and
+    /// answer nothing.
+    ///
+    /// # Errors
+    /// A [`ConnectError`] for the first that cannot be.
+    pub fn estimating<S: AsRef<str>>(&self, names: &[S]) -> Result<ModelSet, ConnectError> {
+        let member = |name: &str| {
+            self.refuse_keys(name)?;
+            let spec: ModelSpec = name.parse()?;
+            let price = self.price(&spec)?;
+            Ok(self.wrap(Unasked(spec.to_string()), price))
+        };
+        let members = names.iter().map(|name| member(name.as_ref()));
+        Ok(ModelSet::new(members.collect::<Result<_, ConnectError>>()?))
+    }
+
     /// Wraps a client of the caller's own (a script in tests) like any other.
     #[must_use]
     pub fn wrap(&self, client: impl LlmClient + 'static, price: Price) -> Arc<Member> {
@@ -261,6 +278,21 @@ impl Connector {
             structured_output,
             unclaimed,
         )
+    }
+}
+
+/// A model of an estimate.
+struct Unasked(String);
+
+#[async_trait::async_trait]
+impl LlmClient for Unasked {
+    fn model(&self) -> &str {
+        &self.0
+    }
+
+    async fn complete(&self, _request: &Request) -> Result<Completion, LlmError> {
+        let said = "an estimate asks nothing";
+        Err(LlmError::new(LlmErrorKind::InvalidRequest, &self.0, said))
     }
 }
 

@@ -61,7 +61,12 @@ impl From<minijinja::Error> for ReportError {
 pub fn report(runs: &[RunData], format: ReportFormat) -> Result<String, ReportError> {
     match format {
         ReportFormat::Html => page(runs, "report.html", HTML),
-        ReportFormat::Markdown => page(runs, "report.md", MARKDOWN),
+        // Whoever looks at it in a terminal sees what stands there.
+        ReportFormat::Markdown => Ok(autocomp_eval::text::spelled_out(&page(
+            runs,
+            "report.md",
+            MARKDOWN,
+        )?)),
         ReportFormat::Json => {
             #[derive(Serialize)]
             struct Runs<'a> {

@@ -290,6 +290,7 @@ fn what_passages_support_becomes_a_target() {
     ]);
     let findings = lint(&LintInput {
         target: &target,
+        like: &like,
         supported: &assembly.menu(),
         machine: &machine,
         figures: &assembly.figures(&place.documents),
@@ -300,6 +301,7 @@ fn what_passages_support_becomes_a_target() {
         .map(|it| (it.kind, it.text.as_str()))
         .filter(|it| !it.1.contains("of the menu rests on no passage"))
         .collect();
+    // Sections and words of the target that it stands on are not what is looked at.
     assert_eq!(
         findings,
         [

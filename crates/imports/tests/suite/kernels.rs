@@ -55,5 +55,9 @@ fn a_file_keeps_all_but_its_name() {
         adapted("def test(): pass\ndef solution(): pass\n", asked, "").unwrap(),
         "def test(): pass\ndef solution(): pass\n"
     );
+    assert_eq!(
+        adapted("def test (q, k):\n  return test_of(q)\n", asked, "").unwrap(),
+        "def solution (q, k):\n  return test_of(q)\n"
+    );
     assert!(adapted("def other(): pass\n", asked, "").is_err());
 }

@@ -36,7 +36,11 @@ fn targets_go_through_a_skill_and_back() {
                 .unwrap()
                 .trim()
         };
-        assert!((1..=64).contains(&field("name:").chars().count()), "{head}");
+        // As its folder, by the standard; as its target where no skill is called so.
+        assert_eq!(field("name:"), "skill");
+        let elsewhere = write_skill(&known, &place.path().join("No Skill")).unwrap();
+        let text_elsewhere = fs::read_to_string(&elsewhere[0]).unwrap();
+        assert!(text_elsewhere.starts_with(&format!("---\nname: {name}\n")));
         assert!(
             (1..=1024).contains(&field("description:").chars().count()),
             "{head}"
@@ -144,7 +148,7 @@ fn agent(folder: &Path) {
     file(
         folder,
         "optimization_menu.yaml",
-        "optimizations:\n- strategy: loop tiling\n- strategy: 'Use `x`: it is\n    faster'\n- strategy: loop tiling\n",
+        "optimizations:\n- strategy: loop tiling\n- strategy: null\n- strategy: 'Use `x`: it is\n    faster'\n- strategy: loop tiling\n",
     );
     file(
         folder,
@@ -154,9 +158,12 @@ fn agent(folder: &Path) {
     file(
         folder,
         "rules.yaml",
-        "general:\n- Be right.\nplanning: []\ncoding:\n- Write C.\n",
+        "general:\n- Be right.\nplanning: []\ncoding:\n- Write C.\nweird:\n- Lost.\n",
     );
     file(folder, "code_examples.md", "## a\n");
+    // What is not taken over.
+    file(folder, "notes.txt", "n");
+    file(folder, "extra/more.md", "m");
 }
 
 #[test]
@@ -180,7 +187,11 @@ fn a_built_agent_becomes_a_target() {
     assert_eq!(
         known.unmapped,
         [
+            "optimization_menu.yaml: an item without a text of its `strategy`",
+            "rules.yaml: rules of the phase `weird`",
             "code_examples.md: examples without a before and after",
+            "extra: not read",
+            "notes.txt: not read",
             "built from there, which is not read"
         ]
     );

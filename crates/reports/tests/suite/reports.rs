@@ -47,6 +47,8 @@ fn hostile_texts_are_texts() {
     let markdown = report(from_ref(&run), ReportFormat::Markdown).unwrap();
     let outside: String = markdown.split("````").step_by(2).collect();
     assert!(!outside.contains('<'), "{outside}");
+    // Nothing that a terminal obeys, or that turns writing round.
+    assert!(!markdown.contains('\u{202e}') && markdown.contains("\\u{202e}"));
 
     let csv = report(&[run], ReportFormat::Csv).unwrap();
     assert!(csv.starts_with(&COLUMNS.join(",")) && !csv.contains(",=cmd"));

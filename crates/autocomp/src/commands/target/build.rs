@@ -175,9 +175,11 @@ pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError>
         ..BudgetSettings::default()
     };
     let connector = connector(&asking, &budget, &spent)?;
-    let models = connector
-        .connect(&arguments.models)
-        .map_err(|error| connect_error(&error))?;
+    let models = match arguments.estimate {
+        true => connector.estimating(&arguments.models),
+        false => connector.connect(&arguments.models),
+    };
+    let models = models.map_err(|error| connect_error(&error))?;
     let journal: Arc<dyn ReservationJournal> = record.clone();
     connector.budget().journal_reservations(&journal);
     let builder = Builder::new(&settings, &documents, &record);
@@ -236,6 +238,7 @@ pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError>
     let flaw = example_flaw(arguments, &mut workplace, output)?;
     report.findings = lint(&LintInput {
         target: &target,
+        like: &like,
         supported: &supported,
         machine: &machine,
         figures: &built.assembly.figures(&documents),
