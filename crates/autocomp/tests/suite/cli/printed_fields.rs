@@ -131,6 +131,10 @@ fn the_documented_fields_are_those_printed() {
     );
     place.file("confirm.toml", "[search]\nconfirm = 1\n");
     place.file("k.py", DOUBLE);
+    let task = place.path().join("bench/KernelBench/level1");
+    std::fs::create_dir_all(&task).unwrap();
+    let text = "class Model: pass\n\ndef get_inputs():\n    return [torch.rand(4)]\n";
+    std::fs::write(task.join("1_A.py"), text).unwrap();
     // One reply is as good as another: nothing is of use, and the other target's menu stands in.
     std::fs::create_dir_all(place.path().join("docs")).unwrap();
     place.file("docs/a.md", "It is so.\n");
@@ -226,6 +230,7 @@ fn the_documented_fields_are_those_printed() {
                 "kernels",
             ],
         ),
+        ("import kernelbench", &["import", "kernelbench", "bench"]),
         (
             "import problems",
             &[
