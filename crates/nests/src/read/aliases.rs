@@ -48,9 +48,10 @@ pub(super) fn without_aliases(text: &str) -> String {
         let kind = types.get(kind).cloned().unwrap_or(kind.to_owned());
         if kind.split_whitespace().all(of_c) {
             types.insert(name, kind);
-            let blank: String = text[node.byte_range()]
-                .chars()
-                .map(|it| if it == '\n' { it } else { ' ' })
+            // As many bytes, so that what is behind stays in its place.
+            let bytes = text[node.byte_range()].bytes();
+            let blank: String = bytes
+                .map(|it| if it == b'\n' { '\n' } else { ' ' })
                 .collect();
             made.replace_range(node.byte_range(), &blank);
         }

@@ -78,8 +78,8 @@ pub fn without_punning(text: &str) -> String {
         }
         let mut made = text.clone();
         for (from, to, new) in pass.edits.iter().rev() {
-            let lines = text[*from..*to].matches('\n').count();
-            made.replace_range(*from..*to, &(new.clone() + &"\n".repeat(lines)));
+            let new = as_many_lines(new.clone(), &text[*from..*to]);
+            made.replace_range(*from..*to, &new);
         }
         for (name, function) in OF_BITS {
             if made.contains(&format!("{name}(")) && !made.contains(function) {
@@ -89,6 +89,13 @@ pub fn without_punning(text: &str) -> String {
         text = made;
     }
     text
+}
+
+/// Returns a text with as many lines as the one in whose place it stands.
+pub(super) fn as_many_lines(mut new: String, old: &str) -> String {
+    let [has, had] = [&new, old].map(|it| it.matches('\n').count());
+    new.push_str(&"\n".repeat(had.saturating_sub(has)));
+    new
 }
 
 struct Pass<'s> {

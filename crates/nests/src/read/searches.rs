@@ -4,6 +4,7 @@
 //! What is not understood stays, and is refused later with its line.
 
 use super::macros::renamed;
+use super::punning::as_many_lines;
 use autocomp_c_loops::syntax::{below, block_statements, children, syntax_tree, too_deep};
 use std::collections::BTreeMap;
 use tree_sitter::Node;
@@ -28,8 +29,8 @@ pub(super) fn without_searches(text: &str) -> String {
             _ => None,
         };
         if let Some(search) = search {
-            let lines = text[node.byte_range()].matches('\n').count();
-            made.replace_range(node.byte_range(), &(search + &"\n".repeat(lines)));
+            let search = as_many_lines(search, &text[node.byte_range()]);
+            made.replace_range(node.byte_range(), &search);
         }
     }
     made

@@ -172,6 +172,20 @@ fn what_is_not_read_is_named_with_its_line() {
         let found = named.first().map(|it| it.line);
         assert_eq!(found, Some(line), "{statements}: {named:?}");
     }
+    // Behind what becomes another text, lines keep their numbers.
+    for before in [
+        "union { float f; int32_t i; } u = {\n      X[i] +\n      1.0f};\n    X[i] = u.i;",
+        "int k = 0;\n    while (k < 8 &&\n           X[k] > 0)\n      k++;\n    X[i] = k;",
+        "int32_t b;\n    memcpy(&b,\n      &X[i], 4);\n    X[i] = b;",
+    ] {
+        let lines = before.matches('\n').count();
+        let source = format!(
+            "typedef float\n  größe;\ntypedef float\n  real;\nvoid solution(real X[8]) {{\n  for (int i = 0; i < 8; i++) {{\n    {before}\n    X[i]++ + 1;\n  }}\n}}\n"
+        );
+        let named = autocomp_core::Rewriter::not_understood(&rewriter, &source);
+        let found = named.first().map(|it| it.line);
+        assert_eq!(found, Some(8 + lines), "{source}{named:?}");
+    }
     // With what to write instead.
     for (statements, remedy) in [
         ("if (X[i] > 9) break; S[0] += X[i];", "choose values"),
