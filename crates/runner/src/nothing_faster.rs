@@ -45,10 +45,28 @@ impl Gain {
         if best.key == TaskKey::BASELINE {
             return Some(Self::Nothing);
         }
+        if is_tie(search) {
+            return Some(Self::Little);
+        }
         let least = 1.0 - search.started().settings.least_gain;
         let is_little = progress.baseline_cost?.value as f64 * least < best.cost.value as f64;
         is_little.then_some(Self::Little)
     }
+}
+
+/// Returns whether the best kernel is another one than the run began with, and which of the two is
+/// faster is not known: it lies within what their costs may be off, and they were not measured in
+/// pairs that tell.
+pub(crate) fn is_tie(search: &Search) -> bool {
+    let progress = search.progress();
+    let (Some(best), Some(baseline)) = (progress.best, progress.baseline_cost) else {
+        return false;
+    };
+    let evaluation = search.evaluation(best.source);
+    let measurement = evaluation.and_then(|it| it.measurement.as_ref());
+    let ratio = measurement.and_then(|it| it.ratio_to_baseline);
+    let is_surely_less = best.cost.beats(baseline) || ratio.is_some_and(|it| it.high < 1.0);
+    best.key != TaskKey::BASELINE && !is_surely_less
 }
 
 /// Returns why a run gained no more than `gain`; nothing if it gained something else, is not over,
@@ -68,6 +86,15 @@ pub(crate) fn why(gain: Gain, search: &Search, events: &[Stored]) -> Option<Noth
             short(&stopped.message)
         ));
         next.push(remedy.to_owned());
+    }
+    if is_tie(search)
+        && let Some(best) = &progress.best
+    {
+        reasons.push(format!(
+            "costs may be off by ±{:.1} %, and the gain lies within that: which of the two kernels is faster is not known",
+            f64::from(best.cost.spread_ppm) / 1e4
+        ));
+        next.push("measure both on a device".to_owned());
     }
     let mut known = BTreeSet::new();
     let verdicts: Vec<&Arc<Evaluation>> = events

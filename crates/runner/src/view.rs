@@ -1,7 +1,7 @@
 //! Looking at a run, finished or live.
 
 use crate::error::RunError;
-use crate::nothing_faster::{Gain, NothingFaster, why};
+use crate::nothing_faster::{Gain, NothingFaster, is_tie, why};
 use crate::recording::read_plan;
 use crate::session::NewRun;
 use autocomp_core::{
@@ -76,6 +76,9 @@ pub struct RunReport {
     pub progress: Progress,
     /// The cost of the baseline divided by that of the best kernel.
     pub speedup: Option<f64>,
+    /// Whether the best kernel is another one than the baseline, and which of them is faster lies
+    /// within what their costs may be off.
+    pub is_tie: bool,
     /// The way from the baseline to the best kernel, both included.
     pub lineage: Vec<LineageEntry>,
     /// What became of the best kernels when they were evaluated once more.
@@ -329,6 +332,7 @@ fn report(
         started_at_ms: events.first().map_or(0, |stored| stored.at_ms),
         elapsed_ms: events.last().map_or(0, |stored| stored.elapsed_ms),
         speedup: progress.speedup(),
+        is_tie: is_tie(search),
         nothing_faster: why(Gain::Nothing, search, events),
         little_faster: why(Gain::Little, search, events),
         progress,

@@ -32,10 +32,14 @@ pub(crate) fn summary(run: &RunData) -> String {
         );
     }
     let mut out = format!(
-        "From {} to {}: {} times faster, {:.1} % of peak, after {} evaluations in {}.",
+        "From {} to {}: {} times faster{}, {:.1} % of peak, after {} evaluations in {}.",
         cost_text(baseline),
         cost_text(best.cost),
         times(best.cost.times(baseline)),
+        match run.report.is_tie {
+            true => " (a tie, within what costs may be off)",
+            false => "",
+        },
         best.percent_of_peak,
         grouped(u64::from(progress.evaluations)),
         clock(Duration::from_millis(run.report.elapsed_ms)),

@@ -8,8 +8,8 @@ use autocomp_agents::{
 };
 use autocomp_core::{
     Confirmer, ContentHash, ContentHasher, Cost, Diagnostic, Draft, Evaluation, Event, Exhaustive,
-    Feedback, Measurement, MenuItem, Nanos, Outcome, Plan, PlanKind, Scope, SearchSettings, Seed,
-    Severity, Stage, TierCost, Usage, UsdMicros,
+    Feedback, Measurement, MenuItem, Nanos, Outcome, Plan, PlanKind, Ratio, Scope, SearchSettings,
+    Seed, Severity, Stage, TierCost, Usage, UsdMicros,
 };
 use autocomp_eval::{EvalError, Evaluator};
 use autocomp_runner::{NewRun, Notice, RunEnd, RunOptions, RunSession, RunView};
@@ -295,6 +295,10 @@ pub struct Toy {
     pub is_strict: bool,
     /// How long every compilation, and every evaluation beside the random delay, takes.
     pub least_us: u64,
+    /// What costs may be off, in millionths; they are nanoseconds then.
+    pub spread_ppm: u32,
+    /// Whether kernels are measured in pairs with the baseline, which tells surely.
+    pub is_paired: bool,
     /// Whether some kernels make it panic, and some contradict itself.
     pub is_faulty: bool,
     /// Kernels evaluated by all evaluators that share it.
@@ -418,7 +422,10 @@ impl Toy {
                     .sum();
                 let cycles = FLOOR + 7 * distance;
                 evaluation.measurement = Some(Measurement {
-                    cost: Cost::cycles(cycles),
+                    cost: match self.spread_ppm {
+                        0 => Cost::cycles(cycles),
+                        spread => Cost::nanoseconds(cycles, spread),
+                    },
                     figures: [
                         ("cold".to_owned(), cycles + 50),
                         (
@@ -428,8 +435,15 @@ impl Toy {
                     ]
                     .into(),
                     samples: Vec::new(),
-                    ratio_to_baseline: None,
-                    floor: Cost::cycles(FLOOR),
+                    ratio_to_baseline: self.is_paired.then_some(Ratio {
+                        value: 0.9,
+                        low: 0.89,
+                        high: 0.91,
+                    }),
+                    floor: match self.spread_ppm {
+                        0 => Cost::cycles(FLOOR),
+                        _ => Cost::nanoseconds(FLOOR, 0),
+                    },
                     percent_of_peak: 100.0 * FLOOR as f64 / cycles as f64,
                     engine: "toy".to_owned(),
                     compiler: "toy 1".to_owned(),

@@ -297,6 +297,45 @@ fn what_stopped_a_run_is_why_it_found_nothing_faster() {
     }
 }
 
+/// What lies within the spread is a tie, unless kernels were measured in pairs.
+#[test]
+fn a_tie_is_told_as_one() {
+    let root = script::scratch();
+    for (spread_ppm, is_paired, is_tie) in [
+        (0, false, false),
+        (1_000, false, false),
+        (900_000, false, true),
+        (900_000, true, false),
+    ] {
+        let folder = root.path().join(format!("{spread_ppm}-{is_paired}"));
+        let evaluator = || Toy {
+            spread_ppm,
+            is_paired,
+            ..Toy::default()
+        };
+        let mut session =
+            RunSession::create(&folder, new_run(settings(), 9), &evaluator()).unwrap();
+        let cancel = CancellationToken::new();
+        let (proposer, options) = (Scripted::default(), options(1));
+        script::execute(
+            &mut session,
+            proposer,
+            evaluator(),
+            &options,
+            &cancel,
+            |_| {},
+        );
+        session.close().unwrap();
+        let report = RunView::open(&folder).unwrap().report();
+        assert!(1.0 < report.speedup.unwrap(), "{report:?}");
+        assert_eq!(report.is_tie, is_tie, "{spread_ppm} {is_paired}");
+        let told = report.little_faster.is_some_and(|it| {
+            it.reasons[0].starts_with("costs may be off by ±90.0 %, and the gain lies within that")
+        });
+        assert_eq!(told, is_tie, "{spread_ppm} {is_paired}");
+    }
+}
+
 #[test]
 fn a_gain_that_does_not_count_has_reasons() {
     let root = script::scratch();

@@ -49,6 +49,8 @@ struct OptimizeReport {
     baseline_cycles: Option<u64>,
     best_cycles: Option<u64>,
     speedup: f64,
+    /// Whether which of baseline and best kernel is faster lies within what costs may be off.
+    is_tie: bool,
     /// Why nothing faster was found, and what to do next; null if something was.
     nothing_faster: Option<NothingFaster>,
     /// The same where the best kernel is faster by less than `least_gain`; null otherwise.
@@ -184,6 +186,7 @@ pub fn finish(
         baseline_cycles: baseline.in_cycles(),
         best_cycles: best.cost.in_cycles(),
         speedup: best.cost.times(baseline),
+        is_tie: run.is_tie,
         nothing_faster,
         little_faster,
         percent_of_peak: best.percent_of_peak,
@@ -408,7 +411,14 @@ fn result_text(
         vec![
             "speedup".to_owned(),
             format!("{}x", times(report.speedup)),
-            format!("right on all {} input sets", bench.problem.input_sets.len()),
+            format!(
+                "{}right on all {} input sets",
+                match report.is_tie {
+                    true => "a tie, within what costs may be off; ",
+                    false => "",
+                },
+                bench.problem.input_sets.len()
+            ),
         ],
         vec![
             "effort".to_owned(),
