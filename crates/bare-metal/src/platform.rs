@@ -261,8 +261,7 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         Vec::new()
     }
 
-    /// Returns of what is doubtful in a timed call what calls without a sense of time do not
-    /// see.
+    /// Returns findings about a timed call that only a simulation with time can make.
     fn timed_warnings(
         &self,
         session: &mut Session<'_, Self>,

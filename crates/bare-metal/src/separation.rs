@@ -76,8 +76,8 @@ impl Separation {
 }
 
 impl<P: Platform> Trial<'_, P> {
-    /// Returns what decides about what lies in memory before a timed call, apart from
-    /// its inputs: nothing there tells a kernel which of the calls it is.
+    /// Returns the seed of memory's contents before a timed call, inputs aside. All timed calls
+    /// have the same, so that a kernel cannot tell one call from another by them.
     pub fn timed_seed(&self) -> Seed {
         self.seed.derive("timed")
     }

@@ -6,8 +6,8 @@ use crate::{NestRewriter, Payload, planned, propose, scheduled, untold};
 use autocomp_core::{PlanChoice, RewriteError, RewritePlan};
 use autocomp_rewriting::{Earlier, of_payload};
 
-/// A schedule that is estimated to take so many times what the vectors by hand do is behind what
-/// the compiler is told.
+/// How many times as long as the vectors by hand a schedule may be estimated to take: slower ones
+/// are proposed behind hints to the compiler.
 const SLOWER: f64 = 1.5;
 /// What it costs a schedule to be behind others, in units of scores.
 const BEHIND: f64 = 3.0;

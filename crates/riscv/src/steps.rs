@@ -312,8 +312,8 @@ pub(crate) fn look_at_stack(
     (next.step)(core, &records[1..], now, below)
 }
 
-/// Fetches the line of instructions in which the next one begins or ends, which says its
-/// number. What begins in another line follows what came from there.
+/// Fetches the cache line in which the next instruction begins or ends: the instruction's record
+/// has the number of that line. Instructions that begin in another line follow it.
 pub(crate) fn fetch_line(
     core: &mut Core,
     records: &[Record],

@@ -28,7 +28,7 @@ pub struct Evaluated {
     pub lacks: Vec<String>,
 }
 
-/// What is shared has the serialised form of what it holds.
+/// The serialised form of a shared value: that of the value.
 mod shared {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::sync::Arc;

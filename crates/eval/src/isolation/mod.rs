@@ -33,7 +33,8 @@ use std::time::Duration;
 /// How long a child may take to open a bench, which may install a compiler and build a runtime.
 const OPENING: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// So many evaluations in a row that end with the child's death are blamed on the machine.
+/// Evaluations in a row that end with the child's death and are blamed on their kernels: from so
+/// many on, the machine is to blame.
 const DEATHS_OF_A_BROKEN_MACHINE: u32 = 8;
 
 /// What one evaluation may use.

@@ -142,8 +142,8 @@ fn in_element(list: &[Statement], idx: usize, names: &mut Names) -> Option<Vec<S
     Some(result)
 }
 
-/// Loops in any order around `c[i][j] += …`, with what sets `c` before and what
-/// goes on with it behind.
+/// Reads loops in any order around `c[i][j] += …`, the statements before them that set `c`, and
+/// those behind them that use it.
 fn reordered(list: &[Statement], idx: usize, names: &mut Names) -> Option<Vec<Statement>> {
     let (loops, target, kind, term) = added(&list[idx], names)?;
     let indices = target.affine()?;

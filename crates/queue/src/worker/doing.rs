@@ -23,11 +23,11 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// Whether a worker works on a job.
 enum Claim {
-    /// It does.
+    /// This worker works on the job.
     Made(Tries),
-    /// There is an answer.
+    /// The job has an answer.
     Answered,
-    /// Another one does, for somebody else.
+    /// Another worker works on it, for somebody else.
     Held,
 }
 

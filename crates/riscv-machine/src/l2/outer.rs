@@ -147,14 +147,15 @@ impl Outer {
         self.next_step
     }
 
-    /// A tracker has nothing to do any more but to wait for the acknowledgement of its
-    /// victim from cycle `now` on.
+    /// Notes that a tracker does nothing from cycle `now` on but wait for the acknowledgement of
+    /// its victim.
     pub(super) fn look_for_victim(&mut self, now: u64) {
         self.urgent += 1;
         self.look_ahead(now);
     }
 
-    /// It has got that.
+    /// Notes that a tracker has the acknowledgement that [`look_for_victim`](Self::look_for_victim)
+    /// was called for.
     pub(super) fn found_victim(&mut self) {
         self.urgent -= 1;
     }

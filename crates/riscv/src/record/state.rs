@@ -64,8 +64,8 @@ impl DerefMut for Registers {
 /// The state that instructions work on.
 #[derive(Clone, Debug)]
 pub(crate) struct Core {
-    /// What the machine lends while it runs: of what a [`Step`] is given, a reference less
-    /// has to be kept in the host's registers. Empty at other times.
+    /// The machine's memory, which lies here while the program runs: so a [`Step`] is given one
+    /// reference less, and this computer keeps one register more. Empty at other times.
     pub memory: Memory,
     /// Integer registers; 32 takes results for `x0`.
     pub x: Registers,

@@ -131,8 +131,8 @@ impl Scoreboard {
             .map_or(now, |it| it.course.over.max(now))
     }
 
-    /// Returns whether it is noted what cycles are spent on: what is told below to be done with
-    /// `NOTES` or without.
+    /// Returns whether causes of cycles are noted. The functions below are compiled for both cases,
+    /// by their parameter `NOTES`.
     #[inline(always)]
     pub fn notes_causes(&self) -> bool {
         self.profile.is_some()

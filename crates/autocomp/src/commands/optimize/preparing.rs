@@ -384,7 +384,7 @@ fn replay(
     ))
 }
 
-/// Returns what the command line names of what a run folder may name.
+/// Returns which of the settings that a run folder may hold the command line names, too.
 fn named_again(arguments: &Arguments, workplace: &Workplace) -> Named {
     Named {
         models: !arguments.models.is_empty(),

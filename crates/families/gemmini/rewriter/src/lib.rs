@@ -12,6 +12,7 @@
 )]
 
 mod chain;
+mod graph;
 mod lift;
 mod limits;
 mod memory;

@@ -1,7 +1,7 @@
 //! Finds the schedules of what a kernel computes, and ranks them.
 
 use crate::chain;
-use crate::chain::Chain;
+use crate::graph::Chain;
 use crate::lift::Lifted;
 use crate::limits::HardwareLimits;
 use crate::schedule::{self, Schedule};

@@ -3,7 +3,7 @@
 mod turn;
 
 use crate::chain;
-use crate::chain::Chain;
+use crate::graph::Chain;
 use crate::lift::{Elementwise, Lifted, Reason, lift};
 use crate::limits::HardwareLimits;
 use crate::normalise::Vocabulary;

@@ -1,8 +1,8 @@
 //! Vectors that are multiplied with the same matrices are taken side by side:
 //! one product of matrices in place of several with vectors.
 
-use super::graph::{Addend, Base, Graph, Product, Statement, View};
 use super::likeness::{depends, likes};
+use crate::graph::{Addend, Base, Graph, Product, Statement, View};
 
 /// Batches statements that are alike, up to `width` at once, where none of them
 /// depends on another.

@@ -1,6 +1,6 @@
 //! Statements that do the same with other operands.
 
-use super::graph::{Graph, Statement, View};
+use crate::graph::{Graph, Statement, View};
 use std::collections::BTreeMap;
 
 /// Statements that multiply the same matrices with different vectors.

@@ -1,8 +1,8 @@
 //! From matrices to tiles: what lies where in the scratchpad, which operations
 //! of the array compute it, which moves bring and take it.
 
-use super::graph::{Base, Graph, Statement, View};
 use super::tiles::{Container, Group, Lowered, Move, Tile};
+use crate::graph::{Base, Graph, Statement, View};
 use std::collections::BTreeMap;
 
 /// How a matrix that is needed must lie in local memory: as it is, or transposed.

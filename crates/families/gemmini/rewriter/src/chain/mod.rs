@@ -8,7 +8,6 @@
 
 mod batch;
 mod code;
-mod graph;
 mod likeness;
 mod lower;
 mod order;
@@ -19,9 +18,7 @@ mod tiles;
 mod transpose;
 mod write;
 
-pub(crate) use graph::{Addend, Base, Graph, Product, Statement, View};
-
-use crate::memory::Memory;
+use crate::graph::{Chain, Graph};
 use crate::schedule::Schedule;
 use autocomp_gemmini::{Dataflows, GemminiConfig};
 use lower::Lowering;
@@ -37,17 +34,6 @@ const STRIDES: usize = 3;
 const RANK: f64 = 0.012;
 /// Operations of the array that a kernel's text may hold.
 const OPERATION_LIMIT: usize = 1500;
-
-/// What a chain of small products computes, and what of its text is kept.
-#[derive(Clone, Debug)]
-pub struct Chain {
-    /// The arrays, by number.
-    pub(crate) memories: Vec<Memory>,
-    /// What is computed.
-    pub graph: Graph,
-    /// Text up to the opening brace of the entry function.
-    pub(crate) head: String,
-}
 
 /// How a chain is scheduled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

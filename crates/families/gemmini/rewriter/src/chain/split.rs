@@ -1,8 +1,8 @@
 //! Terms that do not depend on the chain become values of their own, so that
 //! they are computed beside it, and several of them at once.
 
-use super::graph::{Addend, Graph, Statement, View};
 use super::likeness::{Likeness, dependents, likes};
+use crate::graph::{Addend, Graph, Statement, View};
 
 /// Splits every statement whose like depends on it: what takes nothing of the
 /// others is computed first, and added.

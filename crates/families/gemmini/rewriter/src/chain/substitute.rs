@@ -2,8 +2,8 @@
 //! then by another, the matrices are multiplied once, and the chain of vectors
 //! that wait for each other becomes shorter.
 
-use super::graph::{Addend, Graph, Product, Statement, View};
 use super::likeness::likes;
+use crate::graph::{Addend, Graph, Product, Statement, View};
 use std::collections::HashMap;
 
 /// A matrix that is a sum: factor, matrix, matrix that it is multiplied with.

@@ -1,8 +1,8 @@
 //! Matrices that lie in memory the other way round than the array takes them are
 //! transposed once, in the scratchpad.
 
-use super::graph::{Addend, Base, Graph, Statement, View};
 use super::lower::is_movable;
+use crate::graph::{Addend, Base, Graph, Statement, View};
 use std::collections::HashMap;
 
 /// Adds transposed copies of what moves cannot bring as it is needed.

@@ -1,11 +1,11 @@
 //! Writes an order of operations and moves as C.
 
-use super::Chain;
 use super::code::Code;
-use super::graph::{Base, Graph, Statement, View};
 use super::order::{Order, rows};
 use super::place::{Banks, Span, place};
 use super::tiles::{Group, Lowered, Move};
+use crate::graph::Chain;
+use crate::graph::{Base, Graph, Statement, View};
 use crate::memory::Memory;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -247,7 +247,7 @@ impl Text<'_> {
 
 /// Returns whether a statement only moves something in.
 fn is_copy(statement: &Statement) -> bool {
-    let is_memory = |one: &super::graph::Addend| matches!(one.view.base, Base::Memory(_));
+    let is_memory = |one: &crate::graph::Addend| matches!(one.view.base, Base::Memory(_));
     statement.products.is_empty()
         && statement.addends.len() == 1
         && is_memory(&statement.addends[0])

@@ -4,7 +4,7 @@
 use super::trace::Trace;
 use super::values::{self, Id, Values};
 use super::{Reason, group, head, program, read_twice, run};
-use crate::chain::Chain;
+use crate::graph::Chain;
 use crate::memory::Memory;
 use crate::normalise::Vocabulary;
 use autocomp_gemmini::{Elements, GemminiConfig};

@@ -3,7 +3,7 @@
 mod statement;
 
 use super::values::{Id, Value, Values};
-use crate::chain::{Base, Graph, Statement, View};
+use crate::graph::{Base, Graph, Statement, View};
 use crate::memory::Memory;
 use statement::statement;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

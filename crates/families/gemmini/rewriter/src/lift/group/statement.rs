@@ -1,7 +1,7 @@
 //! Makes statements of a graph of elements that are computed alike.
 
 use super::Place;
-use crate::chain::{Addend, Base, Product, Statement, View};
+use crate::graph::{Addend, Base, Product, Statement, View};
 use crate::lift::values::{Id, Value, Values};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,19 @@
 //! What a chain of small products computes: matrices that are sums of products
 //! of others, one after the other.
 
+use crate::memory::Memory;
+
+/// What a chain of small products computes, and what of its text is kept.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    /// The arrays, by number.
+    pub(crate) memories: Vec<Memory>,
+    /// What is computed.
+    pub graph: Graph,
+    /// Text up to the opening brace of the entry function.
+    pub(crate) head: String,
+}
+
 /// Where a matrix lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Base {
