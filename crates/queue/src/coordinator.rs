@@ -11,7 +11,7 @@ use crate::names::{self, ALL_WORKERS, HELLO};
 use crate::place::Place;
 use crate::presence::Presence;
 use crate::server::Server;
-use crate::streams::Streams;
+use crate::streams::{Known, Streams};
 use autocomp_core::{ContentHash, ContentHasher, Cost};
 use autocomp_eval::isolation::{Failure, Reply, Request};
 use autocomp_eval::{EvalError, Setup};
@@ -63,7 +63,7 @@ struct Shared {
     server: Server,
     user: String,
     options: CoordinatorOptions,
-    streams: tokio::sync::Mutex<Option<Streams>>,
+    streams: Known,
     demands: Mutex<BTreeMap<ContentHash, Wanted>>,
     /// The device that all is measured on, once it is known; locked behind the demands.
     held: Mutex<Option<Place>>,
@@ -114,7 +114,7 @@ impl Coordinator {
             held: Mutex::new(options.held.clone().filter(|_| !options.any_machine)),
             holder: Mutex::default(),
             options,
-            streams: tokio::sync::Mutex::new(Some(streams)),
+            streams: Known::new(streams),
             demands: Mutex::default(),
             workers: Mutex::default(),
             heard,
@@ -213,7 +213,7 @@ async fn beat(shared: Arc<Shared>) {
             Some(_) = hello.next() => {}
             Ok(()) = reconnected.changed() => {
                 // It may have lost everything.
-                *shared.streams.lock().await = None;
+                shared.streams.forget().await;
                 shared.keep_setups().await;
             }
         }
@@ -223,13 +223,7 @@ async fn beat(shared: Arc<Shared>) {
 impl Shared {
     /// Returns the streams, which are made anew if they may be gone.
     async fn streams(&self) -> Result<Streams, QueueError> {
-        let mut streams = self.streams.lock().await;
-        if streams.is_none() {
-            *streams = Some(self.server.streams().await?);
-        }
-        streams
-            .clone()
-            .ok_or_else(|| self.server.refuses("has no streams"))
+        self.streams.of(&self.server).await
     }
 
     /// Tells a line, once.

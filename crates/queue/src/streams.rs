@@ -45,6 +45,31 @@ impl fmt::Debug for Streams {
     }
 }
 
+/// The streams as they were found last; none once they may be gone.
+pub(crate) struct Known(tokio::sync::Mutex<Option<Streams>>);
+
+impl Known {
+    /// Keeps streams that were just found.
+    pub(crate) fn new(streams: Streams) -> Self {
+        Self(tokio::sync::Mutex::new(Some(streams)))
+    }
+
+    /// Has the streams looked for again, because the server may have lost them.
+    pub(crate) async fn forget(&self) {
+        *self.0.lock().await = None;
+    }
+
+    /// Returns the streams, which `server` makes anew if they may be gone.
+    pub(crate) async fn of(&self, server: &Server) -> Result<Streams, QueueError> {
+        let mut known = self.0.lock().await;
+        let streams = match known.take() {
+            Some(streams) => streams,
+            None => server.streams().await?,
+        };
+        Ok(known.insert(streams).clone())
+    }
+}
+
 impl Server {
     /// Returns whether the server says anything about streams. One may be connected to and do
     /// nothing any more, such as after its disk was full.

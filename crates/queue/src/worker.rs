@@ -13,7 +13,7 @@ use crate::names::{self, ALL_DEMANDS, HELLO, one_line};
 use crate::presence::{Counts, Presence, Stand, State, clock_ms, heard};
 use crate::quota::Used;
 use crate::server::Server;
-use crate::streams::Streams;
+use crate::streams::{Known, Streams};
 use autocomp_core::ContentHash;
 use autocomp_eval::{Bench, EvalError, Setup};
 use futures::StreamExt;
@@ -66,7 +66,7 @@ pub struct WorkerOptions {
 pub struct Worker {
     server: Server,
     options: WorkerOptions,
-    streams: tokio::sync::Mutex<Option<Streams>>,
+    streams: Known,
     stands: Mutex<BTreeMap<String, Standing>>,
     /// Devices that are measured on now.
     leased: Mutex<BTreeSet<u32>>,
@@ -128,7 +128,7 @@ impl Worker {
         Ok(Self {
             server,
             options,
-            streams: tokio::sync::Mutex::new(Some(streams)),
+            streams: Known::new(streams),
             stands: Mutex::default(),
             leased: Mutex::default(),
             shares: Mutex::default(),
@@ -210,13 +210,7 @@ impl Worker {
     }
 
     async fn streams(&self) -> Result<Streams, QueueError> {
-        let mut streams = self.streams.lock().await;
-        if streams.is_none() {
-            *streams = Some(self.server.streams().await?);
-        }
-        streams
-            .clone()
-            .ok_or_else(|| self.server.refuses("has no streams"))
+        self.streams.of(&self.server).await
     }
 
     /// Tells what the worker is every few seconds, whenever that changes or somebody asks.
@@ -232,7 +226,7 @@ impl Worker {
                 () = self.changed.notified() => {}
                 Some(_) = hello.next() => {}
                 // It may have lost everything.
-                Ok(()) = reconnected.changed() => *self.streams.lock().await = None,
+                Ok(()) = reconnected.changed() => self.streams.forget().await,
             }
             self.drop_silent();
         }

@@ -89,7 +89,7 @@ impl Shared {
                         "{error}; jobs wait until it does (start it again if that takes minutes: \
                          nothing is lost)"
                     ));
-                    *self.streams.lock().await = None;
+                    self.streams.forget().await;
                     tokio::time::sleep(PAUSE).await;
                 }
                 Unanswered::Lost => round += 1,

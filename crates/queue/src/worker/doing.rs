@@ -264,7 +264,7 @@ impl Worker {
                 Ok(_) => break,
                 Err(error) => {
                     tracing::warn!(%error, "an answer waits");
-                    *self.streams.lock().await = None;
+                    self.streams.forget().await;
                 }
             }
             if self.stopping.is_cancelled() {

@@ -111,7 +111,7 @@ impl Worker {
                 Err(error) => {
                     tracing::warn!(%error, "no job could be taken");
                     takers.clear();
-                    *self.streams.lock().await = None;
+                    self.streams.forget().await;
                     tokio::time::sleep(PAUSE).await;
                 }
             }
