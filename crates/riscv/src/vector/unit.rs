@@ -242,12 +242,6 @@ impl VectorUnit {
         &self.registers
     }
 
-    /// Returns the bytes of all registers for writing.
-    #[must_use]
-    pub fn registers_mut(&mut self) -> &mut [u8] {
-        &mut self.registers
-    }
-
     /// Fills all registers, and from now on agnostic elements, with `filling` in place of ones, if
     /// they are filled.
     pub fn set_filling(&mut self, filling: [u8; FILLING]) {

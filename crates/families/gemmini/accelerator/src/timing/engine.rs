@@ -289,12 +289,6 @@ impl Engine {
         self.memory.take_probes(probes);
     }
 
-    /// Returns the cycle up to which the accelerator is known to be busy.
-    #[must_use]
-    pub fn idle_cycle(&self) -> u64 {
-        self.busy_until
-    }
-
     /// Finishes all work; returns the cycle at which the accelerator is idle.
     pub fn drain(&mut self) -> u64 {
         self.run_until(LAST_CYCLE);
