@@ -53,6 +53,7 @@ mod write_out_loops;
 use super::operation::{View, argument};
 use super::source::{Edits, Place, each_expression_in, each_statement, name_of};
 use ruff_python_ast::{Expr, Stmt, StmtFor};
+use std::collections::BTreeSet;
 
 pub(super) use inline::written_out;
 pub(super) use kinds::{ALL, PLAIN, Transformation, kinds};
@@ -89,6 +90,17 @@ fn each_site<'t>(view: &'t View<'_>, mut visit: impl FnMut(Place<'t>, &'t Expr))
 /// Calls `visit` on every statement with the loops around it.
 fn each_place<'t>(view: &'t View<'_>, mut visit: impl FnMut(Place<'t>, &[&'t StmtFor])) {
     each_statement(&view.source.function().body, &mut Vec::new(), &mut visit);
+}
+
+/// A name that neither the file nor `taken` has: `stem` with the first such number from `number`.
+fn fresh(view: &View<'_>, stem: &str, mut number: usize, taken: &mut BTreeSet<String>) -> String {
+    loop {
+        let name = format!("{stem}_{number}");
+        if view.source.fresh(&name) == name && taken.insert(name.clone()) {
+            return name;
+        }
+        number += 1;
+    }
 }
 
 /// Every change that `look` finds at a statement, with the loops around it, of a kernel of the first

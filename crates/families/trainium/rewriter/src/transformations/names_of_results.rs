@@ -8,7 +8,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::View;
 use super::super::source::{Edits, each_expression, each_expression_in, each_statement, name_of};
-use super::{Change, each_place};
+use super::{Change, each_place, fresh};
 
 /// Where a name is given to a result: the statement, and the block it stands in.
 struct Binding {
@@ -56,7 +56,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             let mut all: Vec<String> = vec![(*name).to_owned()];
             for (number, at) in places {
                 while all.len() <= number {
-                    all.push(fresh(view, name, &mut taken));
+                    all.push(fresh(view, name, 2, &mut taken));
                 }
                 if number != 0 {
                     edits.replace(at, all[number].clone());
@@ -133,15 +133,4 @@ fn inner_names<'t>(view: &'t View<'_>) -> BTreeSet<&'t str> {
         }
     });
     names
-}
-
-fn fresh(view: &View<'_>, stem: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut number = 2;
-    loop {
-        let name = format!("{stem}_{number}");
-        if view.source.fresh(&name) == name && taken.insert(name.clone()) {
-            return name;
-        }
-        number += 1;
-    }
 }

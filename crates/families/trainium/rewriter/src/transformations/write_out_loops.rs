@@ -14,7 +14,7 @@ use super::super::source::{
 };
 use super::counted_loops::{counted, displayed};
 use super::inline::is_simple;
-use super::{Change, each_place};
+use super::{Change, each_place, fresh};
 
 /// Most iterations of a counted loop that is written out.
 const FEW: i64 = 4;
@@ -293,14 +293,14 @@ fn written_out(view: &View<'_>, around: &StmtFor) -> Option<String> {
                 };
                 edits.extend(at.into_iter().map(|it| (it, text.clone())));
             } else {
-                let name = fresh(view, target, &mut taken);
+                let name = fresh(view, target, 1, &mut taken);
                 out.push_str(&format!("{indent}{name} = {value}\n"));
                 edits.extend(at.into_iter().map(|it| (it, name.clone())));
             }
         }
         for name in &own {
             if !last {
-                let new = fresh(view, name, &mut taken);
+                let new = fresh(view, name, 1, &mut taken);
                 let at = places(around, name).into_iter();
                 edits.extend(at.map(|it| (it, new.clone())));
             }
@@ -324,15 +324,4 @@ fn is_argument(around: &StmtFor, range: Option<TextRange>) -> bool {
         });
     }
     found
-}
-
-fn fresh(view: &View<'_>, stem: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut number = 1;
-    loop {
-        let name = format!("{stem}_{number}");
-        if view.source.fresh(&name) == name && taken.insert(name.clone()) {
-            return name;
-        }
-        number += 1;
-    }
 }
