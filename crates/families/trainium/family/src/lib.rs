@@ -51,11 +51,8 @@ impl Family for Trainium {
 
     fn open(&self, opening: Opening<'_>) -> Result<Arc<dyn Bench>, EvalError> {
         let target = opening.target;
-        let text = machine_text(target, opening.machine)?;
         match device_of(target, opening.machine)? {
-            Some(settings) => Ok(Arc::new(NeuronBench::open(
-                opening, target, text, settings,
-            )?)),
+            Some(settings) => Ok(Arc::new(NeuronBench::open(opening, settings)?)),
             None => Ok(Arc::new(TrainiumBench::open(opening)?)),
         }
     }
@@ -110,34 +107,19 @@ impl Family for Trainium {
     }
 }
 
-fn unusable(target: &Target, name: &str, message: impl std::fmt::Display) -> EvalError {
-    EvalError::Input {
-        message: format!("machine {name} of target {}: {message}", target.name),
-        remedies: vec![format!(
-            "correct machines/{name}.toml in the folder of target {}",
-            target.name
-        )],
-    }
-}
-
-fn machine_text<'t>(target: &'t Target, name: &str) -> Result<&'t str, EvalError> {
-    let text = target.machine(Some(name));
-    text.map_err(|error| unusable(target, name, error))
-}
-
 /// The settings of a real device; none for a simulated machine.
 fn device_of(target: &Target, name: &str) -> Result<Option<neuron::Settings>, EvalError> {
-    let text = machine_text(target, name)?;
-    neuron::Settings::parse(text).map_err(|message| unusable(target, name, message))
+    autocomp_eval::read_machine(target, name, neuron::Settings::parse)
 }
 
 /// Reads the description of a machine of `target`; of a real device, the simulated machine that
 /// stands for it.
 fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
     let simulated = device_of(target, name)?.map(|device| device.simulated);
-    let text = machine_text(target, simulated.as_deref().unwrap_or(name))?;
-    let machine = Machine::parse(text);
-    let machine = machine.map_err(|failure| unusable(target, name, failure.message))?;
+    let named = simulated.as_deref().unwrap_or(name);
+    let machine = autocomp_eval::read_machine(target, named, |text| {
+        Machine::parse(text).map_err(|failure| failure.message)
+    })?;
     let dialect = dialect_of(&machine);
     Ok(machine.for_dialect(dialect))
 }

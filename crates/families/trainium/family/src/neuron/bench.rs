@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use autocomp_catalog::Target;
 use autocomp_core::{
     ContentHash, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome, Severity, Stage,
 };
@@ -38,12 +37,7 @@ pub(crate) struct NeuronBench {
 }
 
 impl NeuronBench {
-    pub(crate) fn open(
-        opening: Opening<'_>,
-        target: &Target,
-        text: &str,
-        settings: Settings,
-    ) -> Result<Self, EvalError> {
+    pub(crate) fn open(opening: Opening<'_>, settings: Settings) -> Result<Self, EvalError> {
         if let Some(name) = opening.problem.arguments.keys().next() {
             return Err(EvalError::Input {
                 message: format!(
@@ -56,7 +50,8 @@ impl NeuronBench {
         let use_cache = opening.settings.use_cache;
         let path = opening.surroundings.path.as_deref();
         let machine = Machine::new(settings.host.as_ref(), path);
-        let name = opening.machine;
+        let (target, name) = (opening.target, opening.machine);
+        let text = target.machine(Some(name)).unwrap_or_default();
         let mut readable = settings.readable.clone();
         readable.push(VENDOR_FOLDER.into());
         let simulated = TrainiumBench::open(Opening {
