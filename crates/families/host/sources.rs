@@ -1,4 +1,5 @@
-/// The family's own code, from this crate's folder: a run goes on only with the same.
+/// What kernels cost comes from this code, from this crate's folder: a run goes on only with the
+/// same.
 const FAMILY: &[&str] = &["src", "templates"];
 
 /// What else decides results: a stored result counts only for the same code of these, too.

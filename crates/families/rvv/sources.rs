@@ -1,4 +1,5 @@
-/// The family's own code, from this crate's folder: a run goes on only with the same.
+/// What kernels cost comes from this code, from this crate's folder: a run goes on only with the
+/// same.
 const FAMILY: &[&str] = &["../../riscv/src", "../../riscv-machine/src", "src"];
 
 /// What else decides results: a stored result counts only for the same code of these, too.
@@ -16,7 +17,7 @@ const SHARED: &[&str] = &[
     "../../remote/src",
 ];
 
-/// What of the family decides no result.
+/// What of `FAMILY` no cost comes from: comparison with measured suites, and what proposes.
 const WITHOUT: &[&str] = &[
     "src/calibration",
     "src/elements",

@@ -7,7 +7,7 @@ include!("sources.rs");
 
 fn main() -> std::io::Result<()> {
     let mut hash = SourceHash::default();
-    hash.add(FAMILY, &[])?;
+    hash.add(FAMILY, WITHOUT)?;
     hash.export("AUTOCOMP_CUDA_IDENTITY");
     hash.add(SHARED, &[])?;
     hash.export("AUTOCOMP_CUDA_HASH");

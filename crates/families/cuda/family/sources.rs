@@ -1,4 +1,5 @@
-/// The family's own code, from this crate's folder: a run goes on only with the same.
+/// What kernels cost comes from this code, from this crate's folder: a run goes on only with the
+/// same.
 const FAMILY: &[&str] = &["../sim/src", "src", "runtime"];
 
 /// What else decides results: a stored result counts only for the same code of these, too. References
@@ -6,8 +7,13 @@ const FAMILY: &[&str] = &["../sim/src", "src", "runtime"];
 const SHARED: &[&str] = &[
     "../../../catalog/src",
     "../../../eval/src",
+    "../../../languages/c/src",
+    "../../../measuring/src",
     "../../../native/runtime",
     "../../../native/src",
     "../../../sandbox/src",
     "../../../toolchain/src",
 ];
+
+/// What of `FAMILY` no cost comes from: comparison with suites that a device measured.
+const WITHOUT: &[&str] = &["../sim/src/calibration", "src/calibration.rs"];

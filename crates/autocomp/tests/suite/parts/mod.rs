@@ -22,6 +22,7 @@ mod paths;
 ))]
 mod prompts;
 mod settings;
+mod sources;
 mod sparklines;
 mod study_files;
 mod tables;

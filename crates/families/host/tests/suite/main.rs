@@ -9,7 +9,6 @@ mod machine;
 mod problems;
 mod references;
 mod schedules;
-mod sources;
 #[path = "../support/mod.rs"]
 mod support;
 mod throughput;
