@@ -202,7 +202,7 @@ impl Refutation<'_> {
             ),
             remedies: vec![
                 format!(
-                    "correct `work` ({}): the least that any kernel has to do; a multiplication with its addition is one step",
+                    "correct `work` ({}): the least that any kernel has to do; a multiplication with its addition is one step, and on narrower numbers than those whose peak the target tells a part of one",
                     self.problem.work_place
                 ),
                 "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
