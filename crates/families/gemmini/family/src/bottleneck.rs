@@ -4,6 +4,7 @@ mod remedy;
 mod traffic;
 
 use crate::profile::{Cause, CauseCycles, LineCycles, Profile, Removal, WhatIf};
+use autocomp_eval::text::grouped;
 use std::fmt::Write;
 
 /// Share of all cycles from which on a loss is named.
@@ -297,17 +298,4 @@ impl Profile {
         place.push(')');
         place
     }
-}
-
-/// Returns `value` with commas between thousands.
-fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (idx, digit) in digits.chars().enumerate() {
-        if 0 < idx && (digits.len() - idx).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -143,22 +143,14 @@ pub(super) fn write(
     } else {
         code.open(&[columns, rows]);
     }
-    let mut named = |name: &str, value: String| {
-        if value.contains('?') {
-            code.line(&format!("int {name} = {value};"));
-            name.to_owned()
-        } else {
-            value
-        }
-    };
     let sizes = [
-        named("rows", rows.tiles()),
-        named("columns", columns.tiles()),
+        code.named("rows", rows.tiles()),
+        code.named("columns", columns.tiles()),
     ]
     .join(", ");
     let missing = [
-        named("rows_missing", rows.missing()),
-        named("columns_missing", columns.missing()),
+        code.named("rows_missing", rows.missing()),
+        code.named("columns_missing", columns.missing()),
     ]
     .join(", ");
     let at = |operand: Operand| {

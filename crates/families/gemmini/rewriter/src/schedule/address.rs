@@ -232,6 +232,17 @@ impl Code {
         }
     }
 
+    /// Returns how a call writes `value`: a choice by a variable of its own, which is declared
+    /// before.
+    pub(super) fn named(&mut self, name: &str, value: String) -> String {
+        if value.contains('?') {
+            self.line(&format!("int {name} = {value};"));
+            name.to_owned()
+        } else {
+            value
+        }
+    }
+
     /// Adds a comment, over as many lines as it takes.
     pub(super) fn comment(&mut self, text: &str) {
         let mut line = "//".to_owned();

@@ -351,21 +351,13 @@ pub(super) fn write(
     } else {
         code.open(&[columns, rows, slices]);
     }
-    let mut named = |name: &str, value: String| {
-        if value.contains('?') {
-            code.line(&format!("int {name} = {value};"));
-            name.to_owned()
-        } else {
-            value
-        }
-    };
     let sizes = [
-        named("rows", all[0].tiles()),
-        named("columns", all[1].tiles()),
-        named("depth", all[2].tiles()),
-        named("rows_missing", all[0].missing()),
-        named("columns_missing", all[1].missing()),
-        named("depth_missing", all[2].missing()),
+        code.named("rows", all[0].tiles()),
+        code.named("columns", all[1].tiles()),
+        code.named("depth", all[2].tiles()),
+        code.named("rows_missing", all[0].missing()),
+        code.named("columns_missing", all[1].missing()),
+        code.named("depth_missing", all[2].missing()),
     ]
     .join(", ");
     // Which half of the scratchpad a block that stays lies in; 0 leaves it to the hardware.
