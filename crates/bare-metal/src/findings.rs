@@ -246,7 +246,7 @@ fn remedy(rule: &str, kind: FaultKind) -> Option<&'static str> {
     }
 }
 
-/// An access as the memory's message begins: `mvin, row 3 of 16: DMA read of
+/// An access as the memory's message begins: `copy, row 3 of 16: DMA read of
 /// 64 bytes at 0x80001000 touches …`.
 struct Access<'m> {
     text: &'m str,

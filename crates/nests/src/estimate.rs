@@ -105,8 +105,8 @@ fn turned(schedule: &Turn, resources: &Resources) -> f64 {
     let lanes = f64::from(schedule.lanes);
     match (schedule.strided, resources.grouped) {
         (true, _) => 1.2 + 0.4 / lanes,
-        // Lanes of groups are moved one by one. Beside a stride, the simulated C908 takes twice
-        // as long by tiles of 8 lanes, four times by 16.
+        // Lanes of groups are moved one by one: on a simulated core in order, tiles of 8 lanes take
+        // twice as long as a stride, those of 16 four times.
         (false, true) => (0.3 * lanes).max(2.0),
         (false, false) => 0.4 + 4.0 / lanes,
     }

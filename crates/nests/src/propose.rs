@@ -48,7 +48,8 @@ impl Resources {
     }
 
     /// Returns the cycles that one step of a running sum takes in a vector: its lanes are moved
-    /// on and added. The simulated C908 takes 17 for 8 lanes in a group of registers, 27 for 16.
+    /// on and added. Lanes of a group of registers are moved one by one: a simulated core in
+    /// order takes 17 cycles for 8 lanes, 27 for 16.
     pub(super) fn shift(&self, lanes: u32) -> f64 {
         match self.grouped {
             true => 1.7 * f64::from(lanes),

@@ -40,7 +40,7 @@ pub enum FaultKind {
 pub struct Fault {
     /// The class.
     pub kind: FaultKind,
-    /// Stable kebab-case name of the rule (`mvin-columns`, `unmapped-load`).
+    /// Stable kebab-case name of the rule (`misaligned`, `unmapped`).
     pub rule: &'static str,
     /// Address of the instruction at fault.
     pub pc: u64,

@@ -80,7 +80,7 @@ export async function askStart(): Promise<void> {
     "",
     "As `autocomp optimize` does it, in a process of its own: it goes on when this server ends.",
     [
-      { name: "problem", label: "problem", list: "problems", required: true, hint: "gemmini/gemm-512x512x512" },
+      { name: "problem", label: "problem", list: "problems", required: true, hint: "one of the list" },
       { name: "name", label: "name of the run", hint: "made from the problem" },
       { name: "max_evaluations", label: "evaluations at most", type: "number", min: "1", hint: "no bound" },
       { name: "max_minutes", label: "minutes at most", type: "number", min: "0", step: "any", hint: "no bound" },

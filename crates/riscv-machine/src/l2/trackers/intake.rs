@@ -12,7 +12,7 @@ use crate::l2::request::{Kind, Request};
 /// place free: each of the buffers between gives it on a cycle later.
 pub const ROOM_SEEN: u64 = 4;
 /// Beats that fit between the turns of reader and writer and the L2 (RTL: the
-/// scratchpad's buffer, the tile's, and the L2's).
+/// accelerator's buffer, the tile's, and the L2's).
 const BUFFERED: usize = 5;
 /// Beats of which it is kept when they were seen to be gone: more than the L2 can have
 /// taken that are not.
