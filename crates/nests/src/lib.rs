@@ -56,7 +56,7 @@ use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
 use autocomp_rewriting::{
-    Drafts, Earlier, Origin, Proposed, Ranking, menu_item, of_payload, payload as to_payload,
+    Drafts, Earlier, Proposed, Ranking, is_made, menu_item, of_payload, payload as to_payload,
 };
 use code::Program;
 use hints::Hints;
@@ -106,12 +106,7 @@ impl Payload {
 }
 
 /// A kernel that was read.
-struct Source {
-    /// The plain kernel.
-    plain: String,
-    program: Program,
-    schedule: Option<Schedule>,
-}
+type Source = autocomp_rewriting::Source<Program, Schedule>;
 
 impl NestRewriter {
     /// Creates a rewriter for a processor.
@@ -122,36 +117,7 @@ impl NestRewriter {
 
     /// Reads a plain kernel, or one that was made here before.
     fn read(source: &str) -> Result<Source, Refusal> {
-        let Some(origin) = Origin::of(source) else {
-            let program = read::read(source)?;
-            return Ok(Source {
-                plain: source.to_owned(),
-                program,
-                schedule: None,
-            });
-        };
-        let schedule: Schedule = serde_json::from_str(&origin.schedule)
-            .map_err(|error| Refusal::from(error.to_string().as_str()))?;
-        let plain = origin.plain;
-        let program = read::read(&plain)?;
-        if Self::write(&plain, &program, &schedule).as_deref() != Some(source) {
-            let message = "the kernel was changed since it was made of a plain one and a schedule";
-            return Err(message.into());
-        }
-        Ok(Source {
-            plain,
-            program,
-            schedule: Some(schedule),
-        })
-    }
-
-    fn write(plain: &str, program: &Program, schedule: &Schedule) -> Option<String> {
-        let code = write::write(program, schedule)?;
-        let origin = Origin {
-            plain: plain.to_owned(),
-            schedule: serde_json::to_string(schedule).ok()?,
-        };
-        Some(origin.before(&code))
+        Source::read(source, read::read, write::write)
     }
 }
 
@@ -166,8 +132,7 @@ fn told(
 ) -> Result<RewritePlan, RewriteError> {
     let found = untold(source, false, choice);
     // What was made of a schedule and changed since is somebody's work.
-    let is_made = Origin::is_claimed(source);
-    if found.is_empty() || is_made {
+    if found.is_empty() || is_made(source) {
         return Err(reason.into());
     }
     let hints = found
@@ -316,7 +281,7 @@ impl Rewriter for NestRewriter {
             .get(draft as usize)
             .ok_or(RewriteError::Nothing)?;
         let read = Self::read(source)?;
-        Self::write(&read.plain, &read.program, schedule)
+        read.made(schedule, write::write)
             .ok_or_else(|| RewriteError::Payload("the schedule does not fit the kernel".into()))
     }
 }

@@ -1,4 +1,5 @@
-//! What rewriters share: the order of proposals, plans and their drafts, memory of kernels.
+//! What rewriters share: kernels and what they were made of, the order of proposals, plans and
+//! their drafts, memory of kernels.
 //!
 //! A rewriter finds proposals for a kernel and scores them. Here they are put into the order in
 //! which plans try them: chance perturbs it, so that iterations and places differ; what the menu
@@ -8,12 +9,12 @@
 
 mod earlier;
 mod memory;
-mod origin;
 mod payload;
 mod ranking;
+mod source;
 
 pub use earlier::{Earlier, failed};
 pub use memory::Memory;
-pub use origin::Origin;
 pub use payload::{DRAFTS, Drafts, of_payload, payload};
 pub use ranking::{Chance, Proposed, Ranking, kernel_seed, menu_item};
+pub use source::{Source, is_made};

@@ -35,9 +35,7 @@ use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
 use autocomp_nests::Refusal;
-use autocomp_rewriting::{
-    Drafts, Earlier, Origin, Proposed, Ranking, menu_item, of_payload, payload,
-};
+use autocomp_rewriting::{Drafts, Earlier, Proposed, Ranking, menu_item, of_payload, payload};
 use change::Change;
 use program::Program;
 
@@ -56,11 +54,7 @@ pub struct CudaRewriter {
 }
 
 /// A kernel that was read.
-struct Source {
-    plain: String,
-    program: Program,
-    schedule: Option<Schedule>,
-}
+type Source = autocomp_rewriting::Source<Program, Schedule>;
 
 impl CudaRewriter {
     /// Creates a rewriter for kernels whose host function is `entry`.
@@ -72,39 +66,17 @@ impl CudaRewriter {
         }
     }
 
-    fn program(&self, source: &str) -> Result<Program, Refusal> {
-        Program::read(source, &self.entry, &self.resources.extents)
-    }
-
     fn read(&self, source: &str) -> Result<Source, Refusal> {
-        let Some(Origin { plain, schedule }) = Origin::of(source) else {
-            return Ok(Source {
-                plain: source.to_owned(),
-                program: self.program(source)?,
-                schedule: None,
-            });
-        };
-        let schedule: Schedule = serde_json::from_str(&schedule)
-            .map_err(|error| Refusal::from(error.to_string().as_str()))?;
-        let program = self.program(&plain)?;
-        if self.write(&plain, &program, &schedule).as_deref() != Some(source) {
-            let message = "the kernel was changed since it was made of a plain one and a schedule";
-            return Err(message.into());
-        }
-        Ok(Source {
-            plain,
-            program,
-            schedule: Some(schedule),
+        let read = |plain: &str| Program::read(plain, &self.entry, &self.resources.extents);
+        Source::read(source, read, |program, schedule| {
+            program.write(schedule, &self.resources)
         })
     }
 
-    fn write(&self, plain: &str, program: &Program, schedule: &Schedule) -> Option<String> {
-        let code = program.write(schedule, &self.resources)?;
-        let origin = Origin {
-            plain: plain.to_owned(),
-            schedule: serde_json::to_string(schedule).ok()?,
-        };
-        Some(origin.before(&code))
+    fn made(&self, read: &Source, schedule: &Schedule) -> Option<String> {
+        read.made(schedule, |program, schedule| {
+            program.write(schedule, &self.resources)
+        })
     }
 
     /// Returns every kernel that one change of one launch leads to, with its schedule.
@@ -115,7 +87,7 @@ impl CudaRewriter {
         let read = self.read(source)?;
         let all = propose::every(&read.program, &self.resources);
         let written = all.into_iter().filter_map(|schedule| {
-            let text = self.write(&read.plain, &read.program, &schedule)?;
+            let text = self.made(&read, &schedule)?;
             Some((schedule, text))
         });
         Ok(written.collect())
@@ -188,7 +160,7 @@ impl Rewriter for CudaRewriter {
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
         let drafts: Drafts<Schedule> = of_payload(payload)?;
         let read = self.read(source)?;
-        self.write(&read.plain, &read.program, drafts.get(draft)?)
+        self.made(&read, drafts.get(draft)?)
             .ok_or_else(|| RewriteError::Payload("the schedule does not fit the kernel".into()))
     }
 }
