@@ -10,6 +10,7 @@ mod harmless_texts;
 mod intervals;
 mod lines;
 mod live_views;
+mod manifests;
 mod menus;
 mod overrides;
 mod paths;

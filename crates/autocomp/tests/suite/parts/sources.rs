@@ -3,10 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use super::manifests::{Package, families, packages, root};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use toml::Table;
 
 /// Crates that decide no result, each with the reason. What only they need does not, either.
 const DECIDE_NOTHING: &[(&str, &str)] = &[
@@ -36,13 +36,6 @@ const NO_COST: &[(&str, &str)] = &[
     ("impl Rewriter for", "proposes kernels"),
 ];
 
-/// A crate of the project.
-struct Package {
-    folder: PathBuf,
-    /// The crates of the project that it is made with.
-    needs: Vec<String>,
-}
-
 /// What `sources.rs` of a family names.
 struct Sources {
     /// The crate with that file.
@@ -50,47 +43,6 @@ struct Sources {
     family: Vec<PathBuf>,
     shared: Vec<PathBuf>,
     without: Vec<PathBuf>,
-}
-
-fn table(path: &Path) -> Table {
-    let text = fs::read_to_string(path).unwrap();
-    text.parse().unwrap()
-}
-
-fn packages(root: &Path) -> BTreeMap<String, Package> {
-    let workspace = table(&root.join("Cargo.toml"));
-    let named = workspace["workspace"]["dependencies"].as_table().unwrap();
-    let folders: BTreeMap<&String, PathBuf> = named
-        .iter()
-        .filter_map(|(name, it)| Some((name, root.join(it.get("path")?.as_str()?))))
-        .collect();
-    let package = |folder: &PathBuf| {
-        let manifest = table(&folder.join("Cargo.toml"));
-        let needs = manifest.get("dependencies").and_then(|it| it.as_table());
-        let needs = needs.into_iter().flatten().map(|(name, _)| name.clone());
-        Package {
-            folder: folder.clone(),
-            needs: needs.filter(|name| folders.contains_key(name)).collect(),
-        }
-    };
-    let found = folders.iter();
-    found
-        .map(|(name, folder)| ((*name).clone(), package(folder)))
-        .collect()
-}
-
-/// Returns the crates of the families that the program can be made with.
-fn families(root: &Path, packages: &BTreeMap<String, Package>) -> Vec<String> {
-    let manifest = table(&root.join("crates/autocomp/Cargo.toml"));
-    let needs = manifest["dependencies"].as_table().unwrap();
-    let names = needs.iter().map(|(name, _)| name.clone());
-    let folder = root.join("crates/families");
-    names
-        .filter(|name| {
-            let package = packages.get(name);
-            package.is_some_and(|it| it.folder.starts_with(&folder))
-        })
-        .collect()
 }
 
 impl Sources {
@@ -179,8 +131,7 @@ struct Project {
 }
 
 fn project() -> Project {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let root = root.canonicalize().unwrap();
+    let root = root();
     let packages = packages(&root);
     let families = families(&root, &packages);
     assert!(4 < families.len(), "{families:?}");
