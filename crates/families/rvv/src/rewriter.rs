@@ -7,7 +7,7 @@ use autocomp_core::{
 };
 use autocomp_nests::{ByHand, NestRewriter, Refusal};
 use autocomp_rewriting::{
-    Earlier, Memory, Origin, failed, menu_item, of_payload, payload as to_payload,
+    Earlier, Memory, failed, is_made, menu_item, of_payload, payload as to_payload,
 };
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +87,7 @@ impl LoopRewriter {
     /// Returns the plain kernel that one with intrinsics is, or why it is not read as one;
     /// nothing for others.
     fn plain(&self, source: &str) -> Option<Result<String, Refusal>> {
-        if !has_intrinsics(source) || Origin::is_claimed(source) {
+        if !has_intrinsics(source) || is_made(source) {
             return None;
         }
         let read = || {
