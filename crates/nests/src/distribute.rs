@@ -93,25 +93,27 @@ fn split(whole: &Loop) -> Vec<Loop> {
         });
         names.collect()
     };
-    // Behind the last statement that needs a variable of the sum.
-    let locals = declared(&whole.body[..=position]);
-    let needs = |statement: &Statement| match statement {
-        Statement::Command(action) => {
-            let target = match action {
-                Action::Assign { target, .. } => Some(target),
-                Action::Declare { .. } => None,
-            };
-            let mut touched = action.reads().into_iter().chain(target);
-            touched.any(|it| locals.contains(&it.name))
+    // Behind the last statement that needs a variable of the sum, or of what follows it.
+    let mut last = position;
+    loop {
+        let locals = declared(&whole.body[..=last]);
+        let needs = |statement: &Statement| match statement {
+            Statement::Command(action) => {
+                let target = match action {
+                    Action::Assign { target, .. } => Some(target),
+                    Action::Declare { .. } => None,
+                };
+                let mut touched = action.reads().into_iter().chain(target);
+                touched.any(|it| locals.contains(&it.name))
+            }
+            _ => true,
+        };
+        let next = whole.body.iter().rposition(needs).unwrap_or(position);
+        if next <= last {
+            break;
         }
-        _ => true,
-    };
-    let last = whole
-        .body
-        .iter()
-        .rposition(needs)
-        .unwrap_or(position)
-        .max(position);
+        last = next;
+    }
     if last + 1 == whole.body.len() || position == 0 {
         return vec![whole.clone()];
     }

@@ -128,6 +128,10 @@ impl Halves<'_> {
         if let Some(local) = self.locals.get(&element.name) {
             return Some(local.clone());
         }
+        // What a variable of each iteration looks up is another element in each.
+        if self.locals.keys().any(|it| element.mentions(it)) {
+            return None;
+        }
         let own = self.of.names.get(&element.name)?.kind.clone();
         let range = values(&own)?;
         let expression = Expression::Element(element.clone());

@@ -167,3 +167,29 @@ fn attention_stays_right() {
 ";
     walk(&text, plain, 9);
 }
+
+/// Variables of an iteration that follow an inner loop, and those that look something up, stay with
+/// what needs them.
+#[test]
+fn variables_stay_with_what_needs_them() {
+    for body in [
+        "int p = X[i][j] >> 2;\n      Y[i][j] = T[p];",
+        "int lo[2];\n      for (int k = 0; k < 2; k++) lo[k] = X[i][j + k];\n      int a = lo[0] + lo[1];\n      Y[i][j] = a >> 1;",
+        "int lo[2];\n      for (int k = 0; k < 2; k++) lo[k] = X[i][j + k];\n      int a = lo[0] + lo[1];\n      int b = lo[0] * 2;\n      Y[i][j] = (a > b ? a - b : b - a) >> 2;",
+    ] {
+        let problem = problem(
+            "uint8_t X[28][66], uint8_t T[256], uint8_t Y[28][64]",
+            "kind = \"exact\"",
+            &[
+                ("X", "uint8", "28, 66", "input"),
+                ("T", "uint8", "256", "input"),
+                ("Y", "uint8", "28, 64", "output"),
+            ],
+            "fill.X = { kind = \"uniform\", low = 0, high = 255 }\nfill.T = { kind = \"uniform\", low = 0, high = 255 }",
+        );
+        let plain = format!(
+            "void solution(uint8_t X[28][66], uint8_t T[256], uint8_t Y[28][64]) {{\n  for (int i = 0; i < 28; i++) {{\n    for (int j = 0; j < 64; j++) {{\n      {body}\n    }}\n  }}\n}}\n"
+        );
+        walk(&problem, &plain, 24);
+    }
+}
