@@ -141,7 +141,8 @@ fn evaluations_that_were_not_made_are_given_back() {
     assert!(shortened.is_error, "{shortened:?}");
     let longer = json!({ "resume": "one", "max_evaluations": made + 8 });
     let (left, in_all) = n_left(&mut client, longer);
-    assert_eq!(left, 20 - made - 8);
+    // It may have ended, and given back what it did not make, before the answer was written.
+    assert!((20 - made - 8..=20 - in_all).contains(&left), "{left}");
     assert!(made <= in_all && in_all <= made + 8);
     let rest = json!({ "problem": "gemm-64", "name": "two", "max_evaluations": 500 });
     let rest = client.call("search_start", rest);
