@@ -46,6 +46,12 @@ const RIGHT: [&str; 11] = [
     "valid",
     "validity",
 ];
+/// Metrics that count, of which a right program has as many of the first as of the second.
+const SHARES: [(&str, &str); 3] = [
+    ("tests_passed", "tests_total"),
+    ("passed_tests", "total_tests"),
+    ("num_passed", "num_tests"),
+];
 /// Metrics that are 0 for a right program.
 const FAILED: [&str; 4] = ["error", "failed", "invalid", "timeout"];
 
@@ -218,6 +224,8 @@ fn is_right(metrics: &BTreeMap<String, f64>, right: Option<&str>) -> Option<bool
     };
     let mut all = told(&RIGHT, |it| 1.0 <= it);
     all.extend(told(&FAILED, |it| it == 0.0));
+    let shares = SHARES.iter();
+    all.extend(shares.filter_map(|(some, all)| Some(metrics.get(*all)? <= metrics.get(*some)?)));
     (!all.is_empty()).then(|| all.iter().all(|it| *it))
 }
 

@@ -96,6 +96,7 @@ fn what_an_evaluator_calls_wrong_is_wrong() {
         json!({ "success": false, "correct": 1 }),
         json!({ "timeout": true }),
         json!({ "error": 1.0 }),
+        json!({ "tests_passed": 3, "tests_total": 10 }),
     ]
     .into_iter()
     .enumerate()
@@ -118,9 +119,9 @@ fn what_an_evaluator_calls_wrong_is_wrong() {
     checkpoint(place.path(), 1, &programs);
     let run = read_openevolve(place.path(), "latency_ms", None).unwrap();
     let imported = written(run, &place.path().join("new"));
-    assert_eq!((imported.kernels, imported.right), (10, 2));
+    assert_eq!((imported.kernels, imported.right), (11, 2));
     assert_eq!(imported.best.unwrap().value, 5_000_000);
-    let line = "the costs of 8 kernels that an evaluation calls wrong, which are wrong here";
+    let line = "the costs of 9 kernels that an evaluation calls wrong, which are wrong here";
     assert!(imported.unmapped.iter().any(|it| it == line));
 
     // A metric of one's own: the first program has none, so nothing can be compared with it.
