@@ -3,7 +3,7 @@
 
 use crate::environment;
 use crate::error::CliError;
-use autocomp_eval::text::is_command;
+use autocomp_eval::text::{is_command, spelled, spelled_out};
 use autocomp_llm::Secrets;
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -220,7 +220,7 @@ impl Style {
 
 /// Returns a text of others without keys and without anything that commands a terminal.
 pub fn harmless_text(text: &str) -> String {
-    harmless(&redacted(text), false)
+    spelled_out(&redacted(text))
 }
 
 /// Returns `text` with such characters spelled out. Much of what is printed was written by
@@ -240,10 +240,7 @@ pub fn harmless(text: &str, has_styles: bool) -> String {
             }
             None => {
                 let c = from.chars().next().unwrap_or_default();
-                out.push_str(&match u32::from(c) {
-                    code @ ..=0xff => format!("\\x{code:02x}"),
-                    code => format!("\\u{{{code:x}}}"),
-                });
+                out.push_str(&spelled(c));
                 c.len_utf8()
             }
         };

@@ -132,13 +132,24 @@ pub fn is_command(c: char) -> bool {
         || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Returns such a character spelled out.
+#[must_use]
+pub fn spelled(c: char) -> String {
+    match u32::from(c) {
+        code @ ..=0xff => format!("\\x{code:02x}"),
+        code => format!("\\u{{{code:x}}}"),
+    }
+}
+
 /// Returns a text with such characters spelled out.
 #[must_use]
 pub fn spelled_out(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| match is_command(c) {
-            true => c.escape_debug().collect::<Vec<_>>(),
-            false => vec![c],
-        })
-        .collect()
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match is_command(c) {
+            true => out += &spelled(c),
+            false => out.push(c),
+        }
+    }
+    out
 }

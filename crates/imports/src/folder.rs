@@ -121,7 +121,7 @@ pub fn read_run(path: &Path) -> Result<OldRun, ImportError> {
     for iteration in numbers {
         if let Some(folder) = results.get(&iteration) {
             read_results(folder, iteration, &mut run)?;
-            unread.extend(others(folder, &["code_"])?);
+            unread.extend(others(folder, "code_")?);
         }
         if let Some(folder) = beams.get(&iteration) {
             let mut beam = Vec::new();
@@ -134,21 +134,19 @@ pub fn read_run(path: &Path) -> Result<OldRun, ImportError> {
             }
             beam.dedup();
             run.beams.insert(iteration, beam);
-            unread.extend(others(folder, &["candidate_"])?);
+            unread.extend(others(folder, "candidate_")?);
         }
     }
     run.note_unread(&unread);
     finish(path, run)
 }
 
-/// Returns what lies in a folder and is not called `PART` and a number, by the folder and its
+/// Returns what lies in a folder and is not called `part` and a number, by the folder and its
 /// name.
-fn others(folder: &Path, parts: &[&str]) -> Result<BTreeMap<String, PathBuf>, ImportError> {
+fn others(folder: &Path, part: &str) -> Result<BTreeMap<String, PathBuf>, ImportError> {
     let is_known = |name: &str| {
-        let numbers = parts.iter().filter_map(|it| name.strip_prefix(it));
-        numbers
-            .clone()
-            .any(|it| it.starts_with(|c: char| c.is_ascii_digit()))
+        let number = name.strip_prefix(part);
+        number.is_some_and(|it| it.starts_with(|c: char| c.is_ascii_digit()))
     };
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let below = entries(folder)?.into_iter();
@@ -245,20 +243,26 @@ fn read_result(file: &Path, iteration: u32, run: &mut OldRun) -> Result<(), Impo
     // The candidate stands last; a program may have printed what looks like one.
     let mark = format!("\n{CANDIDATE}parent=");
     let begins = text.match_indices(&mark).map(|it| it.0);
-    let mut read = begins.map(|it| add(Path::new(&whole), &text[it..], iteration, run));
-    let first = read.next();
-    let added = match (first, read.find_map(Result::ok)) {
-        (Some(Err(_)), Some(later)) => later,
-        (Some(first), _) => first?,
-        (None, _) => {
-            run.unmapped.push(format!(
-                "{}: nothing tells of which kernel it is the result",
-                shown(file)
-            ));
-            return Ok(());
+    let mut added = None;
+    for begin in begins {
+        let one = add(Path::new(&whole), &text[begin..], iteration, run);
+        let is_read = one.is_ok();
+        // Of several that cannot be read, the first is told.
+        if is_read || added.is_none() {
+            added = Some(one);
         }
+        if is_read {
+            break;
+        }
+    }
+    let Some(added) = added else {
+        run.unmapped.push(format!(
+            "{}: nothing tells of which kernel it is the result",
+            shown(file)
+        ));
+        return Ok(());
     };
-    let Some(added) = added else { return Ok(()) };
+    let Some(added) = added? else { return Ok(()) };
     let field = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
     let is_so = |name: &str| result.get(name).and_then(Value::as_bool);
     let latency = result.get("latency").and_then(Value::as_f64);

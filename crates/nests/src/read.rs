@@ -10,6 +10,7 @@ mod aliases;
 mod bits;
 mod branches;
 mod constants;
+mod counters;
 mod declarations;
 mod expressions;
 mod functions;

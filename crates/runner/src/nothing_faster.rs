@@ -5,7 +5,7 @@ use autocomp_core::{
     CandidateId, Drafted, Evaluation, Event, FinishReason, Outcome, Planned, Proposal, StopReason,
     TaskKey,
 };
-use autocomp_search::Search;
+use autocomp_search::{Progress, Search};
 use autocomp_store::Stored;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,15 +28,15 @@ const LONGEST_MESSAGE: usize = 300;
 pub(crate) enum Gain {
     /// It is that kernel.
     Nothing,
-    /// By less than what counts as a gain ([`least_gain`](autocomp_core::SearchSettings)).
+    /// By less than what costs may be off, or than what counts as a gain
+    /// ([`least_gain`](autocomp_core::SearchSettings)).
     Little,
 }
 
 impl Gain {
     /// Returns what a run gained that is over; nothing if that counts as a gain, or no faster
     /// kernel is possible.
-    fn of(search: &Search) -> Option<Self> {
-        let progress = search.progress();
+    fn of(search: &Search, progress: &Progress, is_tie: bool) -> Option<Self> {
         let is_over = search.finish().is_some() || search.stopped().is_some();
         let best = progress.best.as_ref()?;
         if !is_over || search.finish() == Some(FinishReason::Floor) {
@@ -45,21 +45,17 @@ impl Gain {
         if best.key == TaskKey::BASELINE {
             return Some(Self::Nothing);
         }
-        if is_tie(search) {
-            return Some(Self::Little);
-        }
         let least = 1.0 - search.started().settings.least_gain;
         let is_little = progress.baseline_cost?.value as f64 * least < best.cost.value as f64;
-        is_little.then_some(Self::Little)
+        (is_tie || is_little).then_some(Self::Little)
     }
 }
 
 /// Returns whether the best kernel is another one than the run began with, and which of the two is
 /// faster is not known: it lies within what their costs may be off, and they were not measured in
 /// pairs that tell.
-pub(crate) fn is_tie(search: &Search) -> bool {
-    let progress = search.progress();
-    let (Some(best), Some(baseline)) = (progress.best, progress.baseline_cost) else {
+pub(crate) fn is_tie(search: &Search, progress: &Progress) -> bool {
+    let (Some(best), Some(baseline)) = (&progress.best, progress.baseline_cost) else {
         return false;
     };
     let evaluation = search.evaluation(best.source);
@@ -69,11 +65,15 @@ pub(crate) fn is_tie(search: &Search) -> bool {
     best.key != TaskKey::BASELINE && !is_surely_less
 }
 
-/// Returns why a run gained no more than `gain`; nothing if it gained something else, is not over,
-/// or could not begin.
-pub(crate) fn why(gain: Gain, search: &Search, events: &[Stored]) -> Option<NothingFaster> {
-    Gain::of(search).filter(|it| *it == gain)?;
-    let progress = search.progress();
+/// Returns what a run gained that gained nothing or little, and why no more; nothing if it gained
+/// something, is not over, or could not begin.
+pub(crate) fn why(
+    search: &Search,
+    progress: &Progress,
+    is_tie: bool,
+    events: &[Stored],
+) -> Option<(Gain, NothingFaster)> {
+    let gain = Gain::of(search, progress, is_tie)?;
     let mut reasons = Vec::new();
     let mut next = Vec::new();
     // What keeps a run from going on comes before what became of its drafts.
@@ -87,9 +87,7 @@ pub(crate) fn why(gain: Gain, search: &Search, events: &[Stored]) -> Option<Noth
         ));
         next.push(remedy.to_owned());
     }
-    if is_tie(search)
-        && let Some(best) = &progress.best
-    {
+    if is_tie && let Some(best) = &progress.best {
         reasons.push(format!(
             "costs may be off by ±{:.1} %, and the gain lies within that: which of the two kernels is faster is not known",
             f64::from(best.cost.spread_ppm) / 1e4
@@ -214,7 +212,7 @@ pub(crate) fn why(gain: Gain, search: &Search, events: &[Stored]) -> Option<Noth
         );
     }
     next.push("start from another kernel: `--baseline FILE`".to_owned());
-    Some(NothingFaster { reasons, next })
+    Some((gain, NothingFaster { reasons, next }))
 }
 
 /// Returns what is to be done about what keeps a run from going on; none for a run that ended

@@ -320,6 +320,12 @@ fn report(
             finding: evaluation.diagnostics.first().map(|it| it.message.clone()),
         }
     });
+    let is_tie = is_tie(search, &progress);
+    let (nothing_faster, little_faster) = match why(search, &progress, is_tie, events) {
+        Some((Gain::Nothing, why)) => (Some(why), None),
+        Some((Gain::Little, why)) => (None, Some(why)),
+        None => (None, None),
+    };
     RunReport {
         confirmations: confirmations.collect(),
         run: folder.to_owned(),
@@ -332,9 +338,9 @@ fn report(
         started_at_ms: events.first().map_or(0, |stored| stored.at_ms),
         elapsed_ms: events.last().map_or(0, |stored| stored.elapsed_ms),
         speedup: progress.speedup(),
-        is_tie: is_tie(search),
-        nothing_faster: why(Gain::Nothing, search, events),
-        little_faster: why(Gain::Little, search, events),
+        is_tie,
+        nothing_faster,
+        little_faster,
         progress,
         lineage: lineage.collect(),
         history: None,

@@ -1,7 +1,7 @@
 //! Loops that begin or end where a loop around says: triangles.
 
 use super::super::code::{Expression, Statement};
-use super::loops::Values;
+use super::counters::Values;
 use super::{Around, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;

@@ -5,7 +5,8 @@
 //! loop's variable.
 
 use super::super::code::Statement;
-use super::loops::{Values, turn};
+use super::counters::Values;
+use super::loops::turn;
 use super::places::Place;
 use super::{Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;

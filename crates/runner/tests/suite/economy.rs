@@ -13,6 +13,7 @@ use autocomp_core::{
 };
 use autocomp_runner::{NewRun, Notice, RunError, RunSession, RunView};
 use script::{Scripted, Toy, events, new_run, options, run_whole, settings};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -187,11 +188,31 @@ impl Rewriter for Hasty {
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        match draft {
-            0 => Ok(source.replacen('0', payload, 1)),
-            _ => Err(RewriteError::Nothing),
-        }
+        with_number(source, payload, draft)
     }
+}
+
+/// Writes a number in place of the first zero of a kernel, as the only draft.
+fn with_number(source: &str, number: &str, draft: u32) -> Result<String, RewriteError> {
+    match draft {
+        0 => Ok(source.replacen('0', number, 1)),
+        _ => Err(RewriteError::Nothing),
+    }
+}
+
+/// Makes a run by a rewriter alone, to its end.
+fn search_by(rewriter: Arc<dyn Rewriter>, folder: &Path, settings: SearchSettings) {
+    let evaluator = Arc::new(Toy::default());
+    let mut session = RunSession::create(folder, new_run(settings, 4), &*evaluator).unwrap();
+    let end = script::runtime().block_on(session.execute(
+        Arc::new(RewriterProposer::new(rewriter)),
+        Arc::clone(&evaluator) as _,
+        &options(1),
+        &mut |_: &Notice<'_>| {},
+        &CancellationToken::new(),
+    ));
+    end.unwrap();
+    session.close().unwrap();
 }
 
 #[test]
@@ -205,18 +226,7 @@ fn what_failed_on_other_kernels_is_told() {
         patience: 6,
         ..settings()
     };
-    let evaluator = Arc::new(Toy::default());
-    let new = new_run(settings, 4);
-    let mut session = RunSession::create(&folder, new, &*evaluator).unwrap();
-    let end = script::runtime().block_on(session.execute(
-        Arc::new(RewriterProposer::new(Arc::new(Hasty))),
-        Arc::clone(&evaluator) as _,
-        &options(1),
-        &mut |_: &Notice<'_>| {},
-        &CancellationToken::new(),
-    ));
-    end.unwrap();
-    session.close().unwrap();
+    search_by(Arc::new(Hasty), &folder, settings);
     let report = RunView::open(&folder).unwrap().report();
     assert!(1.0 < report.speedup.unwrap(), "{report:?}");
     // One more would be as wrong.
@@ -251,10 +261,7 @@ impl Rewriter for Brief {
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        match draft {
-            0 => Ok(source.replacen('0', payload, 1)),
-            _ => Err(RewriteError::Nothing),
-        }
+        with_number(source, payload, draft)
     }
 }
 
@@ -272,18 +279,7 @@ fn why_nothing_was_proposed_is_told_of_the_kernel_and_not_of_a_draft() {
         beam: 2,
         ..settings()
     };
-    let evaluator = Arc::new(Toy::default());
-    let new = new_run(settings, 4);
-    let mut session = RunSession::create(&folder, new, &*evaluator).unwrap();
-    let end = script::runtime().block_on(session.execute(
-        Arc::new(RewriterProposer::new(Arc::new(Brief))),
-        Arc::clone(&evaluator) as _,
-        &options(1),
-        &mut |_: &Notice<'_>| {},
-        &CancellationToken::new(),
-    ));
-    end.unwrap();
-    session.close().unwrap();
+    search_by(Arc::new(Brief), &folder, settings);
     let view = RunView::open(&folder).unwrap();
     let of_draft = view.events.iter().filter(|it| match &it.event {
         Event::Planned(it) => format!("{it:?}").contains("line 3 of a draft"),
