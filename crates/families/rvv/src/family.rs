@@ -1,11 +1,11 @@
 //! RISC-V cores with vectors behind the contract of families.
 
-use crate::board::{BoardBench, Settings};
 use crate::calibration::Suites;
 use crate::machine::Machine;
-use crate::platform::{RvvPlatform, with_functions};
+use crate::platform::{INSTRUCTIONS, RvvPlatform, with_functions};
 use crate::rewriter::LoopRewriter;
 use autocomp_bare_metal::{KernelEvaluator, check_parameters};
+use autocomp_board::{BoardBench, Settings};
 use autocomp_c::C;
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Language, Rewriter, Unit};
@@ -77,7 +77,13 @@ impl Family for Rvv {
             opening.settings.clone(),
         )?;
         Ok(match board {
-            Some(settings) => Arc::new(BoardBench::open(&opening, settings, (&core, evaluator))),
+            Some(settings) => Arc::new(BoardBench::open(
+                &opening,
+                settings,
+                evaluator,
+                core.megahertz,
+                INSTRUCTIONS,
+            )),
             None => Arc::new(evaluator),
         })
     }

@@ -4,7 +4,6 @@
 //! tested and timed in `autocomp-bare-metal`. Here is what a machine's file says, what is told of a
 //! call, and how far the model is from what was measured.
 
-mod board;
 pub mod calibration;
 mod elements;
 mod experiment;

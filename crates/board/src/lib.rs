@@ -10,5 +10,5 @@ mod job;
 mod pairs;
 mod settings;
 
-pub(crate) use bench::BoardBench;
-pub(crate) use settings::Settings;
+pub use bench::BoardBench;
+pub use settings::Settings;

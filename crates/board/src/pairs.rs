@@ -1,6 +1,6 @@
 //! Two kernels on a board, measured against each other.
 
-use super::device::{Board, Ran};
+use crate::device::{Board, Ran};
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
 use autocomp_eval::{EvalError, Verdict};
 use autocomp_measuring::statistics::{Interval, median};
@@ -45,7 +45,11 @@ fn otherwise(outcome: Outcome, stage: Stage, code: &str, message: String) -> Box
 
 /// Returns the nanoseconds of the calls of a run and the digest of their results, or the verdict on
 /// a run that has none.
-pub(crate) fn alike(ran: Ran, seconds: u64) -> Result<(Vec<f64>, u64), Box<Verdict>> {
+pub(crate) fn alike(
+    ran: Ran,
+    seconds: u64,
+    instructions: &str,
+) -> Result<(Vec<f64>, u64), Box<Verdict>> {
     let (outcome, code, message) = match ran {
         Ran::Alike(times, left) => return Ok((times, left)),
         Ran::Varied => return Err(varied()),
@@ -59,7 +63,7 @@ pub(crate) fn alike(ran: Ran, seconds: u64) -> Result<(Vec<f64>, u64), Box<Verdi
             "board-crash",
             format!(
                 "on the board its process ends with exit code {code}{}",
-                signal(code)
+                signal(code, instructions)
             ),
         ),
     };
@@ -71,16 +75,19 @@ fn varied() -> Box<Verdict> {
     otherwise(Outcome::Wrong, Stage::Test, "calls-differ", message.into())
 }
 
-fn signal(code: i32) -> &'static str {
+fn signal(code: i32, instructions: &str) -> String {
     match code - 128 {
         4 => {
-            ", an illegal instruction: the board's core or its Linux has not all of `rv64gcv_zvfh_zfh_zba_zbb_zbs`"
+            return format!(
+                ", an illegal instruction: the board's core or its Linux has not all of `{instructions}`"
+            );
         }
         7 => ", a bus error",
         8 => ", an arithmetic error",
         11 => ", an access to memory that is not the kernel's",
         _ => "",
     }
+    .to_owned()
 }
 
 /// A candidate and the problem's own kernel, with their jobs on a board: one for each input set.
@@ -95,6 +102,8 @@ pub(crate) struct Duel<'b, 'a> {
     /// Draws the input set.
     pub seed: Seed,
     pub seconds: u64,
+    /// What compilers call the instructions that kernels are compiled to.
+    pub instructions: &'b str,
     pub spent_ns: f64,
 }
 
@@ -111,10 +120,13 @@ impl Sides for Duel<'_, '_> {
         let jobs = self.jobs[idx];
         let (job, right) = &jobs[self.seed.below(jobs.len())];
         let ran = self.board.run(job, self.calls[idx], self.flushed)?;
-        let found = alike(ran, self.seconds).and_then(|(times, left)| match left == *right {
-            true => Ok(times),
-            false => Err(varied()),
-        });
+        let found =
+            alike(ran, self.seconds, self.instructions).and_then(|(times, left)| {
+                match left == *right {
+                    true => Ok(times),
+                    false => Err(varied()),
+                }
+            });
         let times = found.map_err(|verdict| Failure::Kernel(side, verdict))?;
         self.spent_ns += times.iter().sum::<f64>();
         Ok(median(&times))

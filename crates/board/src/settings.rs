@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `machines/NAME.toml` with `backend = "board"`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// `"board"`.
     #[serde(rename = "backend")]
     _backend: String,
@@ -17,7 +17,7 @@ pub(crate) struct Settings {
     #[serde(rename = "description")]
     _description: String,
     /// Machine of the same target on which kernels are checked before they may run here.
-    pub(crate) simulated: String,
+    pub simulated: String,
     /// The board, as `ssh` knows it (`user@host`); absent: this computer.
     #[serde(default)]
     pub(crate) host: Option<Host>,

@@ -1,13 +1,11 @@
 //! One problem on a board: kernels are checked on a simulated machine, and only what is right
 //! there runs and is timed on the board.
 
-use super::device::{Board, State, runner};
-use super::job::Job;
-use super::pairs::{Duel, Failure, alike, calls_for};
-use super::settings::Settings;
-use crate::machine::Machine as Core;
-use crate::platform::RvvPlatform;
-use autocomp_bare_metal::{Image, KernelEvaluator};
+use crate::device::{Board, State, runner};
+use crate::job::Job;
+use crate::pairs::{Duel, Failure, alike, calls_for};
+use crate::settings::Settings;
+use autocomp_bare_metal::{Image, KernelEvaluator, Platform};
 use autocomp_catalog::Ranking;
 use autocomp_core::{
     ContentHash, Cost, Diagnostic, Evaluation, Feedback, Outcome, Seed, Severity, Stage,
@@ -56,23 +54,29 @@ struct Measured {
 
 /// One problem on one board.
 #[derive(Debug)]
-pub(crate) struct BoardBench {
-    simulated: KernelEvaluator<RvvPlatform>,
+pub struct BoardBench<P: Platform> {
+    simulated: KernelEvaluator<P>,
     settings: Settings,
     machine: Machine,
     /// Of the simulated core, cycles in a microsecond.
     megahertz: u64,
+    /// What compilers call the instructions that kernels are compiled to.
+    instructions: &'static str,
     cache_folder: PathBuf,
     twin: Twin,
     runner: OnceLock<Vec<u8>>,
 }
 
-impl BoardBench {
-    /// Opens a board beside the machine that simulates it.
+impl<P: Platform> BoardBench<P> {
+    /// Opens a board beside the evaluator on the machine that simulates it, which has so many
+    /// cycles in a microsecond. `instructions` are what compilers call those that the board must
+    /// have (`rv64gc`).
     pub fn open(
         opening: &Opening<'_>,
         settings: Settings,
-        (core, simulated): (&Core, KernelEvaluator<RvvPlatform>),
+        simulated: KernelEvaluator<P>,
+        megahertz: u64,
+        instructions: &'static str,
     ) -> Self {
         let (target, name) = (opening.target, opening.machine);
         let surroundings = opening.surroundings;
@@ -86,7 +90,8 @@ impl BoardBench {
             simulated,
             settings,
             machine,
-            megahertz: core.megahertz.max(1),
+            megahertz: megahertz.max(1),
+            instructions,
             cache_folder: surroundings.cache_folder.clone(),
             runner: OnceLock::new(),
         }
@@ -176,6 +181,7 @@ impl BoardBench {
             flushed: self.flushed(),
             seed: own.derive("sets"),
             seconds: self.settings.seconds,
+            instructions: self.instructions,
             spent_ns: 0.0,
         };
         match compare(&mut duel, lease.seed(), EFFORT, Duration::MAX) {
@@ -224,7 +230,7 @@ impl BoardBench {
         let job = Job::new(image, problem, case, seed)?;
         board.put(name, &job)?;
         let ran = board.run(name, 1, self.flushed())?;
-        let (times, left) = match alike(ran, self.settings.seconds) {
+        let (times, left) = match alike(ran, self.settings.seconds, self.instructions) {
             Ok(alike) => alike,
             Err(verdict) => return Ok(Err(*verdict)),
         };
@@ -342,7 +348,7 @@ impl BoardBench {
     }
 }
 
-impl Evaluator for BoardBench {
+impl<P: Platform> Evaluator for BoardBench<P> {
     fn key(&self, source: &str) -> ContentHash {
         self.twin.evaluations.key(source)
     }
@@ -357,7 +363,7 @@ impl Evaluator for BoardBench {
     }
 }
 
-impl Bench for BoardBench {
+impl<P: Platform> Bench for BoardBench<P> {
     fn doubts(&self) -> Result<Vec<String>, EvalError> {
         self.simulated.doubts()
     }

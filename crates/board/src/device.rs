@@ -1,7 +1,7 @@
 //! A board with a folder and the runner on it.
 
-use super::job::{Job, digest};
-use super::settings::Settings;
+use crate::job::{Job, digest};
+use crate::settings::Settings;
 use autocomp_eval::EvalError;
 use autocomp_remote::{Done, Folder, Task, last_lines};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
