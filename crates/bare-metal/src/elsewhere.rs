@@ -66,7 +66,12 @@ impl<P: Platform> Trial<'_, P> {
         let mut session = trial.session(SessionKind::plain(Mode::Functional), seed)?;
         session.place(case, seed)?;
         let called = trial.call(&mut session, case, seed, Watch::default())?;
-        let Called::Failed(mut failed) = called else {
+        let failed = match called {
+            Called::Failed(failed) => Some(failed),
+            _ if other.leaves_more => trial.test_fillings()?,
+            _ => None,
+        };
+        let Some(mut failed) = failed else {
             return Ok(None);
         };
         if let Some(first) = failed.diagnostics.first_mut() {

@@ -57,7 +57,7 @@ impl<'a, P: Platform> Trial<'a, P> {
     ) -> Result<Option<Verdict>, EvalError> {
         let seed = self.seed.derive(&case.name).derive("again");
         session.place(case, seed)?;
-        session.fill_with_numbers(case)?;
+        session.fill_among(case)?;
         let failed = self.call_placed(&mut session, case, seed)?;
         if !session.core_stands_alone() {
             apart.give_up();
@@ -65,12 +65,13 @@ impl<'a, P: Platform> Trial<'a, P> {
         if let Some(verdict) = failed {
             return self.judged(verdict, case, "the second call", Some(apart));
         }
+        let left = session.outputs();
         if let Some(verdict) = self.call_later(&mut session, [before, case], later, seed)? {
             return Ok(Some(verdict));
         }
         match self.evaluator.problem.tolerance {
             Tolerance::Exact {} => Ok(None),
-            _ => Ok(self.run_alone(case, Some(apart))?.0),
+            _ => Ok(self.run_beside(Some(&left), case, Some(apart))?.0),
         }
     }
 

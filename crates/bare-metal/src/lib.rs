@@ -28,6 +28,7 @@ mod cases;
 mod core_lines;
 mod elsewhere;
 mod evaluator;
+mod filling;
 mod findings;
 mod image;
 mod inclusions;

@@ -46,6 +46,8 @@ pub struct Other<P> {
     pub instead_of: String,
     /// What a kernel does that claims to be right there.
     pub claim: &'static str,
+    /// Whether more is left there that nothing has written, on which results must not depend.
+    pub leaves_more: bool,
     /// The machines.
     pub platform: P,
 }

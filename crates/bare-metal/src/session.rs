@@ -1,5 +1,6 @@
 //! A program on a machine, with buffers placed around it.
 
+use crate::filling::Filling;
 use crate::image::Image;
 use crate::layout::Layout;
 use crate::platform::Platform;
@@ -7,8 +8,7 @@ use autocomp_catalog::{Buffer, DataType, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::{Case, poison, poison_output};
-use autocomp_native::{Numbers, Pattern};
-use autocomp_riscv::{FILLING, Hart, Limits, Memory, Mode, Region, RegionAccess};
+use autocomp_riscv::{Hart, Limits, Memory, Mode, Region, RegionAccess};
 use autocomp_riscv_machine::{CallReport, MEMORY_BASE, Machine, ObservedBlock, Progress, Stop};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -197,32 +197,47 @@ impl<'a, P: Platform> Session<'a, P> {
             .ok_or_else(|| EvalError::Fault(format!("{count} bytes at {address:#x} are no memory")))
     }
 
-    /// Fills vector registers, from now on elements of vectors that hold nothing, and the stack
-    /// until inputs are placed again, with ordinary numbers: some that lie beyond those of `case`,
-    /// some that hardly do, and some of its own.
+    /// Fills registers, from now on elements of vectors that hold nothing, and the stack until
+    /// inputs are placed again.
     ///
     /// # Errors
     /// [`EvalError::Fault`] if the stack is not in memory.
-    pub fn fill_with_numbers(&mut self, case: &Case) -> Result<(), EvalError> {
-        let mut buffers = self.problem.buffers.iter().zip(&case.before);
-        let content = buffers.find_map(|(buffer, content)| Some((buffer, content.as_ref()?)));
-        let Some((buffer, content)) = content else {
-            return Ok(());
-        };
-        let numbers = Numbers::ALL.map(|it| Pattern::ordinary(buffer, content, it).bytes());
-        let mut filling = [0; FILLING];
-        for (place, number) in filling.chunks_mut(8).zip(numbers.iter().cycle()) {
-            place.copy_from_slice(number);
-        }
-        if let Some(unit) = self.machine.hart().vectors_mut() {
-            unit.set_filling(filling);
+    pub fn fill(&mut self, filling: Filling) -> Result<(), EvalError> {
+        let hart = self.machine.hart();
+        let [integer, float] = filling.registers;
+        hart.set_registers_at_reset(integer, float);
+        if let Some(unit) = hart.vectors_mut() {
+            unit.set_filling(filling.bytes);
         }
         let stack = self.layout.stack.clone();
         let bytes = self.bytes(stack.start, (stack.end - stack.start) as usize)?;
-        for place in bytes.chunks_mut(FILLING) {
-            place.copy_from_slice(&filling[..place.len()]);
-        }
+        filling.repeat(bytes);
         self.stack_before = bytes.to_vec();
+        Ok(())
+    }
+
+    /// The same with ordinary numbers among those of `case`, where it has any.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub fn fill_among(&mut self, case: &Case) -> Result<(), EvalError> {
+        Filling::among(self.problem, case).map_or(Ok(()), |filling| self.fill(filling))
+    }
+
+    /// Fills what else holds nothing until inputs are placed again: outputs that are not read, and
+    /// the accelerator's memories. What is left in outputs is then not to be compared with answers.
+    ///
+    /// # Errors
+    /// [`EvalError::Fault`] if a buffer is not in memory.
+    pub fn fill_rest(&mut self, filling: Filling) -> Result<(), EvalError> {
+        let problem = self.problem;
+        for (idx, buffer) in problem.buffers.iter().enumerate() {
+            if !buffer.is_read() {
+                filling.repeat(self.bytes(self.layout.addresses[idx], buffer.bytes())?);
+            }
+        }
+        let [first, ..] = filling.bytes;
+        self.platform.poison(self.machine.accelerator(), first);
         Ok(())
     }
 

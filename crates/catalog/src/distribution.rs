@@ -209,6 +209,82 @@ impl Distribution {
         }
     }
 
+    /// Returns whether it gives numbers that are zero, infinite, or too small to be normal in
+    /// binary32, more often than by an accident.
+    #[must_use]
+    pub fn has_special_numbers(&self) -> bool {
+        let is_special = |it: &f64| it.is_infinite() || it.abs() < f64::from(f32::MIN_POSITIVE);
+        match self {
+            Self::Uniform { low, high } => (*low..=*high).contains(&0),
+            Self::Real { low, high } => is_special(low) && is_special(high),
+            Self::Choice { values } => values.iter().any(is_special),
+            Self::Table { values, .. } => values.iter().any(is_special),
+            Self::Constant { value } => is_special(value),
+            Self::Sparse { .. } | Self::Identity {} => true,
+            Self::Triangle {
+                inside, outside, ..
+            } => is_special(outside) || inside.has_special_numbers(),
+            // As the other buffer has them, which is looked at itself.
+            Self::View { .. } => false,
+        }
+    }
+
+    /// Returns the distribution with no more than `count` of the numbers that it chooses from; with
+    /// others than zero, where there are such. What is not drawn element by element stays.
+    #[must_use]
+    pub fn of_few(&self, count: usize) -> Self {
+        let few = |numbers: &[f64]| {
+            let mut found: Vec<f64> = Vec::new();
+            for number in numbers {
+                if *number != 0.0 && number.is_finite() && !found.contains(number) {
+                    found.push(*number);
+                }
+            }
+            found.truncate(count);
+            match found.is_empty() {
+                true => numbers.iter().take(1).copied().collect(),
+                false => found,
+            }
+        };
+        match self {
+            // The first one has the same bits in every type that has a sign.
+            Self::Uniform { low, high } => {
+                let all = [-1, 2, 1, *low, *high].into_iter();
+                let all = all.filter(|it| (*low..=*high).contains(it));
+                let all: Vec<f64> = all.map(|it| it as f64).collect();
+                Self::Choice { values: few(&all) }
+            }
+            Self::Real { low, high } => {
+                let part = |part: f64| low + (high - low) * part;
+                let all = [0.5, -0.5, part(0.25), part(0.75), part(0.125)];
+                let all: Vec<f64> = all
+                    .into_iter()
+                    .filter(|it| low <= it && it < high)
+                    .collect();
+                Self::Choice { values: few(&all) }
+            }
+            Self::Choice { values } => Self::Choice {
+                values: few(values),
+            },
+            Self::Sparse { values, one_in } => Self::Sparse {
+                values: few(values),
+                one_in: *one_in,
+            },
+            Self::Triangle {
+                part,
+                inside,
+                outside,
+            } => Self::Triangle {
+                part: *part,
+                inside: Box::new(inside.of_few(count)),
+                outside: *outside,
+            },
+            Self::Constant { .. } | Self::Identity {} | Self::Table { .. } | Self::View { .. } => {
+                self.clone()
+            }
+        }
+    }
+
     /// Draws the elements of `buffer` and returns them as the bytes that lie
     /// in little-endian memory. Equal seeds give equal bytes. The elements of a view, which are
     /// those of another buffer, are zero.

@@ -118,6 +118,29 @@ impl InputSet {
         let content = drawn(from, self.fill.get(of)?);
         Some(viewed(from, &content, buffer, axes))
     }
+
+    /// Returns the set with few different numbers in each of `buffers`: two in those of the type
+    /// that most elements have, one in the others, where they are drawn element by element.
+    #[must_use]
+    pub fn of_few_numbers(&self, buffers: &[Buffer]) -> Self {
+        let read = || buffers.iter().filter(|buffer| buffer.is_read());
+        let elements = |dtype: DataType| -> usize {
+            let of_type = read().filter(|buffer| buffer.dtype == dtype);
+            of_type.map(Buffer::elements).sum()
+        };
+        let main = read().map(|buffer| buffer.dtype);
+        let main = main.max_by_key(|dtype| elements(*dtype));
+        let few = |(name, fill): (&String, &Distribution)| {
+            let buffer = buffers.iter().find(|buffer| buffer.name == *name);
+            let is_main = buffer.is_some_and(|buffer| Some(buffer.dtype) == main);
+            (name.clone(), fill.of_few(if is_main { 2 } else { 1 }))
+        };
+        Self {
+            name: format!("{}, of few numbers", self.name),
+            fresh: false,
+            fill: self.fill.iter().map(few).collect(),
+        }
+    }
 }
 
 /// How far an output element may be from the reference.
@@ -250,6 +273,24 @@ impl Problem {
     #[must_use]
     pub fn timed_set(&self) -> Option<&InputSet> {
         self.input_sets.last()
+    }
+
+    /// Returns the names of inputs that have elements, in any set, which are zero, infinite, or too
+    /// small to be normal.
+    #[must_use]
+    pub fn inputs_with_special_numbers(&self) -> Vec<String> {
+        let is_special = |name: &str| {
+            self.input_sets.iter().any(|set| {
+                let fill = set.fill.get(name);
+                let fill = match fill {
+                    Some(Distribution::View { of, .. }) => set.fill.get(of),
+                    fill => fill,
+                };
+                fill.is_some_and(Distribution::has_special_numbers)
+            })
+        };
+        let names = self.buffers.iter().map(|buffer| &buffer.name);
+        names.filter(|name| is_special(name)).cloned().collect()
     }
 
     /// Returns a known kernel.

@@ -61,6 +61,8 @@ pub struct Hart {
     /// without taking effect yet.
     pub(crate) cut: bool,
     mode: Mode,
+    /// What integer and floating-point registers hold behind [`reset_registers`](Self::reset_registers).
+    at_reset: [u64; 2],
 }
 
 impl Hart {
@@ -74,6 +76,7 @@ impl Hart {
             return_address: None,
             cut: false,
             mode,
+            at_reset: [0; 2],
         }
     }
 
@@ -253,6 +256,13 @@ impl Hart {
         self.core.hides_time = is_hidden;
     }
 
+    /// From now on [`reset_registers`](Self::reset_registers) leaves these bits in integer and in
+    /// floating-point registers, in place of zeros; not in `x0` to `x4`, which a platform gives
+    /// a program.
+    pub fn set_registers_at_reset(&mut self, integer: u64, float: u64) {
+        self.at_reset = [integer, float];
+    }
+
     /// Clears registers, control registers, the translated code and what has been noted of
     /// [causes](Self::causes), but neither counters nor caches.
     pub fn reset_registers(&mut self) {
@@ -261,6 +271,9 @@ impl Hart {
         }
         *self.core.x = [0; 256];
         *self.core.f = [0; 256];
+        let [integer, float] = self.at_reset;
+        self.core.x[5..32].fill(integer);
+        self.core.f[..32].fill(float);
         self.core.csr = ControlRegisters::new(true, self.core.vector.is_some());
         if let Some(unit) = &mut self.core.vector {
             unit.reset();

@@ -46,7 +46,7 @@ pub use scoreboard::{
     VectorTiming,
 };
 pub use statistics::CoreStatistics;
-pub use vector::{Agnostic, FILLING, VectorClass, VectorUnit};
+pub use vector::{Agnostic, FILLING, FirstLoads, VectorClass, VectorUnit};
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate
 /// compiled a second time. No interface.

@@ -99,6 +99,12 @@ fn kernels_get_the_outcomes_they_deserve() {
             "((void (*)(void))0x80000000)(); y[i] = sum",
             "Illegal execute-start-code",
         ),
+        // Wrong where what nothing has written is equal to one element.
+        (
+            "int32_t sum = 0",
+            "volatile int32_t last; int32_t sum = last == A[5][7]",
+            "Wrong uninitialized-memory",
+        ),
         ("i++", "i += 0", "TimedOut time-limit"),
         ("y[i] = sum", "y[i] = sun", "BuildFailed "),
         (

@@ -80,3 +80,70 @@ fn sparse_density_is_near_one_in() {
         "{set} of 10000 elements are set"
     );
 }
+
+#[test]
+fn few_numbers_are_among_those_of_the_distribution_and_not_zero() {
+    let real = |low, high| Distribution::Real { low, high };
+    for (whole, few) in [
+        (Distribution::Uniform { low: -8, high: 8 }, &[-1.0, 2.0][..]),
+        (Distribution::Uniform { low: 0, high: 99 }, &[2.0, 1.0]),
+        (Distribution::Uniform { low: 0, high: 0 }, &[0.0]),
+        (real(-1.0, 1.0), &[0.5, -0.5]),
+        (real(90.0, 98.0), &[92.0, 96.0]),
+        (
+            Distribution::Choice {
+                values: vec![f64::NEG_INFINITY, 0.0, 7.0, 7.0, -3.0, 4.0],
+            },
+            &[7.0, -3.0],
+        ),
+    ] {
+        let values = few.to_vec();
+        assert_eq!(whole.of_few(2), Distribution::Choice { values });
+    }
+    assert_eq!(
+        Distribution::Identity {}.of_few(2),
+        Distribution::Identity {}
+    );
+}
+
+#[test]
+fn zeros_infinities_and_denormals_are_special() {
+    for (distribution, is_special) in [
+        (Distribution::Uniform { low: -3, high: 3 }, true),
+        (Distribution::Uniform { low: 1, high: 3 }, false),
+        (
+            Distribution::Real {
+                low: -1.0,
+                high: 1.0,
+            },
+            false,
+        ),
+        (
+            Distribution::Real {
+                low: -1e-38,
+                high: 1e-38,
+            },
+            true,
+        ),
+        (Distribution::Constant { value: 0.5 }, false),
+        (
+            Distribution::Choice {
+                values: vec![1.0, f64::INFINITY],
+            },
+            true,
+        ),
+        (
+            Distribution::Sparse {
+                values: vec![1.0],
+                one_in: 3,
+            },
+            true,
+        ),
+    ] {
+        assert_eq!(
+            distribution.has_special_numbers(),
+            is_special,
+            "{distribution:?}"
+        );
+    }
+}

@@ -1,6 +1,8 @@
 //! What a machine file of a target says.
 
-use autocomp_riscv::{Agnostic, CoreConfig, Extensions, Hart, Mode, ScoreboardConfig, VectorUnit};
+use autocomp_riscv::{
+    Agnostic, CoreConfig, Extensions, FirstLoads, Hart, Mode, ScoreboardConfig, VectorUnit,
+};
 use serde::Deserialize;
 
 /// A machine: `machines/NAME.toml` of a target.
@@ -32,19 +34,18 @@ impl Machine {
     }
 
     /// Returns a core of this machine with registers of `vlen` bits. What a program must not rely
-    /// on is poisoned unless time is kept, as on hardware. Loads that end at the first fault may be
-    /// cut elsewhere.
+    /// on is poisoned unless time is kept, as on hardware. Loads that end at the first fault load what
+    /// `first_loads` says.
     #[must_use]
-    pub fn hart(&self, mode: Mode, vlen: usize, cuts_first_loads: bool) -> Hart {
+    pub fn hart(&self, mode: Mode, vlen: usize, first_loads: FirstLoads) -> Hart {
         let half = self.core.vector.as_ref().is_some_and(|unit| unit.half);
         let agnostic = match mode {
             Mode::Functional => Agnostic::Ones,
             Mode::Timed => Agnostic::Undisturbed,
         };
-        let mut unit = VectorUnit::new(vlen, half, agnostic).with_alignment();
-        if cuts_first_loads {
-            unit = unit.with_cut_first_loads();
-        }
+        let unit = VectorUnit::new(vlen, half, agnostic)
+            .with_alignment()
+            .with_first_loads(first_loads);
         Hart::new(&CoreConfig::plain(), mode)
             .with_vectors(unit)
             .with_extensions(Extensions {

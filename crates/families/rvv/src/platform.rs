@@ -12,7 +12,7 @@ use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::Section;
 use autocomp_eval::timeline::Timeline;
 use autocomp_native::{FUNCTIONS, HEADER as HEADER_OF_ALL, LIBRARY, library_header};
-use autocomp_riscv::{Hart, Mode};
+use autocomp_riscv::{FirstLoads, Hart, Mode};
 use autocomp_riscv_machine::{Machine as Simulated, NoAccelerator};
 use autocomp_toolchain::CompileTarget;
 
@@ -52,7 +52,7 @@ const SEEN: usize = 5;
 pub struct RvvPlatform {
     pub(crate) machine: Machine,
     vlen: usize,
-    cuts_first_loads: bool,
+    first_loads: FirstLoads,
     name: String,
     description: String,
     has_header: bool,
@@ -67,7 +67,7 @@ impl RvvPlatform {
         Self {
             machine,
             vlen,
-            cuts_first_loads: false,
+            first_loads: FirstLoads::Whole,
             name: format!("sim {} machine={name} model={hash}", target.name),
             description: text.to_owned(),
             has_header: target.runtime.contains_key(HEADER),
@@ -79,7 +79,7 @@ impl RvvPlatform {
         Self {
             machine: self.machine.clone(),
             vlen,
-            cuts_first_loads: self.cuts_first_loads,
+            first_loads: self.first_loads,
             name: self.name.clone(),
             description: self.description.clone(),
             has_header: self.has_header,
@@ -93,7 +93,7 @@ impl RvvPlatform {
         mode: Mode,
         memory_bytes: usize,
     ) -> Simulated<NoAccelerator> {
-        let hart = machine.hart(mode, self.vlen, self.cuts_first_loads);
+        let hart = machine.hart(mode, self.vlen, self.first_loads);
         Simulated::of_hart(hart, NoAccelerator::default(), memory_bytes)
     }
 }
@@ -189,14 +189,24 @@ impl Platform for RvvPlatform {
                 with: format!("registers of {vlen} bits"),
                 instead_of: format!("registers of {} bits", self.vlen),
                 claim: "a kernel that asks for its lengths (vsetvl, vsetvlmax), or for more elements than fit, must be right at any",
+                leaves_more: false,
                 platform: self.with_registers(vlen),
             });
-        let cut = (seen & FIRST_LOADS != 0).then(|| Other {
-            with: "loads that end at the first fault and load half of what is asked for".into(),
+        let halves = [
+            ("load half of what is asked for", FirstLoads::Half),
+            (
+                "load half of what is asked for, and leave the other half behind it",
+                FirstLoads::HalfBehindWhole,
+            ),
+        ];
+        let halves = halves.into_iter().filter(|_| seen & FIRST_LOADS != 0);
+        let cut = halves.map(|(load, first_loads)| Other {
+            with: format!("loads that end at the first fault and {load}"),
             instead_of: "such loads that load all of it".into(),
-            claim: "a core may load fewer elements than were asked for without a fault: go on by the length that the load returns",
+            claim: "a core may load fewer elements than were asked for without a fault, and leave anything in the others: go on by the length that the load returns",
+            leaves_more: first_loads == FirstLoads::Half,
             platform: Self {
-                cuts_first_loads: true,
+                first_loads,
                 ..self.with_registers(self.vlen)
             },
         });

@@ -1,7 +1,7 @@
 //! Vector loads and stores.
 
 use super::integer::UNKNOWN;
-use super::unit::{Agnostic, Executed, Fields, Refusal, VectorUnit, ensure};
+use super::unit::{Agnostic, Executed, Fields, FirstLoads, Refusal, VectorUnit, ensure};
 use crate::trap::Trap;
 
 /// Memory as the unit reaches it.
@@ -267,29 +267,46 @@ impl VectorUnit {
         }
     }
 
-    /// Loads as far as memory allows: only the first element raises an exception.
+    /// Loads as far as memory allows: only the first element raises an exception. Active elements
+    /// behind those that are loaded may be written over, whatever the policy for tails is.
     ///
     /// It is cut where there is no memory, not where a rule of the surroundings forbids what
     /// hardware would not notice: what lies there is then anything, and may not be relied on.
     fn load_first(&mut self, access: Access, memory: &mut impl VectorMemory) -> Executed {
         self.has_loaded_first = true;
-        if self.cuts_first_loads && self.vstart == 0 {
-            self.vl = self.vl.div_ceil(2);
-        }
-        for idx in self.vstart..self.vl {
+        let asked = self.vl;
+        let told = match self.first_loads {
+            FirstLoads::Half | FirstLoads::HalfBehindWhole if self.vstart == 0 => asked.div_ceil(2),
+            _ => asked,
+        };
+        let (mut vl, fetched) = match self.first_loads {
+            FirstLoads::HalfBehindWhole => (told, asked),
+            FirstLoads::Whole | FirstLoads::Half => (told, told),
+        };
+        let mut loaded = fetched;
+        for idx in self.vstart..fetched {
             if !self.is_active(access.fields, idx) {
                 continue;
             }
             match self.access_segment(access, idx, memory) {
                 Err(Refusal::Trap(trap)) if idx > 0 && trap.handled.is_some() => {
-                    self.vl = idx;
+                    (vl, loaded) = (vl.min(idx), idx);
                     break;
                 }
                 Err(Refusal::Trap(_)) if idx > 0 => self.load_anything(access, idx),
                 done => done.inspect_err(|_| self.vstart = idx)?,
             }
         }
+        if self.agnostic == Agnostic::Ones {
+            for idx in loaded..asked {
+                let is_open = self.vtype.tail_agnostic() || self.is_active(access.fields, idx);
+                for field in (0..access.count).filter(|_| is_open) {
+                    self.fill_element(self.field(access, field), access.bytes, idx);
+                }
+            }
+        }
         self.finish_access(access);
+        self.vl = vl;
         Ok(())
     }
 

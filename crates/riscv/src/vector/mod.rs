@@ -27,7 +27,7 @@ mod width;
 
 pub(crate) use access::VectorMemory;
 pub use class::VectorClass;
-pub use unit::{Agnostic, FILLING, VectorUnit};
+pub use unit::{Agnostic, FILLING, FirstLoads, VectorUnit};
 pub(crate) use unit::{Executed, Refusal};
 pub(crate) use usual::Usual;
 

@@ -16,6 +16,19 @@ pub enum Agnostic {
 /// Bytes after which what agnostic elements are filled with is repeated.
 pub const FILLING: usize = 32;
 
+/// How much loads that end at the first fault load where there is none, and what they leave behind
+/// that.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FirstLoads {
+    /// All that was asked for.
+    #[default]
+    Whole,
+    /// Half of it; the other elements are written over with anything.
+    Half,
+    /// Half of it; the other elements hold what they would have been loaded with.
+    HalfBehindWhole,
+}
+
 /// Why an instruction was not executed.
 #[derive(Debug)]
 pub(crate) enum Refusal {
@@ -119,8 +132,7 @@ pub struct VectorUnit {
     /// Accesses that loaded or stored whole registers, as compilers do with those that they keep
     /// on the stack.
     pub(super) whole_accesses: u64,
-    /// Whether loads that end at the first fault load no more than half of what was asked for.
-    pub(super) cuts_first_loads: bool,
+    pub(super) first_loads: FirstLoads,
     /// Whether a program has executed such a load.
     pub(super) has_loaded_first: bool,
 }
@@ -149,7 +161,7 @@ impl VectorUnit {
             is_aligned: false,
             has_shown_length: false,
             whole_accesses: 0,
-            cuts_first_loads: false,
+            first_loads: FirstLoads::Whole,
             has_loaded_first: false,
         };
         unit.fill_registers();
@@ -164,11 +176,10 @@ impl VectorUnit {
         self
     }
 
-    /// Returns the unit with loads that end at the first fault, where there is none, behind half of
-    /// what was asked for, which an implementation may choose.
+    /// Returns the unit with loads that end at the first fault as an implementation may choose.
     #[must_use]
-    pub fn with_cut_first_loads(mut self) -> Self {
-        self.cuts_first_loads = true;
+    pub fn with_first_loads(mut self, first_loads: FirstLoads) -> Self {
+        self.first_loads = first_loads;
         self
     }
 
@@ -293,7 +304,7 @@ impl VectorUnit {
             is_aligned: self.is_aligned,
             has_shown_length: self.has_shown_length,
             whole_accesses: self.whole_accesses,
-            cuts_first_loads: self.cuts_first_loads,
+            first_loads: self.first_loads,
             has_loaded_first: self.has_loaded_first,
             filling: self.filling,
             ..Self::new(8 * self.register_bytes, self.has_half, self.agnostic)

@@ -2,7 +2,7 @@
 
 use crate::interpreter::Nothing;
 use crate::rocket::core_config;
-use autocomp_riscv::{Agnostic, Exit, Hart, Limits, Memory, Mode, VectorUnit};
+use autocomp_riscv::{Agnostic, Exit, FirstLoads, Hart, Limits, Memory, Mode, VectorUnit};
 
 const BASE: u64 = 0x8000_0000;
 const BYTES: usize = 8192;
@@ -125,6 +125,29 @@ fn a_load_that_may_end_early_ends_where_memory_does() {
     assert_eq!(vl(end - 16), (16, "ebreak"));
     assert_eq!(vl(end - 5), (5, "ebreak"));
     assert_eq!(vl(end), (0, "unmapped"));
+}
+
+#[test]
+fn elements_behind_a_load_that_ended_early_are_anything() {
+    // 16 bytes, tails undisturbed.
+    let words = [vsetivli(0, 16), set(2, 3), load_first(2)];
+    let loaded = |agnostic, first_loads| {
+        let unit = unit(agnostic).map(|it| it.with_first_loads(first_loads));
+        let (hart, rule) = run(unit, BASE, &words);
+        assert_eq!(rule, "ebreak");
+        register(&hart, 2)
+    };
+    let whole = loaded(Agnostic::Ones, FirstLoads::Whole);
+    assert_ne!(whole[8..], [3; 8]);
+    for (agnostic, first_loads, behind) in [
+        (Agnostic::Undisturbed, FirstLoads::Half, &[3; 8][..]),
+        (Agnostic::Ones, FirstLoads::Half, &[0xff; 8]),
+        (Agnostic::Ones, FirstLoads::HalfBehindWhole, &whole[8..]),
+    ] {
+        let found = loaded(agnostic, first_loads);
+        assert_eq!(found[..8], whole[..8]);
+        assert_eq!(&found[8..], behind, "{first_loads:?}");
+    }
 }
 
 #[test]

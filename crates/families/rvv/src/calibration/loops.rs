@@ -1,7 +1,7 @@
 //! Loops that are timed as they were on the hardware.
 
 use crate::Machine;
-use autocomp_riscv::{Exit, Hart, Limits, Memory, Mode};
+use autocomp_riscv::{Exit, FirstLoads, Hart, Limits, Memory, Mode};
 use autocomp_riscv_machine::NoAccelerator;
 
 const BASE: u64 = 0x8000_0000;
@@ -24,7 +24,7 @@ pub(super) struct Loops {
 impl Loops {
     pub fn new(machine: &Machine) -> Self {
         Self {
-            hart: machine.hart(Mode::Timed, machine.vlen(), false),
+            hart: machine.hart(Mode::Timed, machine.vlen(), FirstLoads::Whole),
             memory: Memory::new(BASE, BYTES),
         }
     }

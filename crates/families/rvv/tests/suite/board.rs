@@ -6,7 +6,7 @@ use crate::c908;
 use autocomp_catalog::Catalog;
 use autocomp_core::{Evaluation, Outcome, Seed};
 use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, Surroundings};
-use autocomp_riscv::{Exit, Hart, Limits, Memory, Mode};
+use autocomp_riscv::{Exit, FirstLoads, Hart, Limits, Memory, Mode};
 use autocomp_riscv_machine::NoAccelerator;
 use autocomp_rvv::Rvv;
 use std::os::unix::fs::PermissionsExt as _;
@@ -176,7 +176,7 @@ fn executed(job: &[u8]) -> (u64, Vec<u8>) {
         }
     }
     let machine = c908();
-    let mut hart: Hart = machine.hart(Mode::Timed, machine.vlen(), false);
+    let mut hart: Hart = machine.hart(Mode::Timed, machine.vlen(), FirstLoads::Whole);
     let mut cycles = 0;
     for _ in 0..2 {
         let before = hart.cycle();
