@@ -61,6 +61,8 @@ pub struct EarlierDraft {
     /// The kernel that it was asked for if that is another one, where it came to nothing: it was
     /// not right, or cut off because it is slow. Absent for what was asked for the kernel itself.
     pub failed_on: Option<Arc<str>>,
+    /// Whether what it made was built and left wrong results.
+    pub is_wrong: bool,
     /// The payload of its plan.
     pub payload: String,
     /// Its number among the drafts of the plan.

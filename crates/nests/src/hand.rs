@@ -2,7 +2,7 @@
 
 use crate::estimate::by_hand;
 use crate::hints::Hints;
-use crate::{NestRewriter, Payload, planned, propose, scheduled, untold};
+use crate::{NestRewriter, Payload, planned, scheduled, untold};
 use autocomp_core::{PlanChoice, RewriteError, RewritePlan};
 use autocomp_rewriting::{Earlier, of_payload};
 
@@ -37,7 +37,7 @@ impl NestRewriter {
         choice: PlanChoice<'_>,
     ) -> Result<RewritePlan, RewriteError> {
         let read = Self::read(kernel.plain)?;
-        let mut proposals = propose::proposals(&read.program, None, &self.resources);
+        let mut proposals = self.proposals(&read, choice);
         let own = by_hand::cost(&read.program.body, &read.program.names, &self.resources);
         let earlier = Earlier::read(choice, Payload::schedule);
         let mut n_promising = 0;

@@ -57,6 +57,7 @@ use autocomp_core::{
 };
 use autocomp_rewriting::{
     Drafts, Earlier, Proposed, Ranking, is_made, menu_item, of_payload, payload as to_payload,
+    wrong,
 };
 use code::Program;
 use hints::Hints;
@@ -118,6 +119,19 @@ impl NestRewriter {
     /// Reads a plain kernel, or one that was made here before.
     fn read(source: &str) -> Result<Source, Refusal> {
         Source::read(source, read::read, write::write)
+    }
+
+    /// Returns the schedules for a kernel that was read. Where one that multiplies by reciprocals
+    /// has left wrong results, others that would begin to are left out: what is divided by there is
+    /// zero, infinite, or too small to be normal.
+    fn proposals(&self, read: &Source, choice: PlanChoice<'_>) -> Vec<propose::Proposal> {
+        let current = read.schedule.as_ref();
+        let mut found = propose::proposals(&read.program, current, &self.resources);
+        let is_wrong = wrong(choice, Payload::schedule).any(|it| it.has_reciprocals());
+        if is_wrong && !current.is_some_and(Schedule::has_reciprocals) {
+            found.retain(|it| !it.schedule.has_reciprocals());
+        }
+        found
     }
 }
 
@@ -234,7 +248,7 @@ impl Rewriter for NestRewriter {
             Ok(read) => read,
             Err(reason) => return told(source, choice, reason),
         };
-        let proposals = propose::proposals(&read.program, read.schedule.as_ref(), &self.resources);
+        let proposals = self.proposals(&read, choice);
         if proposals.is_empty() {
             let message = "none of its loops is one that can be carried out in another way: no sum of products, no transposition, no innermost loop whose iterations can be done side by side";
             return told(source, choice, message.into());

@@ -23,7 +23,7 @@ const MOST_CHANGES: usize = 3;
 const DEPTHS: [u32; 3] = [0, 256, 512];
 const BLOCKS: [u32; 3] = [0, 8, 24];
 
-/// What the processor has.
+/// What schedules may use: what the processor has, and what is known of inputs.
 #[derive(Clone, Debug)]
 pub struct Resources {
     /// Lanes of 32 bits in a vector register.
@@ -36,6 +36,9 @@ pub struct Resources {
     pub strides: bool,
     /// Instructions that sum several products of narrow numbers at once.
     pub dots: Vec<Dots>,
+    /// Names of inputs that have elements whose reciprocals steps of Newton's method do not find:
+    /// zero, infinite, or too small to be normal.
+    pub no_divisors: Vec<String>,
 }
 
 impl Resources {
@@ -258,7 +261,7 @@ fn ways(region: &Region, names: &BTreeMap<String, Named>, resources: &Resources)
 /// Returns every way to carry out an innermost loop on vectors.
 fn wide(inner: &WideLoop, names: &BTreeMap<String, Named>, resources: &Resources) -> Vec<Part> {
     let [quotients, strides, halves] = [
-        inner.has_quotients(),
+        inner.has_quotients() && !inner.divides_by(&resources.no_divisors),
         resources.strides && inner.has_strides(names),
         inner.fits_halves(names),
     ];

@@ -18,6 +18,14 @@ pub struct Schedule {
     pub parts: Vec<Part>,
 }
 
+impl Schedule {
+    /// Returns whether any part multiplies by reciprocals instead of dividing.
+    pub(super) fn has_reciprocals(&self) -> bool {
+        let is_one = |part: &Part| matches!(part, Part::Vectors(wide) if wide.reciprocals);
+        self.parts.iter().any(is_one)
+    }
+}
+
 /// How a part is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -307,6 +307,18 @@ impl WideLoop {
         self.roles.iter().map(of).sum()
     }
 
+    /// Returns whether an iteration divides by an element of one of these arrays, or by a product
+    /// with one.
+    pub(super) fn divides_by(&self, arrays: &[String]) -> bool {
+        self.roles.iter().any(|role| {
+            let own = match role {
+                Role::Store(_, Some('/'), value) => is_factor(value, arrays),
+                _ => false,
+            };
+            own || divides_by(role.value(), arrays)
+        })
+    }
+
     /// Returns how many elements of an iteration, read and written, do not lie beside those of the
     /// one before.
     pub(super) fn elements_apart(&self, names: &BTreeMap<String, Named>) -> (f64, f64) {
@@ -355,6 +367,36 @@ fn quotients(expression: &Expression) -> f64 {
         }
         Expression::Choice(condition, one, other) => all(&[condition, one, other]),
         Expression::Call(_, arguments) => arguments.iter().map(quotients).sum(),
+    }
+}
+
+/// Returns whether something is divided by an element of one of the arrays, or by a product with
+/// one.
+fn divides_by(expression: &Expression, arrays: &[String]) -> bool {
+    let any = |each: &[&Expression]| each.iter().any(|it| divides_by(it, arrays));
+    match expression {
+        Expression::Number(_) | Expression::Index(_) | Expression::Element(_) => false,
+        Expression::Negative(inner) | Expression::Cast(_, inner) => divides_by(inner, arrays),
+        Expression::Binary(left, operator, right) => {
+            operator == "/" && is_factor(right, arrays) || any(&[left, right])
+        }
+        Expression::Choice(condition, one, other) => any(&[condition, one, other]),
+        Expression::Call(_, arguments) => arguments.iter().any(|it| divides_by(it, arrays)),
+    }
+}
+
+/// Returns whether an expression is zero or infinite where an element of one of the arrays is.
+fn is_factor(expression: &Expression, arrays: &[String]) -> bool {
+    match expression {
+        Expression::Element(element) => arrays.contains(&element.name),
+        Expression::Negative(inner) | Expression::Cast(_, inner) => is_factor(inner, arrays),
+        Expression::Binary(left, operator, right) if operator == "*" => {
+            is_factor(left, arrays) || is_factor(right, arrays)
+        }
+        Expression::Call(name, arguments) if ["sqrtf", "fabsf"].contains(&name.as_str()) => {
+            arguments.iter().any(|it| is_factor(it, arrays))
+        }
+        _ => false,
     }
 }
 

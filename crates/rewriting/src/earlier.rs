@@ -18,6 +18,16 @@ pub fn failed<D>(choice: PlanChoice<'_>, read: impl Fn(&str, u32) -> Option<D>) 
     found.collect()
 }
 
+/// Returns the drafts of this kernel and of others whose results were wrong, as `read` reads their
+/// payloads. What it cannot read is left out.
+pub fn wrong<D>(
+    choice: PlanChoice<'_>,
+    read: impl Fn(&str, u32) -> Option<D>,
+) -> impl Iterator<Item = D> {
+    let drafts = choice.earlier.iter().filter(|it| it.is_wrong);
+    drafts.filter_map(move |it| read(&it.payload, it.draft))
+}
+
 impl<D: PartialEq> Earlier<D> {
     /// Reads the earlier drafts of a request by `read`, which gets a payload and the number of
     /// one of its drafts. What it cannot read is left out.

@@ -13,7 +13,7 @@ mod payload;
 mod ranking;
 mod source;
 
-pub use earlier::{Earlier, failed};
+pub use earlier::{Earlier, failed, wrong};
 pub use memory::Memory;
 pub use payload::{DRAFTS, Drafts, of_payload, payload};
 pub use ranking::{Chance, Proposed, Ranking, kernel_seed, menu_item};

@@ -19,7 +19,7 @@ use autocomp_eval::{
 };
 use autocomp_measuring::Effort;
 use autocomp_native::library;
-use autocomp_nests::NestRewriter;
+use autocomp_nests::{NestRewriter, Resources};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -91,15 +91,16 @@ impl Family for Host {
 
     fn rewriter(
         &self,
-        _problem: &Problem,
+        problem: &Problem,
         target: &Target,
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let machine = machine_of(target, machine)?;
         let features = Processor::detect().features;
-        Ok(Some(Arc::new(NestRewriter::new(
-            machine.resources(&features),
-        ))))
+        Ok(Some(Arc::new(NestRewriter::new(Resources {
+            no_divisors: problem.inputs_with_special_numbers(),
+            ..machine.resources(&features)
+        }))))
     }
 
     fn examine(&self, surroundings: &Surroundings) -> Vec<Finding> {

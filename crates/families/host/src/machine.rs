@@ -122,6 +122,7 @@ impl Machine {
             grouped: false,
             strides: false,
             dots: dots.map(|(_, dots)| dots).collect(),
+            no_divisors: Vec::new(),
         }
     }
 

@@ -90,7 +90,7 @@ impl Family for Rvv {
 
     fn rewriter(
         &self,
-        _: &Problem,
+        problem: &Problem,
         target: &Target,
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
@@ -102,6 +102,7 @@ impl Family for Rvv {
             grouped: true,
             strides: true,
             dots: Vec::new(),
+            no_divisors: problem.inputs_with_special_numbers(),
         });
         Ok(Some(Arc::new(LoopRewriter::new(nests))))
     }

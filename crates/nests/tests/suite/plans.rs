@@ -48,14 +48,19 @@ fn choice(menu: &[MenuItem], iteration: u32, plan: u32) -> PlanChoice<'_> {
     }
 }
 
-fn rewriter() -> NestRewriter {
-    NestRewriter::new(Resources {
+fn resources() -> Resources {
+    Resources {
         lanes: 8,
         registers: 16,
         grouped: false,
         strides: false,
         dots: vec![Dots::Words],
-    })
+        no_divisors: Vec::new(),
+    }
+}
+
+fn rewriter() -> NestRewriter {
+    NestRewriter::new(resources())
 }
 
 #[test]
@@ -115,6 +120,7 @@ fn iterations_that_begin_at_the_same_kernel_go_on_behind_what_was_asked_for() {
             }
             earlier.extend(plans.iter().map(|plan| EarlierDraft {
                 failed_on: None,
+                is_wrong: false,
                 payload: plan.payload.clone(),
                 draft: 0,
             }));
@@ -205,6 +211,7 @@ fn running_sums_in_groups_of_registers_come_behind_rows_side_by_side() {
             grouped,
             strides: grouped,
             dots: Vec::new(),
+            no_divisors: Vec::new(),
         });
         let menu = menu();
         let plan = rewriter.plan(RUNNING_SUMS, choice(&menu, 1, 0));
@@ -222,4 +229,61 @@ fn running_sums_in_groups_of_registers_come_behind_rows_side_by_side() {
         .rfind("int j")
         .and_then(|at| Some(at + draft[at..].find("y[")?));
     assert!(last < store.expect("stores"), "{draft}");
+}
+
+const QUOTIENTS: &str = "void solution(float x[1024], float y[1024], float z[1024]) {
+  for (int i = 0; i < 1024; i++) z[i] = x[i] / (y[i] * 3.0f);
+}
+";
+
+/// Returns the payloads of the first plans that multiply by reciprocals.
+fn with_reciprocals(rewriter: &NestRewriter, earlier: &[EarlierDraft]) -> Vec<String> {
+    let menu = menu();
+    let plans = (0..12).map_while(|plan| {
+        let choice = PlanChoice {
+            earlier,
+            ..choice(&menu, 1, plan)
+        };
+        rewriter.plan(QUOTIENTS, choice).ok()
+    });
+    let payloads = plans.map(|it| it.payload);
+    payloads
+        .filter(|it| it.contains("\"reciprocals\":true"))
+        .collect()
+}
+
+#[test]
+fn reciprocals_that_left_wrong_results_are_not_asked_for_again() {
+    let rewriter = rewriter();
+    let asked = with_reciprocals(&rewriter, &[]);
+    let payload = asked.first().expect("a plan with reciprocals");
+    let drafts = payload.matches("reciprocals").count() as u32;
+    let earlier = |failed_on: Option<&str>, is_wrong: bool| -> Vec<EarlierDraft> {
+        let draft = |draft| EarlierDraft {
+            failed_on: failed_on.map(Into::into),
+            is_wrong,
+            payload: payload.clone(),
+            draft,
+        };
+        (0..drafts).map(draft).collect()
+    };
+    for failed_on in [None, Some("void solution() {}\n")] {
+        assert!(with_reciprocals(&rewriter, &earlier(failed_on, true)).is_empty());
+        assert!(!with_reciprocals(&rewriter, &earlier(failed_on, false)).is_empty());
+    }
+}
+
+#[test]
+fn inputs_that_hold_zeros_are_divided_by() {
+    for (input, is_asked) in [("x", true), ("y", false)] {
+        let rewriter = NestRewriter::new(Resources {
+            no_divisors: vec![input.to_owned()],
+            ..resources()
+        });
+        assert_eq!(
+            !with_reciprocals(&rewriter, &[]).is_empty(),
+            is_asked,
+            "{input}"
+        );
+    }
 }

@@ -48,6 +48,7 @@ fn what_is_not_read_is_named_with_its_line() {
         grouped: false,
         strides: false,
         dots: Vec::new(),
+        no_divisors: Vec::new(),
     });
     let cases = [
         (

@@ -8,9 +8,9 @@ use crate::error::RunError;
 use crate::recording::read_plan;
 use autocomp_agents::{Ancestor, Background, Kinship, Tried};
 use autocomp_core::{
-    CandidateId, ContentHash, Cost, EarlierDraft, Lesson, Plan, PlanRecord, TaskKey,
+    CandidateId, ContentHash, Cost, EarlierDraft, Lesson, Outcome, Plan, PlanRecord, TaskKey,
 };
-use autocomp_search::Search;
+use autocomp_search::{Attempt, Search};
 use autocomp_store::Blobs;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,9 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub(super) struct Context {
     ancestors: Vec<Before>,
     tried: Vec<Attempted>,
-    /// The plans of drafts that were asked for before, with the tasks of these, and the kernel if
-    /// it was another one.
-    earlier: Vec<(TaskKey, PlanRecord, Option<ContentHash>)>,
+    earlier: Vec<Asked>,
     lessons: Arc<[Lesson]>,
     told: Mutex<Option<Told>>,
 }
@@ -43,6 +41,15 @@ struct Before {
     task: TaskKey,
 }
 
+/// A draft that was asked for before.
+struct Asked {
+    task: TaskKey,
+    plan: PlanRecord,
+    /// The kernel that it was asked for, if it was another one.
+    other: Option<ContentHash>,
+    is_wrong: bool,
+}
+
 /// An attempt on the kernel or a relative.
 struct Attempted {
     task: TaskKey,
@@ -59,6 +66,10 @@ impl Context {
             most => search.attempts_near(id, most),
         };
         let tried = tried.into_iter();
+        let is_wrong = |it: &Attempt| {
+            let made = it.source.and_then(|source| search.evaluation(source));
+            made.is_some_and(|it| it.outcome == Outcome::Wrong)
+        };
         let own = search.attempts_on(id).map(|it| (it, None));
         let others = search.failed_elsewhere(id).filter_map(|it| {
             let other = search.candidate(it.parent)?;
@@ -71,7 +82,12 @@ impl Context {
                 .map(|(attempt, kinship)| attempted(search, attempt, kinship))
                 .collect(),
             earlier: earlier
-                .map(|(it, other)| (it.key, it.plan.clone(), other))
+                .map(|(it, other)| Asked {
+                    task: it.key,
+                    plan: it.plan.clone(),
+                    other,
+                    is_wrong: is_wrong(it),
+                })
                 .collect(),
             lessons: search.started().lessons.clone().into(),
             told: Mutex::new(None),
@@ -88,22 +104,23 @@ impl Context {
         let ancestors = self.ancestors.iter().map(|it| it.told(blobs));
         let tried = self.tried.iter().map(|it| it.told(blobs));
         let mut others: BTreeMap<ContentHash, Arc<str>> = BTreeMap::new();
-        let earlier = self.earlier.iter().map(|(task, plan, other)| {
-            let failed_on = match other {
+        let earlier = self.earlier.iter().map(|asked| {
+            let failed_on = match asked.other {
                 None => None,
-                Some(other) => Some(match others.get(other) {
+                Some(other) => Some(match others.get(&other) {
                     Some(known) => Arc::clone(known),
                     None => {
-                        let text: Arc<str> = blobs.get_text(*other)?.into();
-                        others.insert(*other, Arc::clone(&text));
+                        let text: Arc<str> = blobs.get_text(other)?.into();
+                        others.insert(other, Arc::clone(&text));
                         text
                     }
                 }),
             };
             Ok(EarlierDraft {
                 failed_on,
-                payload: plan_of(*task, plan, blobs)?.payload,
-                draft: task.draft,
+                is_wrong: asked.is_wrong,
+                payload: plan_of(asked.task, &asked.plan, blobs)?.payload,
+                draft: asked.task.draft,
             })
         });
         let earlier = earlier.collect::<Result<Vec<_>, RunError>>()?.into_iter();

@@ -149,6 +149,7 @@ fn groups_that_failed_behind_the_same_intrinsics_are_not_tried_again() {
     for (other, is_asked) in [(told, false), (shorter, true)] {
         let failed = EarlierDraft {
             failed_on: Some(other.as_str().into()),
+            is_wrong: false,
             payload: twice.clone(),
             draft: 0,
         };
