@@ -203,8 +203,7 @@ impl Translation<'_> {
                     "tanh" => "tanhf",
                     "sqrt" => "sqrtf",
                     "fabs" => "fabsf",
-                    "__builtin_rintf" => "rintf",
-                    name => name,
+                    name => name.trim_start_matches("__builtin_"),
                 };
                 let function = self.preamble.function(self.lanes, name)?;
                 let arguments = arguments.iter().map(|it| self.vector_in(it, "float"));

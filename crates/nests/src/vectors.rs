@@ -41,6 +41,9 @@ const FUNCTIONS: &[(&str, &str, &[&str])] = &[
     ("sqrtf", include_str!("functions/sqrtf.c"), &[]),
     ("fabsf", include_str!("functions/fabsf.c"), &[]),
     ("rintf", include_str!("functions/rintf.c"), &[]),
+    ("floorf", include_str!("functions/floorf.c"), &[]),
+    ("ceilf", include_str!("functions/ceilf.c"), &[]),
+    ("truncf", include_str!("functions/truncf.c"), &[]),
     (
         "expf",
         include_str!("functions/expf.c"),

@@ -224,8 +224,17 @@ impl<'s> Reader<'s> {
                     Box::new(sum.clone()),
                 ))
             }
-            // Kernels see no header that declares it.
-            ("rintf", [_]) => Ok(Expression::Call("__builtin_rintf".into(), arguments)),
+            // Kernels see no header that declares them.
+            ("rintf" | "floorf" | "ceilf" | "truncf", [_]) => {
+                Ok(Expression::Call(format!("__builtin_{callee}"), arguments))
+            }
+            ("isnan", [value]) => Ok(compared(value.clone(), "!=", value.clone())),
+            ("isinf" | "isfinite", [value]) => {
+                let size = Expression::Call("fabsf".into(), vec![value.clone()]);
+                let operator = if callee == "isinf" { "==" } else { "<" };
+                let infinity = Expression::Number("INFINITY".into());
+                Ok(compared(size, operator, infinity))
+            }
             _ if FUNCTIONS.contains(&callee) => Ok(Expression::Call(callee.to_owned(), arguments)),
             _ => self.not_understood(node),
         }
@@ -235,6 +244,10 @@ impl<'s> Reader<'s> {
     pub(super) fn may_always_read(&self, condition: &Expression, values: &[&Expression]) -> bool {
         may_always_read(condition, values, &self.names, &self.ranges())
     }
+}
+
+fn compared(left: Expression, operator: &str, right: Expression) -> Expression {
+    Expression::Binary(Box::new(left), operator.to_owned(), Box::new(right))
 }
 
 /// Returns whether values may be computed where a condition does not hold: a condition on indices
