@@ -9,7 +9,9 @@ use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::simulator::{Calibrated, ProgramSimulator};
 use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, read_machine};
-use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, MachineCosts, Vocabulary};
+use autocomp_gemmini_rewriter::{
+    GemminiRewriter, HardwareLimits, MachineCosts, RankingCosts, Vocabulary,
+};
 use autocomp_gemmini_sim::MachineConfig;
 use autocomp_toolchain::Toolchain;
 use std::path::Path;
@@ -56,6 +58,7 @@ impl Family for Gemmini {
     fn check_target(&self, target: &Target) -> Result<(), EvalError> {
         target.machines.keys().try_for_each(|name| {
             let machine = machine_config(target, name)?;
+            ranking_costs(target, name, &machine)?;
             agreement::check(target, name, &machine.accelerator)
         })
     }
@@ -82,10 +85,7 @@ impl Family for Gemmini {
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let config = machine_config(target, machine)?;
-        let limits = HardwareLimits {
-            costs: MachineCosts::of(&config.timing),
-            accelerator: config.accelerator,
-        };
+        let limits = limits(target, machine, config)?;
         let library = target.runtime.get("gemmini_tiled.h");
         let vocabulary = Vocabulary {
             entry: problem.entry.clone(),
@@ -120,4 +120,44 @@ impl Family for Gemmini {
 /// [`EvalError::Input`] with the file and what is wrong in it.
 pub fn machine_config(target: &Target, name: &str) -> Result<MachineConfig, EvalError> {
     read_machine(target, name, MachineConfig::from_toml)
+}
+
+/// Returns what the rewriter keeps to and ranks by on the machine `name` of `target`, which
+/// `config` describes.
+///
+/// # Errors
+/// [`EvalError::Input`] if the machine's file lacks the section `[ranking]`.
+pub fn limits(
+    target: &Target,
+    name: &str,
+    config: MachineConfig,
+) -> Result<HardwareLimits, EvalError> {
+    let ranking = ranking_costs(target, name, &config)?;
+    let ranking = ranking.ok_or_else(|| EvalError::Input {
+        message: format!(
+            "machine {name} of target {} has no section `[ranking]`, by which the rewriter ranks schedules",
+            target.name
+        ),
+        remedies: vec![format!(
+            "copy the section of the machine that is most like it into machines/{name}.toml: `autocomp targets NAME` shows those there are"
+        )],
+    })?;
+    Ok(HardwareLimits {
+        costs: MachineCosts::of(&config.timing, ranking),
+        accelerator: config.accelerator,
+    })
+}
+
+/// Reads the section `[ranking]` of a machine's file, if there is one.
+fn ranking_costs(
+    target: &Target,
+    name: &str,
+    config: &MachineConfig,
+) -> Result<Option<RankingCosts>, EvalError> {
+    let Some(table) = config.ranking.clone() else {
+        return Ok(None);
+    };
+    let costs = table.try_into::<RankingCosts>();
+    let wrong = |error: toml::de::Error| format!("[ranking]: {}", error.message());
+    read_machine(target, name, |_| costs.map_err(wrong)).map(Some)
 }

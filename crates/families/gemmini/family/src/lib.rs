@@ -28,7 +28,7 @@ mod warnings;
 mod what_if;
 
 pub use autocomp_bare_metal::Explained;
-pub use family::{Gemmini, GemminiEvaluator, evaluator, machine_config};
+pub use family::{Gemmini, GemminiEvaluator, evaluator, limits, machine_config};
 pub use platform::GemminiPlatform;
 
 /// Parts that `tests/suite` looks at one by one. Tests inside would have all of the crate

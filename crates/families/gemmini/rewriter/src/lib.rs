@@ -12,6 +12,7 @@
 )]
 
 mod chain;
+mod costs;
 mod graph;
 mod lift;
 mod limits;
@@ -23,6 +24,7 @@ mod schedule;
 
 use autocomp_c_loops::syntax;
 
+pub use costs::{ChainCosts, ProductCosts, RankingCosts};
 pub use limits::{HardwareLimits, MachineCosts};
 pub use normalise::Vocabulary;
 pub use proposal::Proposal;

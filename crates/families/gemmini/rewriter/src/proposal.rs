@@ -51,7 +51,7 @@ pub(crate) fn reschedules(lifted: &Lifted, limits: &HardwareLimits) -> Vec<Propo
 
 /// Returns the schedules of a chain of small products, the most promising first.
 pub(crate) fn chains(chain: &Chain, limits: &HardwareLimits) -> Vec<Proposal> {
-    let schedules = chain::schedules(chain, &limits.accelerator);
+    let schedules = chain::schedules(chain, limits);
     ranked(schedules, CHAINS, &|_| false)
 }
 

@@ -161,7 +161,7 @@ impl GemminiRewriter {
                 let lifted = lifted.as_ref().as_ref().ok()?;
                 schedule::write(lifted, parameters, &self.limits)
             }
-            Found::Chain(both) => chain::write(&both.1, parameters, &self.limits.accelerator),
+            Found::Chain(both) => chain::write(&both.1, parameters, &self.limits),
         }
     }
 

@@ -23,6 +23,10 @@ pub struct MachineConfig {
     pub core: CoreConfig,
     /// Cycles of the accelerator and of the memory system below the L1 caches.
     pub timing: TimingConfig,
+    /// Costs by which the rewriter ranks schedules, which it reads itself; no cycle of a kernel
+    /// comes from them. None in a machine that is not made for it.
+    #[serde(default)]
+    pub ranking: Option<toml::Table>,
 }
 
 impl MachineConfig {

@@ -38,7 +38,7 @@ const fn power_of_two(key: &'static str, least: i64, most: i64) -> Limit {
 }
 
 /// What the arrays of the model hold, and what its divisions and shifts allow.
-pub const LIMITS: [Limit; 37] = [
+pub static LIMITS: [Limit; 38] = [
     within("core.multiply_bits_per_cycle", 1, 64),
     power_of_two("core.bht_entries", 1, 65_536),
     within("core.bht_history", 1, 16),
@@ -77,6 +77,7 @@ pub const LIMITS: [Limit; 37] = [
     within("timing.memory.l2_ways", 1, 64),
     within("timing.memory.l2_mshrs", 1, 30),
     within("timing.memory.outer_bytes_per_cycle", 1, 64),
+    within("ranking.port_bytes_per_cycle", 1, MOST),
 ];
 
 /// Checks the numbers of a machine description.
@@ -88,9 +89,11 @@ pub(crate) fn check(config: &MachineConfig) -> Result<(), InvalidMachine> {
         .accelerator
         .validate()
         .map_err(|error| InvalidMachine(format!("accelerator.{error}")))?;
+    let ranking = config.ranking.clone().unwrap_or_default();
     for (name, table) in [
         ("core", Value::try_from(&config.core)),
         ("timing", Value::try_from(&config.timing)),
+        ("ranking", Ok(ranking.into())),
     ] {
         let table = table.map_err(|error| InvalidMachine(format!("{name}: {error}")))?;
         check_numbers(name, &table)?;
@@ -111,13 +114,28 @@ fn check_numbers(key: &str, value: &Value) -> Result<(), InvalidMachine> {
             .iter()
             .try_for_each(|(name, value)| check_numbers(&format!("{key}.{name}"), value)),
         Value::Integer(number) => check_number(key, *number),
+        Value::Float(number) => check_float(key, *number),
         _ => Ok(()),
     }
 }
 
+fn limit(key: &str) -> &'static Limit {
+    static OTHER: Limit = within("", 0, MOST);
+    LIMITS.iter().find(|it| it.key == key).unwrap_or(&OTHER)
+}
+
+fn check_float(key: &str, number: f64) -> Result<(), InvalidMachine> {
+    let Limit { least, most, .. } = limit(key);
+    if (*least as f64..=*most as f64).contains(&number) {
+        return Ok(());
+    }
+    Err(InvalidMachine(format!(
+        "{key} = {number}: must be {least} to {most}"
+    )))
+}
+
 fn check_number(key: &str, number: i64) -> Result<(), InvalidMachine> {
-    let other = within("", 0, MOST);
-    let limit = LIMITS.iter().find(|it| it.key == key).unwrap_or(&other);
+    let limit = limit(key);
     let is_power = number.cast_unsigned().is_power_of_two() || !limit.is_power_of_two;
     if (limit.least..=limit.most).contains(&number) && is_power {
         return Ok(());

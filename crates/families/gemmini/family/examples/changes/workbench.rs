@@ -4,8 +4,8 @@ use crate::compiler::{cache_folder, toolchain};
 use autocomp_catalog::{Catalog, Problem, Suite};
 use autocomp_core::{Evaluation, Outcome, Seed};
 use autocomp_eval::EvaluatorSettings;
-use autocomp_gemmini_family::{GemminiEvaluator, machine_config};
-use autocomp_gemmini_rewriter::{GemminiRewriter, HardwareLimits, MachineCosts, Vocabulary};
+use autocomp_gemmini_family::{GemminiEvaluator, limits, machine_config};
+use autocomp_gemmini_rewriter::{GemminiRewriter, Vocabulary};
 use std::collections::BTreeMap;
 
 /// Suites of this family's problems begin so.
@@ -39,10 +39,7 @@ impl Workbench {
         let problem = catalog.problem(name).unwrap();
         let target = catalog.target(&problem.targets[0]).unwrap();
         let machine = machine_config(&target, &target.default_machine).unwrap();
-        let limits = HardwareLimits {
-            costs: MachineCosts::of(&machine.timing),
-            accelerator: machine.accelerator,
-        };
+        let limits = limits(&target, &target.default_machine, machine).unwrap();
         let vocabulary = Vocabulary {
             entry: problem.entry.clone(),
             ..Vocabulary::default()

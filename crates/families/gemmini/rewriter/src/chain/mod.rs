@@ -18,7 +18,9 @@ mod tiles;
 mod transpose;
 mod write;
 
+use crate::costs::ChainCosts;
 use crate::graph::{Chain, Graph};
+use crate::limits::HardwareLimits;
 use crate::schedule::Schedule;
 use autocomp_gemmini::{Dataflows, GemminiConfig};
 use lower::Lowering;
@@ -179,7 +181,8 @@ fn is_possible(config: &GemminiConfig) -> bool {
 }
 
 /// Returns schedules of a chain, the most promising first.
-pub fn schedules(chain: &Chain, config: &GemminiConfig) -> Vec<Schedule> {
+pub fn schedules(chain: &Chain, limits: &HardwareLimits) -> Vec<Schedule> {
+    let config = &limits.accelerator;
     if !is_possible(config) {
         return Vec::new();
     }
@@ -194,7 +197,8 @@ pub fn schedules(chain: &Chain, config: &GemminiConfig) -> Vec<Schedule> {
             continue;
         }
         seen.push((graph, choice.in_rows));
-        schedules.extend(orders(&lowered, &choice, dim));
+        let costs = &limits.costs.ranking.chains;
+        schedules.extend(orders(&lowered, &choice, (dim, costs)));
     }
     schedules.sort_by(|a, b| a.cycles.total_cmp(&b.cycles));
     schedules
@@ -240,12 +244,12 @@ fn graphs(dim: i64) -> Vec<Choice> {
 
 /// Returns schedules of one graph: the model knows too little of moves to tell
 /// their paces apart, so others have a chance as well.
-fn orders(lowered: &Lowered, choice: &Choice, dim: i64) -> Vec<Schedule> {
+fn orders(lowered: &Lowered, choice: &Choice, machine: (i64, &ChainCosts)) -> Vec<Schedule> {
     let mut tastes: Vec<(i64, Taste)> = Vec::new();
     for slack in [0, 4, 12] {
         for late in [false, true] {
             let taste = Taste { slack, late };
-            if let Some(order) = order(lowered, dim, taste) {
+            if let Some(order) = order(lowered, machine, taste) {
                 tastes.push((order.cycles, taste));
             }
         }
@@ -282,11 +286,13 @@ fn orders(lowered: &Lowered, choice: &Choice, dim: i64) -> Vec<Schedule> {
 }
 
 /// Writes a kernel with a schedule; `None` if the schedule is not for it.
-pub fn write(chain: &Chain, parameters: &[i64], config: &GemminiConfig) -> Option<String> {
+pub fn write(chain: &Chain, parameters: &[i64], limits: &HardwareLimits) -> Option<String> {
+    let config = &limits.accelerator;
     let dim = i64::from(config.dim);
     let choice = Choice::of(parameters, dim).filter(|_| is_possible(config))?;
     let (graph, lowered) = lowered(chain, &choice, config)?;
-    let order = order(&lowered, dim, choice.taste)?;
+    let costs = &limits.costs.ranking.chains;
+    let order = order(&lowered, (dim, costs), choice.taste)?;
     let text = Text {
         chain,
         graph: &graph,

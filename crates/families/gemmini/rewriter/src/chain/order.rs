@@ -2,23 +2,12 @@
 //! comes behind it goes first, and others fill the gaps.
 //!
 //! The model: an operation takes as many cycles as the array has rows, in order;
-//! a result can be taken up `LATENCY` cycles behind the last operation of its
-//! group. Constants are rounded from the machine with a 4x4 array.
+//! a result can be taken up some cycles behind the last operation of its group
+//! ([`ChainCosts`]).
 
 use super::tiles::{Group, Lowered, Tile};
+use crate::costs::ChainCosts;
 use std::collections::BTreeMap;
-
-/// Cycles from a group's last operation to the first that takes its result,
-/// beside those that rows take through the array.
-const LATENCY: i64 = 12;
-/// Operations between the last one of a group and one that takes its result with
-/// others': the array waits only for results that begin where an operand begins.
-/// Fewer do if it has waited for that result, or a later one, in between.
-const APART: [usize; 2] = [8, 4];
-/// Cycles until the first move has come in.
-const FIRST_LOAD: i64 = 45;
-/// Cycles from the array's last result to the end of the kernel.
-const TAIL: i64 = 40;
 
 /// Choices of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +73,14 @@ impl Node {
 }
 
 /// Finds an order; `None` if results that belong together cannot be kept apart.
-pub(super) fn order(lowered: &Lowered, dim: i64, taste: Taste) -> Option<Order> {
-    let latency = LATENCY + 3 * dim;
-    let mut nodes = nodes(lowered, dim);
+pub(super) fn order(
+    lowered: &Lowered,
+    (dim, costs): (i64, &ChainCosts),
+    taste: Taste,
+) -> Option<Order> {
+    let latency = costs.result_cycles + 3 * dim;
+    let apart = [costs.operations_apart, costs.operations_apart_settled];
+    let mut nodes = nodes(lowered, dim, costs);
     for at in (0..nodes.len()).rev() {
         let after = (0..nodes.len())
             .filter(|other| nodes[*other].needs().any(|one| one.0 == at))
@@ -113,6 +107,7 @@ pub(super) fn order(lowered: &Lowered, dim: i64, taste: Taste) -> Option<Order> 
                 &done,
                 [now, dim, latency],
                 [operations, settled],
+                apart,
             ) else {
                 continue;
             };
@@ -134,6 +129,7 @@ pub(super) fn order(lowered: &Lowered, dim: i64, taste: Taste) -> Option<Order> 
                     &done,
                     [now, dim, latency],
                     [operations, settled],
+                    apart,
                 )?;
                 let node = &nodes[at];
                 let fits = start + node.length <= wait + taste.slack;
@@ -147,7 +143,13 @@ pub(super) fn order(lowered: &Lowered, dim: i64, taste: Taste) -> Option<Order> 
         let node = &nodes[next];
         let mut steps: Vec<usize> = (0..node.steps.len()).collect();
         steps.sort_by_key(|step| node.steps[*step].ready(&done, latency));
-        let begin = start(node, &done, [now, dim, latency], [operations, settled])?;
+        let begin = start(
+            node,
+            &done,
+            [now, dim, latency],
+            [operations, settled],
+            apart,
+        )?;
         now = begin;
         for step in &steps {
             now = now.max(node.steps[*step].ready(&done, latency)) + dim;
@@ -172,7 +174,7 @@ pub(super) fn order(lowered: &Lowered, dim: i64, taste: Taste) -> Option<Order> 
     let end = done.iter().flatten().map(|one| one.end).max().unwrap_or(0);
     Some(Order {
         groups: order,
-        cycles: end + latency + TAIL,
+        cycles: end + latency + costs.last_store_cycles,
     })
 }
 
@@ -183,10 +185,11 @@ fn start(
     done: &[Option<Done>],
     [now, dim, latency]: [i64; 3],
     [operations, settled]: [usize; 2],
+    apart: [usize; 2],
 ) -> Option<i64> {
     for (other, is_whole) in node.needs() {
         let behind = done[other]?.behind;
-        let apart = APART[usize::from(behind <= settled)];
+        let apart = apart[usize::from(behind <= settled)];
         if !is_whole && operations < behind + apart {
             return None;
         }
@@ -201,7 +204,7 @@ fn start(
     Some(begin)
 }
 
-fn nodes(lowered: &Lowered, dim: i64) -> Vec<Node> {
+fn nodes(lowered: &Lowered, dim: i64, costs: &ChainCosts) -> Vec<Node> {
     let mut writers: BTreeMap<(usize, i64), (usize, i64)> = BTreeMap::new();
     for (at, group) in lowered.groups.iter().enumerate() {
         for row in 0..group.dest.rows {
@@ -210,9 +213,9 @@ fn nodes(lowered: &Lowered, dim: i64) -> Vec<Node> {
         }
     }
     let mut arrival: BTreeMap<(usize, i64), i64> = BTreeMap::new();
-    let mut time = FIRST_LOAD;
+    let mut time = costs.first_load_cycles;
     for load in &lowered.loads {
-        time += load.tile.rows.max(2) + 2;
+        time += load.tile.rows.max(costs.least_load_rows) + costs.load_cycles;
         for row in rows(load.tile, dim) {
             arrival.insert((load.tile.container, row), time);
         }

@@ -66,12 +66,9 @@ pub(super) fn traffic(work: &Work, strips: &Strips, machine: &Machine) -> Traffi
         bytes_out: bytes * waste,
         first: 2.0 * block,
         last: block,
-        calls: (rows.count() * columns.count()) as f64 * CALL,
+        calls: (rows.count() * columns.count()) as f64 * machine.ranking.call_cycles,
     }
 }
-
-/// Cycles between one call and the next.
-const CALL: f64 = 12.0;
 
 /// Returns all schedules of an addition that are sensible.
 pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Strips> {

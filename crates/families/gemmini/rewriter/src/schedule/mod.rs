@@ -10,6 +10,7 @@ mod convolution;
 mod names;
 mod product;
 
+use crate::costs::RankingCosts;
 use crate::lift::{HardwareLoop, Lifted, Operation, Store, Work};
 use crate::limits::HardwareLimits;
 use addition::Strips;
@@ -43,6 +44,7 @@ struct Machine {
     cache: f64,
     /// Bytes that come from behind the L2 in a cycle.
     behind: f64,
+    ranking: RankingCosts,
 }
 
 impl Machine {
@@ -58,6 +60,7 @@ impl Machine {
             repeats_pixels: config.features.first_layer,
             cache: limits.costs.l2_bytes as f64,
             behind: limits.costs.behind_l2.max(1) as f64,
+            ranking: limits.costs.ranking,
         }
     }
 
@@ -90,15 +93,8 @@ struct Traffic {
     calls: f64,
 }
 
-/// Bytes that the port takes in a cycle.
-const PORT: f64 = 14.0;
-/// Cycles for a line that throws a clean one out of the L2, and a dirty one: how long
-/// one of its trackers is busy, over the number of trackers.
-const LINE: [f64; 2] = [10.0, 16.3];
-/// Bytes of such a line.
+/// Bytes of a line of the L2.
 const LINE_BYTES: f64 = 64.0;
-/// Share of the lines moved in again that the L2 does not hold any more.
-const LOST: f64 = 0.2;
 
 impl Traffic {
     /// Returns whether the L2 holds everything.
@@ -108,27 +104,24 @@ impl Traffic {
 
     /// Returns a bound on the cycles, coarse where the bottleneck is not the array.
     fn cycles(&self, machine: &Machine) -> f64 {
+        let costs = &machine.ranking;
         let again = (self.bytes_in - self.distinct_in).max(0.0);
         let behind = if self.is_cached(machine) {
             0.0
         } else {
-            (self.distinct_in + LOST * again) / LINE_BYTES * LINE[0]
-                + self.bytes_out / LINE_BYTES * LINE[1]
+            (self.distinct_in + costs.lost_share * again) / LINE_BYTES * costs.clean_line_cycles
+                + self.bytes_out / LINE_BYTES * costs.dirty_line_cycles
         };
-        let port = self.bytes_in / PORT;
+        let port = self.bytes_in / costs.port_bytes_per_cycle;
         let all = self.mesh + port + behind;
         let busiest = self.mesh.max(port).max(behind);
         busiest
-            + HINDRANCE * (all - busiest)
+            + costs.hindrance_share * (all - busiest)
             + self.first / machine.behind
-            + self.last / PORT
+            + self.last / costs.port_bytes_per_cycle
             + self.calls
     }
 }
-
-/// Share of the cycles of units other than the busiest one that adds to the total: overlap is
-/// not perfect.
-const HINDRANCE: f64 = 0.03;
 
 /// A schedule of everything that a kernel computes.
 #[derive(Clone, Debug, PartialEq)]

@@ -128,6 +128,7 @@ pub(super) fn is_possible(work: &Work, schedule: &Product, machine: &Machine) ->
 /// Returns what a schedule moves and computes.
 pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Option<Traffic> {
     let Parts { depth, turned, .. } = parts(work)?;
+    let costs = &machine.ranking.products;
     let times = work.repeat.count as f64;
     let all = blocks(work, depth, schedule, machine);
     let [row_blocks, column_blocks, slices] = all.map(|block| block.count());
@@ -152,19 +153,19 @@ pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Opt
     let streamed = (row_blocks - 1) * bi.max(dim) + all[0].last().max(dim);
     let mut mesh = (tiles(n) * tiles(k) * streamed) as f64;
     if turned[1] {
-        mesh *= TURNED;
+        mesh *= costs.turned_factor;
     }
     if schedule.tiles[0] == 1 {
-        mesh *= SINGLE_ROW;
+        mesh *= costs.single_row_factor;
     }
     // Operands of one product are read together if each has a bank to itself.
     let [i, j, depth_tiles] = schedule.tiles;
     if machine.bank_rows < (i * depth_tiles).max(depth_tiles * j) * dim {
-        mesh *= SHARED_BANK;
+        mesh *= costs.shared_bank_factor;
     }
     for block in all {
         if block.last() != block.size.min(block.extent) {
-            mesh *= UNEVEN;
+            mesh *= costs.uneven_factor;
         }
     }
     let waste = |width: i64, whole: i64| machine.waste(width * e, whole * e);
@@ -178,22 +179,10 @@ pub(super) fn traffic(work: &Work, schedule: &Product, machine: &Machine) -> Opt
         bytes_out: times * (m * n * e) as f64 * wide_n,
         first: ((bi * bk.min(4 * dim) + bk * bj) * e) as f64,
         last: (bi * bj * e) as f64,
-        calls: times * (blocks * BLOCK + blocks * (slices - 1) as f64 * SLICE),
+        calls: times
+            * (blocks * costs.block_cycles + blocks * (slices - 1) as f64 * costs.slice_cycles),
     })
 }
-
-/// How much longer products take whose weights serve a single row of tiles.
-const SINGLE_ROW: f64 = 1.1;
-/// How much longer they take if the array transposes weights as it takes them.
-const TURNED: f64 = 2.0;
-/// How much longer they take if operands share a bank.
-const SHARED_BANK: f64 = 1.04;
-/// How much longer they take for each dimension that blocks do not divide.
-const UNEVEN: f64 = 1.005;
-/// Cycles between one block of results and the next.
-const BLOCK: f64 = 130.0;
-/// Cycles between one slice of depth and the next.
-const SLICE: f64 = 60.0;
 
 /// Returns all schedules of a product that are sensible.
 pub(super) fn schedules(work: &Work, machine: &Machine) -> Vec<Product> {

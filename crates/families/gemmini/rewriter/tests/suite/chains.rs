@@ -2,9 +2,9 @@
 
 use crate::int8_16;
 use autocomp_gemmini::{Elements, GemminiConfig};
-use autocomp_gemmini_rewriter::Vocabulary;
 use autocomp_gemmini_rewriter::inside::Elementwise;
 use autocomp_gemmini_rewriter::inside::{schedules_of_chains as schedules, write_chain as write};
+use autocomp_gemmini_rewriter::{HardwareLimits, Vocabulary};
 
 /// Schedules that are checked, evenly spread over the ranking.
 const CHECKED: usize = 60;
@@ -16,6 +16,13 @@ fn config() -> GemminiConfig {
         mesh_out_bits: 32,
         acc_banks: 1,
         ..int8_16().accelerator
+    }
+}
+
+fn limits() -> HardwareLimits {
+    HardwareLimits {
+        accelerator: config(),
+        ..int8_16()
     }
 }
 
@@ -35,10 +42,10 @@ fn schedules_of_a_chain_compute_the_same() {
     let chain = before.chain().unwrap();
     // y of each step, and the state behind it.
     assert_eq!(chain.graph.statements.len(), 10);
-    let all = schedules(&chain, &config());
+    let all = schedules(&chain, &limits());
     assert!(CHECKED < all.len(), "{} schedules", all.len());
     for schedule in all.iter().step_by(all.len() / CHECKED) {
-        let text = write(&chain, &schedule.parameters, &config()).unwrap();
+        let text = write(&chain, &schedule.parameters, &limits()).unwrap();
         let after = followed(&text);
         assert!(before.is_same(&after), "{:?}\n{text}", schedule.parameters);
         assert_eq!(text.matches("fence()").count(), 1, "{text}");
@@ -51,16 +58,16 @@ fn schedules_of_a_chain_compute_the_same() {
 fn chains_written_step_by_step_are_read_again() {
     let before = followed(&kernel());
     let chain = before.chain().unwrap();
-    let all: Vec<_> = schedules(&chain, &config())
+    let all: Vec<_> = schedules(&chain, &limits())
         .into_iter()
         .filter(|schedule| schedule.parameters[2] == 1)
         .collect();
     for schedule in all.iter().step_by(all.len() / CHECKED) {
-        let text = write(&chain, &schedule.parameters, &config()).unwrap();
+        let text = write(&chain, &schedule.parameters, &limits()).unwrap();
         let again = followed(&text).chain();
         let again = again.unwrap_or_else(|why| panic!("{why}\n{text}"));
-        let first = schedules(&again, &config()).into_iter().next().unwrap();
-        let text = write(&again, &first.parameters, &config()).unwrap();
+        let first = schedules(&again, &limits()).into_iter().next().unwrap();
+        let text = write(&again, &first.parameters, &limits()).unwrap();
         assert!(before.is_same(&followed(&text)), "{text}");
     }
 }

@@ -14,7 +14,15 @@ mod spellings;
 mod values;
 
 use autocomp_gemmini::{Dataflows, Elements, Features, GemminiConfig, LoopConvLayout};
-use autocomp_gemmini_rewriter::{HardwareLimits, MachineCosts};
+use autocomp_gemmini_rewriter::{HardwareLimits, MachineCosts, RankingCosts};
+
+const MACHINE: &str = include_str!("../../../../../../targets/gemmini-int8-16/machines/fpga.toml");
+
+/// Returns the costs of Gemmini's default machine, as its file gives them.
+fn ranking() -> RankingCosts {
+    let mut machine: toml::Table = MACHINE.parse().unwrap();
+    machine.remove("ranking").unwrap().try_into().unwrap()
+}
 
 /// Returns the limits of Gemmini's default configuration: int8, a 16x16 array, a scratchpad of
 /// 256 KB, an accumulator of 64 KB, an L2 of 512 KB.
@@ -22,6 +30,7 @@ fn int8_16() -> HardwareLimits {
     let costs = MachineCosts {
         l2_bytes: 512 * 1024,
         behind_l2: 8,
+        ranking: ranking(),
     };
     let accelerator = GemminiConfig {
         dim: 16,

@@ -514,3 +514,21 @@ fn the_l2_of_the_machine_decides_which_schedules_come_first() {
     assert_eq!(ranked(512 * 1024), ranked(limits.costs.l2_bytes));
     assert_ne!(ranked(1024), ranked(1 << 40));
 }
+
+#[test]
+fn the_costs_in_the_file_of_the_machine_decide_which_schedules_come_first() {
+    let limits = int8_16();
+    let lifted = lift(
+        &kernel("convolution-wide"),
+        &limits.accelerator,
+        &vocabulary(),
+    )
+    .unwrap();
+    let first = |call_cycles: f64| {
+        let mut other = limits.clone();
+        other.costs.ranking.call_cycles = call_cycles;
+        schedules(&lifted, &other)[0].parameters.clone()
+    };
+    assert_eq!(first(12.0), first(limits.costs.ranking.call_cycles));
+    assert_ne!(first(12.0), first(100_000.0));
+}

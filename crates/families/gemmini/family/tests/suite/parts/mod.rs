@@ -4,6 +4,7 @@ mod counts;
 mod held_loops;
 mod limits;
 mod local_rows;
+mod ranking;
 mod sequence;
 mod texts;
 mod traffic;

@@ -3,7 +3,7 @@
 use super::regions::{Region, doubled};
 use super::{Parts, Tiling, parts, reach, side_by_side};
 use crate::lift::Work;
-use crate::schedule::{LINE_BYTES, Machine, PORT, Traffic, blocks_of};
+use crate::schedule::{LINE_BYTES, Machine, Traffic, blocks_of};
 use std::collections::BTreeSet;
 
 /// Returns what a schedule moves and computes.
@@ -43,9 +43,6 @@ pub(in crate::schedule) fn traffic(
     Some(Traffic { first, ..whole })
 }
 
-/// Cycles between one call and the next.
-const CALL: f64 = 12.0;
-
 /// Returns what the calls of one region move and compute.
 fn of_region(work: &Work, parts: &Parts, region: &Region, machine: &Machine) -> Traffic {
     let sizes = parts.sizes;
@@ -83,7 +80,7 @@ fn of_region(work: &Work, parts: &Parts, region: &Region, machine: &Machine) -> 
             as f64,
         bytes_in: calls * (input * narrow.sqrt() + weights),
         last: (images * rows * columns * channels) as f64 * e,
-        calls: calls * CALL,
+        calls: calls * machine.ranking.call_cycles,
         ..Traffic::default()
     }
 }
@@ -177,7 +174,7 @@ fn waits_at_first(
                 .sum();
             let behind = (area * of_pixel + window * of_weights * line) as f64 / bytes;
             let moved = (area * (to - from) + window * (to - from) * channels) * e;
-            let load = behind.max(moved as f64 / PORT);
+            let load = behind.max(moved as f64 / machine.ranking.port_bytes_per_cycle);
             waited += (load - hidden).max(0.0);
             let tiles = blocks_of(to - from, dim) * blocks_of(channels, dim);
             let taps = window * tiles;
