@@ -7,15 +7,15 @@ use crate::pairs::{Duel, Failure, alike, calls_for};
 use crate::settings::Settings;
 use autocomp_bare_metal::{Image, KernelEvaluator, Platform};
 use autocomp_catalog::Ranking;
-use autocomp_core::{
-    ContentHash, Cost, Diagnostic, Evaluation, Feedback, Outcome, Seed, Severity, Stage,
-};
+use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Severity, Stage};
 use autocomp_eval::comparison::compare as differences;
 use autocomp_eval::inputs::Case;
-use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict};
+use autocomp_eval::profile::{Profile, Section};
+use autocomp_eval::{Bench, EvalError, Evaluator, Opening, TierClock, Verdict};
 use autocomp_measuring::statistics::median;
-use autocomp_measuring::{Effort, Lease, Paired, Side, Twin, clock_changed, compare};
+use autocomp_measuring::{
+    Effort, Lease, Paired, Side, Twin, TwinBench, clock_changed, compare, measurement,
+};
 use autocomp_remote::Machine;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -45,7 +45,8 @@ const TIMED_CASES: usize = 2;
 const BEYOND_CACHES: usize = 16 << 20;
 
 /// What a board says of a right kernel.
-struct Measured {
+#[derive(Debug)]
+pub struct Measured {
     paired: Paired,
     before: State,
     after: State,
@@ -63,7 +64,6 @@ pub struct BoardBench<P: Platform> {
     /// What compilers call the instructions that kernels are compiled to.
     instructions: &'static str,
     cache_folder: PathBuf,
-    twin: Twin,
     runner: OnceLock<Vec<u8>>,
 }
 
@@ -77,7 +77,7 @@ impl<P: Platform> BoardBench<P> {
         simulated: KernelEvaluator<P>,
         megahertz: u64,
         instructions: &'static str,
-    ) -> Self {
+    ) -> TwinBench<Self> {
         let (target, name) = (opening.target, opening.machine);
         let surroundings = opening.surroundings;
         let path = surroundings.path.as_deref();
@@ -85,8 +85,8 @@ impl<P: Platform> BoardBench<P> {
         let engine = format!("board {} machine={name} on {}", target.name, machine.name());
         let text = target.machine(Some(name)).unwrap_or_default();
         let of_board = ("evaluation on a board", &[text][..]);
-        Self {
-            twin: Twin::new(engine, &simulated, of_board, opening.settings.use_cache),
+        let use_cache = opening.settings.use_cache;
+        let board = Self {
             simulated,
             settings,
             machine,
@@ -94,7 +94,8 @@ impl<P: Platform> BoardBench<P> {
             instructions,
             cache_folder: surroundings.cache_folder.clone(),
             runner: OnceLock::new(),
-        }
+        };
+        TwinBench::new(board, engine, of_board, use_cache)
     }
 
     fn runner(&self) -> Result<&[u8], EvalError> {
@@ -105,32 +106,17 @@ impl<P: Platform> BoardBench<P> {
         Ok(self.runner.get_or_init(|| made))
     }
 
-    fn judge(
-        &self,
-        source: &str,
-        clock: &mut TierClock,
-    ) -> Result<Result<Measured, Verdict>, EvalError> {
-        let evaluation = clock.measure("simulate", || self.simulated.evaluate(source))?;
-        let Some(simulated) = evaluation.cost() else {
-            let found = evaluation.diagnostics;
-            return Ok(Err(Verdict::failed(evaluation.outcome, found)));
-        };
-        let measured = clock.measure("board", || self.on_board(source))?;
-        Ok(measured.map(|(paired, [before, after])| Measured {
-            paired,
-            before,
-            after,
-            simulated,
-        }))
-    }
-
     fn image(&self, source: &str) -> Result<Image, EvalError> {
         let image = self.simulated.image(source)?;
         image.ok_or_else(|| EvalError::Fault("a kernel that was right does not build".into()))
     }
 
     /// Tests a kernel on the board, and times it against the problem's own.
-    fn on_board(&self, source: &str) -> Result<Result<(Paired, [State; 2]), Verdict>, EvalError> {
+    fn on_board(
+        &self,
+        source: &str,
+        key: ContentHash,
+    ) -> Result<Result<(Paired, [State; 2]), Verdict>, EvalError> {
         let problem = self.simulated.problem();
         let baseline = problem
             .kernel("baseline")
@@ -141,7 +127,7 @@ impl<P: Platform> BoardBench<P> {
         let (candidate, base) = (self.image(source)?, self.image(baseline)?);
         // Nobody's to know.
         let own = Seed(RandomState::new().build_hasher().finish());
-        let folder = format!("{}-{:016x}", self.key(source), own.0);
+        let folder = format!("{key}-{:016x}", own.0);
         let folder = self.settings.folder.join(folder);
         let name = self.machine.name().replace('/', "_");
         let lease = Lease::take(
@@ -270,13 +256,56 @@ impl<P: Platform> BoardBench<P> {
         })
     }
 
+    fn words(&self, measured: &Measured) -> String {
+        let ns = median(&measured.paired.candidate_ns);
+        let ratio = measured.paired.interval.median;
+        let clock = match measured.before.mhz {
+            Some(mhz) => format!(" at {mhz:.0} MHz"),
+            None => String::new(),
+        };
+        let simulated = measured.simulated.value as f64 * 1e3 / self.megahertz as f64;
+        format!(
+            "The kernel takes {ns:.0} ns on {}{clock}, {ratio:.3} times what the problem's own kernel takes; {simulated:.0} ns are simulated. What limits it is told on machine {}.",
+            self.machine.name(),
+            self.settings.simulated
+        )
+    }
+}
+
+impl<P: Platform> Twin for BoardBench<P> {
+    type Measured = Measured;
+
+    fn simulated(&self) -> &dyn Bench {
+        &self.simulated
+    }
+
     fn floor(&self) -> Cost {
         let cycles = self.simulated.ideal_cycles() as f64;
         let ns = cycles * 1e3 / self.megahertz as f64 * CERTAIN;
         Cost::nanoseconds(ns as u64, 0)
     }
 
-    fn right(&self, measured: &Measured) -> Verdict {
+    fn judge(
+        &self,
+        source: &str,
+        key: ContentHash,
+        clock: &mut TierClock,
+    ) -> Result<Result<Measured, Verdict>, EvalError> {
+        let evaluation = clock.measure("simulate", || self.simulated.evaluate(source))?;
+        let Some(simulated) = evaluation.cost() else {
+            let found = evaluation.diagnostics;
+            return Ok(Err(Verdict::failed(evaluation.outcome, found)));
+        };
+        let measured = clock.measure("board", || self.on_board(source, key))?;
+        Ok(measured.map(|(paired, [before, after])| Measured {
+            paired,
+            before,
+            after,
+            simulated,
+        }))
+    }
+
+    fn verdict(&self, measured: &Measured, engine: &str) -> Verdict {
         let Measured {
             paired,
             before,
@@ -319,7 +348,8 @@ impl<P: Platform> BoardBench<P> {
         Verdict {
             outcome: Outcome::Ok,
             diagnostics: told,
-            measurement: Some(self.twin.measurement(
+            measurement: Some(measurement(
+                engine,
                 (&paired.candidate_ns, paired.interval.ends()),
                 (self.floor(), compiler),
                 figures,
@@ -332,49 +362,8 @@ impl<P: Platform> BoardBench<P> {
         }
     }
 
-    fn words(&self, measured: &Measured) -> String {
-        let ns = median(&measured.paired.candidate_ns);
-        let ratio = measured.paired.interval.median;
-        let clock = match measured.before.mhz {
-            Some(mhz) => format!(" at {mhz:.0} MHz"),
-            None => String::new(),
-        };
-        let simulated = measured.simulated.value as f64 * 1e3 / self.megahertz as f64;
-        format!(
-            "The kernel takes {ns:.0} ns on {}{clock}, {ratio:.3} times what the problem's own kernel takes; {simulated:.0} ns are simulated. What limits it is told on machine {}.",
-            self.machine.name(),
-            self.settings.simulated
-        )
-    }
-}
-
-impl<P: Platform> Evaluator for BoardBench<P> {
-    fn key(&self, source: &str) -> ContentHash {
-        self.twin.evaluations.key(source)
-    }
-
-    fn identity(&self) -> ContentHash {
-        self.twin.identity
-    }
-
-    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.evaluate(source, judge, |it| self.right(it))
-    }
-}
-
-impl<P: Platform> Bench for BoardBench<P> {
-    fn doubts(&self) -> Result<Vec<String>, EvalError> {
-        self.simulated.doubts()
-    }
-
-    fn facts(&self) -> BenchFacts {
-        self.twin.facts(self.simulated.facts(), self.floor(), 0)
-    }
-
-    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.profile(source, judge, |measured| Profile {
+    fn profile(&self, measured: &Measured) -> Profile {
+        Profile {
             sections: vec![Section {
                 title: None,
                 text: format!("{}\n", self.words(measured)),
@@ -384,6 +373,6 @@ impl<P: Platform> Bench for BoardBench<P> {
                 "base_ns": measured.paired.base_ns,
             }),
             timeline: None,
-        })
+        }
     }
 }

@@ -15,4 +15,4 @@ pub use base::SharedBase;
 pub use device_file::DeviceFile;
 pub use lease::Lease;
 pub use pairs::{Effort, Paired, Side, Sides, compare};
-pub use twin::{Twin, clock_changed};
+pub use twin::{Twin, TwinBench, clock_changed, measurement};

@@ -6,32 +6,59 @@ use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Measurement, Ratio, Severity, Stage,
 };
 use autocomp_eval::profile::{Profile, Profiled};
-use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluations, TierClock, Verdict};
+use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluations, Evaluator, TierClock, Verdict};
 use std::collections::BTreeMap;
 
 /// By how much, as a share, a clock may change while a kernel is timed before that is told.
 const STEADY_CLOCK: f64 = 0.03;
 
-/// A bench that measures, beside the one that simulates.
-#[derive(Debug)]
-pub struct Twin {
-    /// What measures.
-    pub engine: String,
-    /// What was measured.
-    pub evaluations: Evaluations,
-    /// What a run goes on with only if it is the same.
-    pub identity: ContentHash,
+/// What measures, beside a bench that simulates the same: the family's part of a [`TwinBench`].
+pub trait Twin: Send + Sync {
+    /// What is found out about a right kernel.
+    type Measured;
+
+    /// Returns the bench that simulates.
+    fn simulated(&self) -> &dyn Bench;
+
+    /// Returns which one it is of several equal devices of the computer, counted from 0.
+    fn number(&self) -> u32 {
+        0
+    }
+
+    /// Returns the cost that no right kernel can be below.
+    fn floor(&self) -> Cost;
+
+    /// Simulates a kernel, and measures it if it is right. Its evaluation has this `key`.
+    ///
+    /// # Errors
+    /// An [`EvalError`] if the device or the environment failed.
+    fn judge(
+        &self,
+        source: &str,
+        key: ContentHash,
+        clock: &mut TierClock,
+    ) -> Result<Result<Self::Measured, Verdict>, EvalError>;
+
+    /// Says what a measurement by `engine` means.
+    fn verdict(&self, measured: &Self::Measured, engine: &str) -> Verdict;
+
+    /// Says what was measured at more length.
+    fn profile(&self, measured: &Self::Measured) -> Profile;
 }
 
-impl Twin {
-    /// Makes the twin of `simulated` that is called `engine`: what it measures is decided by
-    /// the simulator, by code of its own of this `kind`, and by `texts` of its machine.
-    pub fn new(
-        engine: String,
-        simulated: &dyn Bench,
-        (kind, texts): (&str, &[&str]),
-        use_cache: bool,
-    ) -> Self {
+/// A bench that measures, beside the one that simulates.
+#[derive(Debug)]
+pub struct TwinBench<T> {
+    device: T,
+    engine: String,
+    evaluations: Evaluations,
+    identity: ContentHash,
+}
+
+impl<T: Twin> TwinBench<T> {
+    /// Makes the bench of `device` that is called `engine`: what it measures is decided by the
+    /// simulator, by code of its own of this `kind`, and by `texts` of its machine.
+    pub fn new(device: T, engine: String, (kind, texts): (&str, &[&str]), use_cache: bool) -> Self {
         let hash = |code: ContentHash| {
             let mut hasher = ContentHasher::new(kind);
             hasher.update(&code.0);
@@ -40,85 +67,86 @@ impl Twin {
             }
             hasher.finish()
         };
+        let simulated = device.simulated();
         let (base, identity) = (hash(simulated.key("")), hash(simulated.identity()));
         Self {
+            device,
             engine,
             evaluations: Evaluations::measured(base, use_cache),
             identity,
         }
     }
+}
 
-    /// Returns what is known of the bench, of which `simulated` is the other half, and which
-    /// measures on this device of several equal ones.
-    pub fn facts(&self, simulated: BenchFacts, floor: Cost, device: u32) -> BenchFacts {
+impl<T: Twin> Evaluator for TwinBench<T> {
+    fn key(&self, source: &str) -> ContentHash {
+        self.evaluations.key(source)
+    }
+
+    fn identity(&self) -> ContentHash {
+        self.identity
+    }
+
+    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
+        self.evaluations.get(source, None, |clock| {
+            let judged = self.device.judge(source, self.key(source), clock)?;
+            Ok(judged.map_or_else(
+                |verdict| verdict,
+                |measured| self.device.verdict(&measured, &self.engine),
+            ))
+        })
+    }
+}
+
+impl<T: Twin> Bench for TwinBench<T> {
+    fn facts(&self) -> BenchFacts {
+        let floor = self.device.floor();
         BenchFacts {
             key_base: self.evaluations.base(),
             identity: self.identity,
             unit: floor.unit,
             engine: self.engine.clone(),
             floor,
-            device: Some(device),
-            ..simulated
+            device: Some(self.device.number()),
+            ..self.device.simulated().facts()
         }
     }
 
-    /// Evaluates a kernel that `judge` simulates and measures: `right` says what a measurement
-    /// means.
-    ///
-    /// # Errors
-    /// Those of `judge`.
-    pub fn evaluate<M>(
-        &self,
-        source: &str,
-        judge: impl FnOnce(&mut TierClock) -> Result<Result<M, Verdict>, EvalError>,
-        right: impl FnOnce(&M) -> Verdict,
-    ) -> Result<Evaluation, EvalError> {
-        self.evaluations.get(source, None, |clock| {
-            Ok(judge(clock)?.map_or_else(|verdict| verdict, |measured| right(&measured)))
-        })
+    fn doubts(&self) -> Result<Vec<String>, EvalError> {
+        self.device.simulated().doubts()
     }
 
-    /// Profiles a kernel that `judge` simulates and measures: `profile` says what was measured.
-    ///
-    /// # Errors
-    /// Those of `judge`.
-    pub fn profile<M>(
-        &self,
-        source: &str,
-        judge: impl FnOnce(&mut TierClock) -> Result<Result<M, Verdict>, EvalError>,
-        profile: impl FnOnce(&M) -> Profile,
-    ) -> Result<Profiled, EvalError> {
+    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
         let mut clock = TierClock::default();
-        Ok(match judge(&mut clock)? {
-            Ok(measured) => Profiled::Right(Box::new(profile(&measured))),
-            Err(verdict) => {
-                let evaluation = clock.finish(self.evaluations.key(source), verdict);
-                Profiled::Failed(Box::new(evaluation))
-            }
+        let key = self.key(source);
+        Ok(match self.device.judge(source, key, &mut clock)? {
+            Ok(measured) => Profiled::Right(Box::new(self.device.profile(&measured))),
+            Err(verdict) => Profiled::Failed(Box::new(clock.finish(key, verdict))),
         })
     }
+}
 
-    /// Returns what a comparison with the problem's own kernel measured: nanoseconds, and the
-    /// lower end of the interval of the ratio, its median and the upper end.
-    pub fn measurement(
-        &self,
-        (candidate_ns, [low, value, high]): (&[f64], [f64; 3]),
-        (floor, compiler): (Cost, String),
-        figures: BTreeMap<String, u64>,
-    ) -> Measurement {
-        let ns = median(candidate_ns);
-        let spread = ((high - low) / 2.0 / value * 1e6).clamp(0.0, 1e6);
-        let cost = Cost::nanoseconds(ns.round().max(1.0) as u64, spread as u32);
-        Measurement {
-            cost,
-            floor,
-            percent_of_peak: floor.percent_of(cost),
-            samples: candidate_ns.iter().map(|it| *it as u64).collect(),
-            ratio_to_baseline: Some(Ratio { value, low, high }),
-            engine: self.engine.clone(),
-            compiler,
-            figures,
-        }
+/// Returns what a comparison with the problem's own kernel by `engine` measured: nanoseconds, and
+/// the lower end of the interval of the ratio, its median and the upper end.
+#[must_use]
+pub fn measurement(
+    engine: &str,
+    (candidate_ns, [low, value, high]): (&[f64], [f64; 3]),
+    (floor, compiler): (Cost, String),
+    figures: BTreeMap<String, u64>,
+) -> Measurement {
+    let ns = median(candidate_ns);
+    let spread = ((high - low) / 2.0 / value * 1e6).clamp(0.0, 1e6);
+    let cost = Cost::nanoseconds(ns.round().max(1.0) as u64, spread as u32);
+    Measurement {
+        cost,
+        floor,
+        percent_of_peak: floor.percent_of(cost),
+        samples: candidate_ns.iter().map(|it| *it as u64).collect(),
+        ratio_to_baseline: Some(Ratio { value, low, high }),
+        engine: engine.to_owned(),
+        compiler,
+        figures,
     }
 }
 

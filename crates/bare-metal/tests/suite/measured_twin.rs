@@ -5,13 +5,11 @@
 use crate::plain::{DEVICE, PlainPlatform};
 use autocomp_bare_metal::KernelEvaluator;
 use autocomp_catalog::Target;
-use autocomp_core::{ContentHash, Cost, Evaluation, Outcome, Seed};
-use autocomp_eval::profile::{Profile, Profiled};
-use autocomp_eval::{
-    Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict, read_machine,
-};
+use autocomp_core::{ContentHash, Cost, Outcome, Seed};
+use autocomp_eval::profile::Profile;
+use autocomp_eval::{Bench, EvalError, Evaluator, Opening, TierClock, Verdict, read_machine};
 use autocomp_measuring::statistics::Interval;
-use autocomp_measuring::{Effort, Paired, Side, Sides, Twin, compare};
+use autocomp_measuring::{Effort, Paired, Side, Sides, Twin, TwinBench, compare, measurement};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -40,21 +38,32 @@ pub fn simulated_by(target: &Target, machine: &str) -> Result<String, EvalError>
 #[derive(Debug)]
 pub struct Measured {
     simulated: KernelEvaluator<PlainPlatform>,
-    twin: Twin,
 }
 
 impl Measured {
     /// Makes the other half of `simulated`.
-    pub fn new(opening: &Opening<'_>, simulated: KernelEvaluator<PlainPlatform>) -> Self {
+    pub fn open(
+        opening: &Opening<'_>,
+        simulated: KernelEvaluator<PlainPlatform>,
+    ) -> TwinBench<Self> {
         let engine = format!("made-up device machine={}", opening.machine);
         let use_cache = opening.settings.use_cache;
-        let twin = Twin::new(engine, &simulated, ("made-up device", &[]), use_cache);
-        Self { simulated, twin }
+        let device = Self { simulated };
+        TwinBench::new(device, engine, ("made-up device", &[]), use_cache)
+    }
+}
+
+impl Twin for Measured {
+    type Measured = Paired;
+
+    fn simulated(&self) -> &dyn Bench {
+        &self.simulated
     }
 
     fn judge(
         &self,
         source: &str,
+        _: ContentHash,
         clock: &mut TierClock,
     ) -> Result<Result<Paired, Verdict>, EvalError> {
         let evaluation = clock.measure("simulate", || self.simulated.evaluate(source))?;
@@ -87,17 +96,26 @@ impl Measured {
         Cost::nanoseconds((cycles * CYCLE_NS * (1.0 - SCATTER)) as u64, 0)
     }
 
-    fn right(&self, paired: &Paired) -> Verdict {
+    fn verdict(&self, paired: &Paired, engine: &str) -> Verdict {
         let compiler = self.simulated.facts().compiler();
         Verdict {
             outcome: Outcome::Ok,
             diagnostics: Vec::new(),
-            measurement: Some(self.twin.measurement(
+            measurement: Some(measurement(
+                engine,
                 (&paired.candidate_ns, paired.interval.ends()),
                 (self.floor(), compiler),
                 BTreeMap::new(),
             )),
             feedback: None,
+        }
+    }
+
+    fn profile(&self, paired: &Paired) -> Profile {
+        Profile {
+            sections: Vec::new(),
+            data: serde_json::json!({ "candidate_ns": paired.candidate_ns }),
+            timeline: None,
         }
     }
 }
@@ -128,35 +146,5 @@ impl Sides for Device {
 
     fn calls(&self) -> usize {
         1
-    }
-}
-
-impl Evaluator for Measured {
-    fn key(&self, source: &str) -> ContentHash {
-        self.twin.evaluations.key(source)
-    }
-
-    fn identity(&self) -> ContentHash {
-        self.twin.identity
-    }
-
-    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.evaluate(source, judge, |it| self.right(it))
-    }
-}
-
-impl Bench for Measured {
-    fn facts(&self) -> BenchFacts {
-        self.twin.facts(self.simulated.facts(), self.floor(), 0)
-    }
-
-    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.profile(source, judge, |paired| Profile {
-            sections: Vec::new(),
-            data: serde_json::json!({ "candidate_ns": paired.candidate_ns }),
-            timeline: None,
-        })
     }
 }

@@ -61,7 +61,7 @@ impl Family for Plain {
             opening.settings.clone(),
         )?;
         Ok(match opening.machine {
-            DEVICE => Arc::new(Measured::new(&opening, simulated)),
+            DEVICE => Arc::new(Measured::open(&opening, simulated)),
             _ => Arc::new(simulated),
         })
     }

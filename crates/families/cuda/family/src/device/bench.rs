@@ -9,14 +9,12 @@ use super::worker::{Ended, run};
 use super::{Comparison, Entry};
 use crate::bench::{CudaBench, Ready};
 use autocomp_catalog::Ranking;
-use autocomp_core::{
-    ContentHash, Cost, Diagnostic, Evaluation, Feedback, Outcome, Seed, Severity, Stage,
-};
+use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Severity, Stage};
 use autocomp_eval::inputs::Case;
-use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict};
+use autocomp_eval::profile::{Profile, Section};
+use autocomp_eval::{Bench, EvalError, Opening, TierClock, Verdict};
 use autocomp_measuring::statistics::median;
-use autocomp_measuring::{Effort, Lease, Side, Twin, clock_changed};
+use autocomp_measuring::{Effort, Lease, Side, Twin, TwinBench, clock_changed, measurement};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -71,7 +69,7 @@ enum Answer {
 
 /// How long a right kernel takes.
 #[derive(Debug, Serialize, Deserialize)]
-struct Measured {
+pub(crate) struct Measured {
     comparison: Comparison,
     before: Clock,
     after: Clock,
@@ -92,13 +90,15 @@ pub(crate) struct DeviceBench {
     number: u32,
     told: Told,
     cache_folder: PathBuf,
-    twin: Twin,
     /// The problem's own kernel.
     base: OnceLock<Arc<Program>>,
 }
 
 impl DeviceBench {
-    pub(crate) fn open(opening: Opening<'_>, mut settings: Settings) -> Result<Self, EvalError> {
+    pub(crate) fn open(
+        opening: Opening<'_>,
+        mut settings: Settings,
+    ) -> Result<TwinBench<Self>, EvalError> {
         let number = opening.surroundings.device;
         settings.device = settings.device.saturating_add(number);
         let (target, name) = (opening.target, opening.machine);
@@ -144,15 +144,15 @@ impl DeviceBench {
         )?;
         let of_device = [&*text, &*told.name, &*told.driver];
         let of_device = ("evaluation on a GPU", &of_device[..]);
-        Ok(Self {
-            twin: Twin::new(engine, &simulated, of_device, use_cache),
+        let device = Self {
             simulated,
             settings,
             number,
-            told,
+            told: told.clone(),
             cache_folder,
             base: OnceLock::new(),
-        })
+        };
+        Ok(TwinBench::new(device, engine, of_device, use_cache))
     }
 
     /// Returns the problem's own kernel, ready for the device.
@@ -183,24 +183,6 @@ impl DeviceBench {
                 Err(wrong(found.map_or("it fails", |it| &it.message)))
             }
         }
-    }
-
-    fn judge(
-        &self,
-        source: &str,
-        clock: &mut TierClock,
-    ) -> Result<Result<Measured, Verdict>, EvalError> {
-        let (timed, ready) = match self.simulated.judge(source, clock, false)? {
-            Ok(right) => right,
-            Err(verdict) => return Ok(Err(verdict)),
-        };
-        let base = self.base()?;
-        let measured = clock.measure("device", || self.measure(source, &ready, &base))?;
-        let simulated_ns = self.simulated.cost(&timed).value;
-        Ok(measured.map(|measured| Measured {
-            simulated_ns,
-            ..measured
-        }))
     }
 
     fn measure(
@@ -344,12 +326,56 @@ impl DeviceBench {
         })
     }
 
+    fn words(&self, measured: &Measured) -> String {
+        let ns = median(&measured.comparison.candidate_ns);
+        let ratio = measured.comparison.ratio[1];
+        let l2 = match self.simulated.problem().ranking {
+            Ranking::Cold => "with a flushed L2",
+            Ranking::Warm => "with a warm L2",
+        };
+        format!(
+            "The kernel takes {ns:.0} ns on {} {l2}, {ratio:.3} times what the problem's own kernel takes, at {:.0} MHz. What limits it is told on machine {}.",
+            self.told.name, measured.before.mhz, self.settings.simulated
+        )
+    }
+}
+
+impl Twin for DeviceBench {
+    type Measured = Measured;
+
+    fn simulated(&self) -> &dyn Bench {
+        &self.simulated
+    }
+
+    fn number(&self) -> u32 {
+        self.number
+    }
+
     fn floor(&self) -> Cost {
         let floor = self.simulated.facts().floor.value as f64 * CERTAIN;
         Cost::nanoseconds(floor as u64, 0)
     }
 
-    fn right(&self, measured: &Measured) -> Verdict {
+    fn judge(
+        &self,
+        source: &str,
+        _: ContentHash,
+        clock: &mut TierClock,
+    ) -> Result<Result<Measured, Verdict>, EvalError> {
+        let (timed, ready) = match self.simulated.judge(source, clock, false)? {
+            Ok(right) => right,
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        let base = self.base()?;
+        let measured = clock.measure("device", || self.measure(source, &ready, &base))?;
+        let simulated_ns = self.simulated.cost(&timed).value;
+        Ok(measured.map(|measured| Measured {
+            simulated_ns,
+            ..measured
+        }))
+    }
+
+    fn verdict(&self, measured: &Measured, engine: &str) -> Verdict {
         let Measured {
             comparison,
             before,
@@ -369,7 +395,8 @@ impl DeviceBench {
         Verdict {
             outcome: Outcome::Ok,
             diagnostics: told.into_iter().collect(),
-            measurement: Some(self.twin.measurement(
+            measurement: Some(measurement(
+                engine,
                 (&comparison.candidate_ns, comparison.ratio),
                 (self.floor(), self.simulated.compiler().to_owned()),
                 figures,
@@ -382,54 +409,14 @@ impl DeviceBench {
         }
     }
 
-    fn words(&self, measured: &Measured) -> String {
-        let ns = median(&measured.comparison.candidate_ns);
-        let ratio = measured.comparison.ratio[1];
-        let l2 = match self.simulated.problem().ranking {
-            Ranking::Cold => "with a flushed L2",
-            Ranking::Warm => "with a warm L2",
-        };
-        format!(
-            "The kernel takes {ns:.0} ns on {} {l2}, {ratio:.3} times what the problem's own kernel takes, at {:.0} MHz. What limits it is told on machine {}.",
-            self.told.name, measured.before.mhz, self.settings.simulated
-        )
-    }
-}
-
-impl Evaluator for DeviceBench {
-    fn key(&self, source: &str) -> ContentHash {
-        self.twin.evaluations.key(source)
-    }
-
-    fn identity(&self) -> ContentHash {
-        self.twin.identity
-    }
-
-    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.evaluate(source, judge, |it| self.right(it))
-    }
-}
-
-impl Bench for DeviceBench {
-    fn doubts(&self) -> Result<Vec<String>, EvalError> {
-        self.simulated.doubts()
-    }
-
-    fn facts(&self) -> BenchFacts {
-        let (simulated, floor) = (self.simulated.facts(), self.floor());
-        self.twin.facts(simulated, floor, self.number)
-    }
-
-    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.profile(source, judge, |measured| Profile {
+    fn profile(&self, measured: &Measured) -> Profile {
+        Profile {
             sections: vec![Section {
                 title: None,
                 text: format!("{}\n", self.words(measured)),
             }],
             data: serde_json::to_value(measured).unwrap_or_default(),
             timeline: None,
-        })
+        }
     }
 }

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use autocomp_core::{
-    ContentHash, Cost, Diagnostic, Evaluation, Feedback, Measurement, Outcome, Severity, Stage,
+    ContentHash, Cost, Diagnostic, Feedback, Measurement, Outcome, Severity, Stage,
 };
 use autocomp_eval::inputs::Case;
-use autocomp_eval::profile::{Profile, Profiled, Section};
-use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluator, Opening, TierClock, Verdict};
-use autocomp_measuring::Twin;
+use autocomp_eval::profile::{Profile, Section};
+use autocomp_eval::{Bench, EvalError, Opening, TierClock, Verdict};
+use autocomp_measuring::{Twin, TwinBench};
 use autocomp_remote::{Done, Folder, Machine, Task, last_lines};
 
 use super::Settings;
@@ -33,11 +33,13 @@ pub(crate) struct NeuronBench {
     machine: Machine,
     /// What the vendor's compiler may read on this computer.
     readable: Vec<PathBuf>,
-    twin: Twin,
 }
 
 impl NeuronBench {
-    pub(crate) fn open(opening: Opening<'_>, settings: Settings) -> Result<Self, EvalError> {
+    pub(crate) fn open(
+        opening: Opening<'_>,
+        settings: Settings,
+    ) -> Result<TwinBench<Self>, EvalError> {
         if let Some(name) = opening.problem.arguments.keys().next() {
             return Err(EvalError::Input {
                 message: format!(
@@ -67,36 +69,14 @@ impl NeuronBench {
             target.name,
             machine.name()
         );
-        Ok(Self {
-            twin: Twin::new(
-                engine,
-                &simulated,
-                ("neuron evaluation", &[text]),
-                use_cache,
-            ),
+        let of_device = ("neuron evaluation", &[text][..]);
+        let device = Self {
             simulated,
             machine,
             readable,
             settings,
-        })
-    }
-
-    fn judge(
-        &self,
-        source: &str,
-        clock: &mut TierClock,
-    ) -> Result<Result<Summary, Verdict>, EvalError> {
-        let evaluated = match self.simulated.judge(source, clock)? {
-            Ok(timed) => timed,
-            Err(verdict) => return Ok(Err(verdict)),
         };
-        if let Err(failure) = autocomp_trainium_sim::plain::check(source, evaluated.dialect) {
-            let (outcome, found) = self.simulated.diagnose(source, *failure);
-            return Ok(Err(Verdict::failed(outcome, vec![found])));
-        }
-        let folder = self.settings.folder.join(self.key(source).to_string());
-        let folder = self.machine.folder(folder)?;
-        self.on_device(source, evaluated.dialect, &folder, clock)
+        Ok(TwinBench::new(device, engine, of_device, use_cache))
     }
 
     fn on_device(
@@ -314,30 +294,6 @@ impl NeuronBench {
             .collect();
         serde_json::Value::Array(entries).to_string()
     }
-
-    fn right(&self, summary: &Summary) -> Verdict {
-        let cost = Cost::nanoseconds(summary.total_ns, 0);
-        let floor = self.simulated.facts().floor;
-        Verdict {
-            outcome: Outcome::Ok,
-            diagnostics: Vec::new(),
-            measurement: Some(Measurement {
-                cost,
-                floor,
-                percent_of_peak: floor.percent_of(cost),
-                samples: Vec::new(),
-                ratio_to_baseline: None,
-                engine: self.twin.engine.clone(),
-                compiler: self.simulated.compiler().to_owned(),
-                figures: BTreeMap::new(),
-            }),
-            feedback: Some(Feedback {
-                bottleneck: words(summary),
-                counters: summary.counters.clone(),
-                lines: Vec::new(),
-            }),
-        }
-    }
 }
 
 /// What failed, in the tool's last words.
@@ -396,55 +352,80 @@ fn words(summary: &Summary) -> String {
     }
 }
 
-impl Evaluator for NeuronBench {
-    fn key(&self, source: &str) -> ContentHash {
-        self.twin.evaluations.key(source)
+impl Twin for NeuronBench {
+    type Measured = Summary;
+
+    fn simulated(&self) -> &dyn Bench {
+        &self.simulated
     }
 
-    fn identity(&self) -> ContentHash {
-        self.twin.identity
+    fn floor(&self) -> Cost {
+        self.simulated.facts().floor
     }
 
-    fn evaluate(&self, source: &str) -> Result<Evaluation, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.evaluate(source, judge, |it| self.right(it))
+    fn judge(
+        &self,
+        source: &str,
+        key: ContentHash,
+        clock: &mut TierClock,
+    ) -> Result<Result<Summary, Verdict>, EvalError> {
+        let evaluated = match self.simulated.judge(source, clock)? {
+            Ok(timed) => timed,
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        if let Err(failure) = autocomp_trainium_sim::plain::check(source, evaluated.dialect) {
+            let (outcome, found) = self.simulated.diagnose(source, *failure);
+            return Ok(Err(Verdict::failed(outcome, vec![found])));
+        }
+        let folder = self.settings.folder.join(key.to_string());
+        let folder = self.machine.folder(folder)?;
+        self.on_device(source, evaluated.dialect, &folder, clock)
     }
-}
 
-impl Bench for NeuronBench {
-    fn doubts(&self) -> Result<Vec<String>, EvalError> {
-        self.simulated.doubts()
+    fn verdict(&self, summary: &Summary, engine: &str) -> Verdict {
+        let cost = Cost::nanoseconds(summary.total_ns, 0);
+        let floor = self.simulated.facts().floor;
+        Verdict {
+            outcome: Outcome::Ok,
+            diagnostics: Vec::new(),
+            measurement: Some(Measurement {
+                cost,
+                floor,
+                percent_of_peak: floor.percent_of(cost),
+                samples: Vec::new(),
+                ratio_to_baseline: None,
+                engine: engine.to_owned(),
+                compiler: self.simulated.compiler().to_owned(),
+                figures: BTreeMap::new(),
+            }),
+            feedback: Some(Feedback {
+                bottleneck: words(summary),
+                counters: summary.counters.clone(),
+                lines: Vec::new(),
+            }),
+        }
     }
 
-    fn facts(&self) -> BenchFacts {
-        let simulated = self.simulated.facts();
-        let floor = simulated.floor;
-        self.twin.facts(simulated, floor, 0)
-    }
-
-    fn profile(&self, source: &str) -> Result<Profiled, EvalError> {
-        let judge = |clock: &mut TierClock| self.judge(source, clock);
-        self.twin.profile(source, judge, |summary| {
-            let lines: Vec<String> = summary
-                .counters
-                .iter()
-                .map(|(name, value)| format!("  {name:<44} {value}"))
-                .collect();
-            let section = |title: Option<&str>, text: String| Section {
-                title: title.map(str::to_owned),
-                text,
-            };
-            Profile {
-                sections: vec![
-                    section(None, format!("{}\n", words(summary))),
-                    section(
-                        Some("counters of the device's profiler"),
-                        lines.join("\n") + "\n",
-                    ),
-                ],
-                data: serde_json::json!({"total_ns": summary.total_ns, "counters": summary.counters}),
-                timeline: None,
-            }
-        })
+    fn profile(&self, summary: &Summary) -> Profile {
+        let lines: Vec<String> = summary
+            .counters
+            .iter()
+            .map(|(name, value)| format!("  {name:<44} {value}"))
+            .collect();
+        let section = |title: Option<&str>, text: String| Section {
+            title: title.map(str::to_owned),
+            text,
+        };
+        Profile {
+            sections: vec![
+                section(None, format!("{}\n", words(summary))),
+                section(
+                    Some("counters of the device's profiler"),
+                    lines.join("\n") + "\n",
+                ),
+            ],
+            data: serde_json::json!({"total_ns": summary.total_ns, "counters": summary.counters}),
+            timeline: None,
+        }
     }
 }
