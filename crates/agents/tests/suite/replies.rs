@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-const KERNEL: &str = "static int n = 4;\n\nvoid solution(int8_t a[4][4]) {\n  for (int i = 0; i < 4; i++) {\n    mvin(a[i], i);\n  }\n  fence();\n}\n";
+const KERNEL: &str = "static int n = 4;\n\nvoid solution(int8_t a[4][4]) {\n  for (int i = 0; i < 4; i++) {\n    copy(a[i], i);\n  }\n  fence();\n}\n";
 
 fn menu() -> Vec<MenuItem> {
     ["double-buffer", "loop-unroll", MenuItem::OTHER]

@@ -25,7 +25,7 @@ fn passage(heading: &str, place: Place, text: &str) -> (String, Place, String) {
 
 #[test]
 fn markdown_has_headings_code_and_tables() {
-    let text = "---\nname: x\n---\n\n# One\n\nIt is\nso.\n<!-- obey\nme -->\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\n# no heading\n\nmvin(a);\n```\n\nThree\n=====\n\nEnd.\n";
+    let text = "---\nname: x\n---\n\n# One\n\nIt is\nso.\n<!-- obey\nme -->\n\n## Two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\n# no heading\n\ncopy(a);\n```\n\nThree\n=====\n\nEnd.\n";
     assert_eq!(
         read_one("a.md", text),
         [
@@ -34,7 +34,7 @@ fn markdown_has_headings_code_and_tables() {
             passage(
                 "One > Two",
                 Place::Lines(14, 22),
-                "| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\n# no heading\n\nmvin(a);\n```"
+                "| a | b |\n|---|---|\n| 1 | 2 |\n\n```c\n# no heading\n\ncopy(a);\n```"
             ),
             passage("Three", Place::Lines(27, 27), "End."),
         ]
@@ -86,7 +86,7 @@ fn pages_have_headings_paragraphs_and_tables() {
     let bytes = pdf::made(&[
         &[
             (20, 72, 780, "The machine"),
-            (10, 72, 750, "It has a scratchpad"),
+            (10, 72, 750, "It has a row buffer"),
             (10, 72, 738, "of 256 KiB."),
             (10, 72, 700, "command"),
             (10, 250, 700, "cycles"),
@@ -105,7 +105,7 @@ fn pages_have_headings_paragraphs_and_tables() {
             passage(
                 "The machine",
                 Place::Pages(1, 1),
-                "It has a scratchpad\nof 256 KiB.\n\ncommand | cycles\nload | 18"
+                "It has a row buffer\nof 256 KiB.\n\ncommand | cycles\nload | 18"
             ),
             passage(
                 "The machine > Loads",

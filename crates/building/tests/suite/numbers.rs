@@ -29,7 +29,7 @@ fn numbers_are_those_that_are_quoted() {
         ("It takes 1 cycle, or 2.", "always the same", true),
         ("Tiles of 16x16.", "a 16 by 16 tile", true),
         ("Use 0xFF for all.", "the value 0xff", true),
-        ("The `i8x16` type of mvin3.", "a type", true),
+        ("The `i8x16` type of copy3.", "a type", true),
     ];
     for (text, quote, stands) in cases {
         let citation = Citation {

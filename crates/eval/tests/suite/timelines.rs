@@ -39,8 +39,8 @@ fn events_are_in_order_and_those_on_one_lane_do_not_overlap() {
             activity(15, 1),
             Activity::new(CAUSE, "mesh", 2, 3),
         ],
-        counters: vec![Counter::new("scratchpad", "rows", vec![(0, 1), (9, 4)])],
-        texts: [(3, "mvin(\"A\");".to_owned())].into(),
+        counters: vec![Counter::new("row buffer", "rows", vec![(0, 1), (9, 4)])],
+        texts: [(3, "copy(\"A\");".to_owned())].into(),
     };
     let (trace, summary) = written(&timeline);
     assert_eq!((summary.events, summary.cut_at), (7, None));
@@ -66,7 +66,7 @@ fn events_are_in_order_and_those_on_one_lane_do_not_overlap() {
     let moves = events.iter().find(|event| event["name"] == "move in A");
     assert_eq!(
         moves.expect("a move")["args"],
-        json!({ "line": 3, "source": "mvin(\"A\");" })
+        json!({ "line": 3, "source": "copy(\"A\");" })
     );
 }
 
@@ -85,13 +85,13 @@ fn too_many_activities_are_cut_off_at_a_cycle_that_is_told() {
 fn a_counter_with_very_many_steps_keeps_its_peak_and_its_end() {
     let steps = (0..1_000_000).map(|at| (at, if at == 777_777 { 9 } else { at % 2 }));
     let counter = Counter::new(
-        "scratchpad",
+        "row buffer",
         "rows",
         steps.chain([(1_000_000, 5)]).collect(),
     );
     assert!(counter.steps.len() <= MAX_STEPS + 1);
     assert_eq!(counter.steps.iter().map(|it| it.1).max(), Some(9));
     assert_eq!(counter.steps.last(), Some(&(1_000_000, 5)));
-    let still = Counter::new("scratchpad", "rows", vec![(0, 2), (4, 2), (6, 3)]);
+    let still = Counter::new("row buffer", "rows", vec![(0, 2), (4, 2), (6, 3)]);
     assert_eq!(still.steps, [(0, 2), (6, 3)]);
 }

@@ -193,11 +193,11 @@ fn what_no_evaluation_calls_right_is_wrong() {
     database(
         &file,
         &[
-            "'a', 'base', 'cuda', NULL, 0, 1.0, 0, '{\"ms\": 4.0}', '{}', '', 1, '{}'",
-            "'b', 'null', 'cuda', 'a', 1, 2.0, 0, '{\"ms\": 1.0}', '{}', '', NULL, '{}'",
-            "'c', 'text', 'cuda', 'a', 1, 3.0, 0, '{\"ms\": 1.0}', '{}', '', 'False', '{}'",
-            "'d', 'blob', 'cuda', 'a', 1, 4.0, 0, '{\"ms\": 1.0}', '{}', '', x'01', '{}'",
-            "'e', 'both', 'cuda', 'a', 1, 5.0, 0, '{\"ms\": 3.0}', '{\"ms\": 0.5}', '', 1, '{}'",
+            "'a', 'base', 'c', NULL, 0, 1.0, 0, '{\"ms\": 4.0}', '{}', '', 1, '{}'",
+            "'b', 'null', 'c', 'a', 1, 2.0, 0, '{\"ms\": 1.0}', '{}', '', NULL, '{}'",
+            "'c', 'text', 'c', 'a', 1, 3.0, 0, '{\"ms\": 1.0}', '{}', '', 'False', '{}'",
+            "'d', 'blob', 'c', 'a', 1, 4.0, 0, '{\"ms\": 1.0}', '{}', '', x'01', '{}'",
+            "'e', 'both', 'c', 'a', 1, 5.0, 0, '{\"ms\": 3.0}', '{\"ms\": 0.5}', '', 1, '{}'",
         ],
     );
     let imported = written(read_shinka(&file, "ms").unwrap(), &place.path().join("new"));
@@ -215,10 +215,10 @@ fn a_database_becomes_a_run() {
     database(
         &folder.join("programs.sqlite"),
         &[
-            "'a', 'base', 'cuda', NULL, 0, 1.0, -4.0, '{\"ms\": 4.0}', '{}', '', 1, '{}'",
-            "'b', 'better', 'cuda', 'a', 1, 2.0, -3.0, '{\"ms\": 3.0}', NULL, 'fine', 1, \
+            "'a', 'base', 'c', NULL, 0, 1.0, -4.0, '{\"ms\": 4.0}', '{}', '', 1, '{}'",
+            "'b', 'better', 'c', 'a', 1, 2.0, -3.0, '{\"ms\": 3.0}', NULL, 'fine', 1, \
              '{\"patch_name\": \"tile\", \"model_name\": \"m::x\"}'",
-            "'c', 'wrong', 'cuda', 'b', 2, 3.0, 0.0, '{\"ms\": 1.0}', NULL, 'Traceback', 0, 'no JSON'",
+            "'c', 'wrong', 'c', 'b', 2, 3.0, 0.0, '{\"ms\": 1.0}', NULL, 'Traceback', 0, 'no JSON'",
         ],
     );
     let run = read_shinka(&folder, "ms").unwrap();
@@ -254,11 +254,11 @@ fn what_is_no_number_takes_nothing_else_with_it() {
     database(
         &place.path().join("programs.sqlite"),
         &[
-            "'a', 'base', 'cuda', NULL, 0, 1.0, 0.25, '{\"ms\": 4.0, \"spread\": NaN}', '{\"most\": Infinity}', '', 1, '{}'",
-            "'b', 'NaN', 'cuda', 'a', 1, 2.0, 0.5, '{\"least\": [-Infinity, -1], \"ms\": 2.0}', '{}', '', 1, \
+            "'a', 'base', 'c', NULL, 0, 1.0, 0.25, '{\"ms\": 4.0, \"spread\": NaN}', '{\"most\": Infinity}', '', 1, '{}'",
+            "'b', 'NaN', 'c', 'a', 1, 2.0, 0.5, '{\"least\": [-Infinity, -1], \"ms\": 2.0}', '{}', '', 1, \
              '{\"max_similarity\": NaN, \"patch_name\": \"no \\\" NaN\", \"llm_result\": {\"model_name\": \"m\"}}'",
-            "'c', 'slow', 'cuda', 'a', 1, 3.0, 0.0, '{\"ms\": NaN}', '{}', '', 1, '{}'",
-            "'d', 'wrong', 'cuda', 'a', 1, 4.0, 0.0, '{}', '{}', '', 0, '{\"stderr_log\": \"Traceback\"}'",
+            "'c', 'slow', 'c', 'a', 1, 3.0, 0.0, '{\"ms\": NaN}', '{}', '', 1, '{}'",
+            "'d', 'wrong', 'c', 'a', 1, 4.0, 0.0, '{}', '{}', '', 0, '{\"stderr_log\": \"Traceback\"}'",
         ],
     );
     let run = read_shinka(place.path(), "ms").unwrap();
@@ -312,8 +312,8 @@ fn halves_of_characters_take_nothing_else_with_them() {
     database(
         &place.path().join("programs.sqlite"),
         &[
-            "'a', 'base', 'cuda', NULL, 0, 1.0, 0.5, '{\"ms\": 4.0, \"\\ud800\": 1}', '{}', '', 1, '{}'",
-            "'b', 'fast', 'cuda', 'a', 1, 2.0, 0.5, '{\"ms\": 2.0}', '{}', '', 1, '{\"patch_name\": \"at \\udfff\", \"end\": \"\\ud800\"}'",
+            "'a', 'base', 'c', NULL, 0, 1.0, 0.5, '{\"ms\": 4.0, \"\\ud800\": 1}', '{}', '', 1, '{}'",
+            "'b', 'fast', 'c', 'a', 1, 2.0, 0.5, '{\"ms\": 2.0}', '{}', '', 1, '{\"patch_name\": \"at \\udfff\", \"end\": \"\\ud800\"}'",
         ],
     );
     let run = read_shinka(place.path(), "ms").unwrap();

@@ -158,7 +158,7 @@ fn a_run_that_goes_on_is_measured_where_it_was() {
 
 #[test]
 fn devices_are_read_as_they_are_written() {
-    for text in ["lab/0", "k230-on_a-desk/17"] {
+    for text in ["lab/0", "board-on_a-desk/17"] {
         assert_eq!(text.parse::<Place>().unwrap().to_string(), text);
     }
     for text in ["", "lab", "lab/", "/0", "lab/x", "lab/-1", "a b/0", "a/b/0"] {

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use wiremock::{MockServer, ResponseTemplate};
 
-const FASTER: &str = "void solution(int8_t a[4][4]) {\n  mvin(a, 1);\n}\n";
+const FASTER: &str = "void solution(int8_t a[4][4]) {\n  copy(a, 1);\n}\n";
 
 /// A server that answers a body with a text, or rejects it.
 async fn server(
@@ -247,7 +247,7 @@ async fn edits_are_held_to_a_schema_if_asked_for() {
         let schema = &body["response_format"]["json_schema"]["schema"];
         assert_eq!(schema["properties"]["edits"]["type"], "array");
         assert!(!prompt_of(body).contains("SEARCH"));
-        Ok("{\"edits\": [{\"old\": \"mvin(a, 0);\", \"new\": \"mvin(a, 1);\"}]}".to_owned())
+        Ok("{\"edits\": [{\"old\": \"copy(a, 0);\", \"new\": \"copy(a, 1);\"}]}".to_owned())
     })
     .await;
     let proposer = proposer(&model, |settings| {

@@ -39,7 +39,7 @@ async fn a_plan_and_its_code_come_back_with_their_cost() {
         .expect("code");
     assert_eq!(
         draft.value.source,
-        "void solution(int8_t a[4][4]) {\n  mvin(a, 1);\n}\n"
+        "void solution(int8_t a[4][4]) {\n  copy(a, 1);\n}\n"
     );
     assert_eq!(budget.spent().cost, UsdMicros(1020));
 }
@@ -219,7 +219,7 @@ async fn a_failed_draft_is_repaired_with_its_diagnostics() {
         .expect("prompt");
     insta::assert_snapshot!("repair_request", prompt.user);
     let draft = proposer.repair(&repair_request()).await.expect("code");
-    assert!(draft.value.source.contains("mvin(a, 1)"));
+    assert!(draft.value.source.contains("copy(a, 1)"));
 }
 
 #[tokio::test]
@@ -228,11 +228,11 @@ async fn edits_are_applied_and_wrong_ones_asked_for_again() {
         let (body, _) = question(request);
         // The first reply names a line that the kernel does not have.
         let old = if body["messages"].as_array().map(Vec::len) == Some(2) {
-            "mvin(b, 0);"
+            "copy(b, 0);"
         } else {
-            "  mvin(a, 0);"
+            "  copy(a, 0);"
         };
-        let text = format!("<<<<<<< SEARCH\n{old}\n=======\n  mvin(a, 2);\n>>>>>>> REPLACE\n");
+        let text = format!("<<<<<<< SEARCH\n{old}\n=======\n  copy(a, 2);\n>>>>>>> REPLACE\n");
         reply(&text)
     })
     .await;
@@ -243,7 +243,7 @@ async fn edits_are_applied_and_wrong_ones_asked_for_again() {
         .expect("code");
     assert_eq!(
         draft.value.source,
-        KERNEL.replace("mvin(a, 0)", "mvin(a, 2)")
+        KERNEL.replace("copy(a, 0)", "copy(a, 2)")
     );
     assert_eq!(draft.exchanges.len(), 2);
     assert!(
@@ -322,7 +322,7 @@ async fn the_estimate_is_near_the_actual_cost() {
 #[tokio::test]
 async fn a_program_can_be_the_model() {
     let script = "command::sh -c 'if grep -q \"^CHOICE:\"; then echo \"CHOICE: unroll\"; \
-                  echo \"Unroll the loop over rows by four.\"; else echo \"void solution(int8_t a[4][4]) { mvin(a, 3); }\"; fi'";
+                  echo \"Unroll the loop over rows by four.\"; else echo \"void solution(int8_t a[4][4]) { copy(a, 3); }\"; fi'";
     let budget = Budget::unlimited();
     let connector = Connector::new(settings(&[]), secrets(), Arc::clone(&budget));
     let models = connector.connect(&[script]).expect("connect");
@@ -341,7 +341,7 @@ async fn a_program_can_be_the_model() {
         .expect("code");
     assert_eq!(
         draft.value.source,
-        "void solution(int8_t a[4][4]) { mvin(a, 3); }\n"
+        "void solution(int8_t a[4][4]) { copy(a, 3); }\n"
     );
     // Tokens are guessed, as programs report none; money is not spent.
     assert_eq!(budget.spent().cost, UsdMicros(0));

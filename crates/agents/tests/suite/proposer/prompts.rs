@@ -45,7 +45,7 @@ fn every_phase_renders_and_is_bounded_by_data_marks() {
     };
     for phase in Phase::ALL {
         let prompt = templates.render(phase, &facts, &input).expect("prompt");
-        assert!(prompt.user.contains("mvin(a, 0);"), "{}", phase.name());
+        assert!(prompt.user.contains("copy(a, 0);"), "{}", phase.name());
         assert_eq!(
             prompt.user.matches("<data kind=").count(),
             prompt.user.matches("</data id=").count()
@@ -344,7 +344,7 @@ fn tried(on: Kinship, outcome: Option<Outcome>, cycles: Option<u64>) -> Tried {
         cost: cycles.map(Cost::cycles),
         cost_before: Cost::cycles(1000),
         is_same: false,
-        finding: "row 99 is outside of the scratchpad".to_owned(),
+        finding: "row 99 is outside of the row buffer".to_owned(),
     }
 }
 
@@ -390,7 +390,7 @@ async fn attempts_are_listed_and_bounded() {
 fn prompts_of_all_phases() {
     let templates = Templates::new(&BTreeMap::new()).expect("templates");
     let (facts, mut evaluation, menu) = (facts(), evaluation(), menu());
-    let kernel = "#define MOVE(i) mvin(a[i], i); \\\n  fence()\nvoid solution(int8_t a[4][4]) {\n  MOVE(0);\n}\n";
+    let kernel = "#define MOVE(i) copy(a[i], i); \\\n  fence()\nvoid solution(int8_t a[4][4]) {\n  MOVE(0);\n}\n";
     let feedback = evaluation.feedback.as_mut().expect("feedback");
     feedback.counters.insert("unexplained".to_owned(), 7.0);
     let long = [
@@ -518,7 +518,7 @@ async fn lessons_are_told_as_data() {
         Lesson {
             outcome: Some(Outcome::Illegal),
             factor: None,
-            finding: "row 99 is outside of the scratchpad".to_owned(),
+            finding: "row 99 is outside of the row buffer".to_owned(),
             attempts: 1,
             ..lesson("Unroll all of it.")
         },
@@ -628,14 +628,14 @@ fn symbols_behind_a_module_are_found() {
         sections.map(|section| section.title.clone()).collect()
     };
     for kernel in [
-        "isa.mvin(a)",
-        "other.mvin(a)",
-        "from isa import mvin",
-        "mvin(a)",
+        "isa.copy(a)",
+        "other.copy(a)",
+        "from isa import copy",
+        "copy(a)",
     ] {
         assert_eq!(titles(kernel), ["Fences", "Moving in"], "{kernel}");
     }
-    assert_eq!(titles("isa.moving(mvin2)"), ["Fences"]);
+    assert_eq!(titles("isa.moving(copy2)"), ["Fences"]);
 }
 
 /// Of several requests about one kernel no two are the same: who answers alike would be

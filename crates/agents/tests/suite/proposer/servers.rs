@@ -112,7 +112,7 @@ pub async fn good() -> MockServer {
         reply(if prompt.contains("# Possible optimizations") {
             "CHOICE: unroll\nUnroll the loop over rows by four."
         } else {
-            "Here it is:\n```c\nvoid solution(int8_t a[4][4]) {\n  mvin(a, 1);\n}\n```\n"
+            "Here it is:\n```c\nvoid solution(int8_t a[4][4]) {\n  copy(a, 1);\n}\n```\n"
         })
     })
     .await

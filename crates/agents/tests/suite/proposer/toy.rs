@@ -9,7 +9,7 @@ use autocomp_core::{
 };
 use std::sync::Arc;
 
-pub const KERNEL: &str = "void solution(int8_t a[4][4]) {\n  mvin(a, 0);\n}\n";
+pub const KERNEL: &str = "void solution(int8_t a[4][4]) {\n  copy(a, 0);\n}\n";
 
 pub fn facts() -> Arc<PromptFacts> {
     let isa = |title: &str, symbols: &[&str]| IsaFacts {
@@ -24,10 +24,10 @@ pub fn facts() -> Arc<PromptFacts> {
         syntax: &autocomp_c::C,
         unit: autocomp_core::Unit::Cycles,
         language: "C".to_owned(),
-        architecture: "It has a scratchpad of 16 rows.".to_owned(),
+        architecture: "It has a row buffer of 16 rows.".to_owned(),
         isa: vec![
             isa("Fences", &[]),
-            isa("Moving in", &["mvin"]),
+            isa("Moving in", &["copy"]),
             isa("Moving out", &["mvout"]),
         ],
         constants: Vec::new(),
@@ -159,7 +159,7 @@ pub fn repair_request() -> RepairRequest {
         evaluation: implement.evaluation,
         plan: implement.plan,
         draft: Draft {
-            source: "void solution(int8_t a[4][4]) {\n  mvin(a, 99);\n}\n".to_owned(),
+            source: "void solution(int8_t a[4][4]) {\n  copy(a, 99);\n}\n".to_owned(),
             proposer: "openai::m".to_owned(),
         },
         failure: Evaluation {
@@ -169,14 +169,14 @@ pub fn repair_request() -> RepairRequest {
             diagnostics: vec![Diagnostic {
                 stage: Stage::Test,
                 severity: Severity::Error,
-                code: "scratchpad-range".to_owned(),
-                message: "row 99 is outside of the scratchpad".to_owned(),
+                code: "row-buffer-range".to_owned(),
+                message: "row 99 is outside of the row buffer".to_owned(),
                 location: Some(SourceLocation {
                     file: "kernel.c".to_owned(),
                     line: 2,
                     column: None,
                 }),
-                notes: vec!["mvin(a, 99);".to_owned()],
+                notes: vec!["copy(a, 99);".to_owned()],
                 remedy: Some("use rows 0 to 15".to_owned()),
             }],
             ..evaluation()

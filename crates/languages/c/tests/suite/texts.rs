@@ -4,7 +4,7 @@ use autocomp_c::inside::{blank, defines, is_balanced, macros};
 
 #[test]
 fn macros_are_found_with_their_lines() {
-    let source = "#define N 4\nint x;\n  # define MOVE(i, j) mvin(a[i], j); \\\n    fence()\n#define NOTHING\n#undef N\n#define";
+    let source = "#define N 4\nint x;\n  # define MOVE(i, j) copy(a[i], j); \\\n    fence()\n#define NOTHING\n#undef N\n#define";
     let of = |name: &str, line, body: &str| autocomp_core::Expansion {
         name: name.to_owned(),
         line,
@@ -14,7 +14,7 @@ fn macros_are_found_with_their_lines() {
         macros(source),
         [
             of("N", 1, "4"),
-            of("MOVE", 3, "mvin(a[i], j); fence()"),
+            of("MOVE", 3, "copy(a[i], j); fence()"),
             of("NOTHING", 5, "")
         ]
     );

@@ -180,7 +180,7 @@ fn what_a_language_does_not_have_is_refused_in_its_words() {
             "use lengths.metres",
         ),
         (
-            "import nki\ndef main():\n  return nki.jit",
+            "import lib\ndef main():\n  return lib.jit",
             "import-refused",
             "copy what the kernel needs of it into this file; the import may stay as it is",
         ),
