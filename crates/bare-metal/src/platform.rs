@@ -22,7 +22,7 @@ use std::fmt::Debug;
 pub struct SourceHashes {
     /// Of all of them: results kept by others hold only with the same.
     pub all: &'static str,
-    /// Of the family's own: a run goes on only with the same.
+    /// Of those that costs come from: a run goes on only with the same.
     pub family: &'static str,
 }
 

@@ -23,6 +23,9 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+/// Hash of what works the board.
+const SOURCES: &str = env!("AUTOCOMP_BOARD_HASH");
+
 /// Share of what the simulated machine needs at least that is certain on a board, whose clock may
 /// be higher.
 const CERTAIN: f64 = 0.5;
@@ -84,7 +87,7 @@ impl<P: Platform> BoardBench<P> {
         let machine = Machine::new(settings.host.as_ref(), path).with_manners(settings.manners());
         let engine = format!("board {} machine={name} on {}", target.name, machine.name());
         let text = target.machine(Some(name)).unwrap_or_default();
-        let of_board = ("evaluation on a board", &[text][..]);
+        let of_board = ("evaluation on a board", &[text, SOURCES][..]);
         let use_cache = opening.settings.use_cache;
         let board = Self {
             simulated,

@@ -44,8 +44,9 @@ pub trait Evaluator: Send + Sync {
     /// Returns the key under which the evaluation of `source` is cached.
     fn key(&self, source: &str) -> ContentHash;
 
-    /// Returns the identity of what evaluates: problem, machine, tools, the family's own
-    /// code. A run goes on only where it is the same.
+    /// Returns the identity of what evaluates: problem, machine, tools, and the code that costs
+    /// come from, which is the family's own and the simulators that it stands on, in whatever
+    /// crate they are. A run goes on only where it is the same.
     fn identity(&self) -> ContentHash {
         self.key("")
     }

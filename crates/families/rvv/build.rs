@@ -7,7 +7,7 @@ include!("sources.rs");
 
 fn main() -> std::io::Result<()> {
     let mut hash = SourceHash::default();
-    hash.add(FAMILY, WITHOUT)?;
+    hash.add(FAMILY, &[WITHOUT, DEVICE].concat())?;
     hash.export("AUTOCOMP_FAMILY_HASH");
     hash.add(SHARED, &[])?;
     hash.export("AUTOCOMP_ENGINE_HASH");

@@ -17,3 +17,6 @@ const SHARED: &[&str] = &[
 
 /// What of `FAMILY` no cost comes from: comparison with suites that a device measured.
 const WITHOUT: &[&str] = &["../sim/src/calibration", "src/calibration.rs"];
+
+/// What of `FAMILY` is for a device that is there, and decides nothing that is simulated.
+const DEVICE: &[&str] = &["src/device"];

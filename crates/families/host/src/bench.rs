@@ -32,7 +32,7 @@ const CERTAIN_TRAFFIC: f64 = 0.25;
 
 /// Hash of all code that decides results.
 const SOURCES: &str = env!("AUTOCOMP_HOST_HASH");
-/// Hash of what of it is the family's own.
+/// Hash of what of it costs come from, which a run goes on with.
 const IDENTITY: &str = env!("AUTOCOMP_HOST_IDENTITY");
 
 /// What a bench is opened with.

@@ -7,9 +7,12 @@ include!("sources.rs");
 
 fn main() -> std::io::Result<()> {
     let mut hash = SourceHash::default();
-    hash.add(FAMILY, WITHOUT)?;
+    hash.add(FAMILY, &[WITHOUT, DEVICE].concat())?;
     hash.export("AUTOCOMP_TRAINIUM_IDENTITY");
     hash.add(SHARED, &[])?;
     hash.export("AUTOCOMP_TRAINIUM_HASH");
+    let mut device = SourceHash::default();
+    device.add(DEVICE, &[])?;
+    device.export("AUTOCOMP_TRAINIUM_DEVICE");
     Ok(())
 }

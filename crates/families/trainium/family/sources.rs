@@ -25,3 +25,6 @@ const WITHOUT: &[&str] = &[
     "src/latencies.rs",
     "src/normal.rs",
 ];
+
+/// What of `FAMILY` is for a device that is there, and decides nothing that is simulated.
+const DEVICE: &[&str] = &["src/neuron"];

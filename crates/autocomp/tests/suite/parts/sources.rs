@@ -43,6 +43,8 @@ struct Sources {
     family: Vec<PathBuf>,
     shared: Vec<PathBuf>,
     without: Vec<PathBuf>,
+    /// What of `family` decides what is measured on a device, and nothing that is simulated.
+    device: Vec<PathBuf>,
 }
 
 impl Sources {
@@ -66,12 +68,18 @@ impl Sources {
             family: paths("FAMILY"),
             shared: paths("SHARED"),
             without: paths("WITHOUT"),
+            device: paths("DEVICE"),
         }
     }
 
     /// Returns whether an edit of `path` refuses runs.
     fn refuses(&self, path: &Path) -> bool {
         is_below(path, &self.family) && !is_below(path, &self.without)
+    }
+
+    /// Returns whether an edit of `path` refuses runs on simulated machines.
+    fn refuses_simulated(&self, path: &Path) -> bool {
+        self.refuses(path) && !is_below(path, &self.device)
     }
 
     /// Returns whether an edit of `path` ends that stored results are used.
@@ -170,6 +178,12 @@ fn all_code_that_decides_results_is_named() {
                 found.push(format!("{family}: {path} is left out of nothing"));
             }
         }
+        for path in &sources.device {
+            if !sources.family.iter().any(|it| path.starts_with(it)) {
+                let path = path.display();
+                found.push(format!("{family}: {path} is no part of `FAMILY`"));
+            }
+        }
         for path in named.flat_map(|it| files(it)) {
             let text = fs::read_to_string(&path).unwrap_or_default();
             if path.extension().is_none_or(|it| it != "rs") || !sources.decides(&path) {
@@ -222,6 +236,32 @@ fn runs_go_on_after_changes_that_no_cost_comes_from() {
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// What works a device that is there refuses no run on a simulated machine.
+#[test]
+fn runs_on_simulated_machines_go_on_after_changes_of_what_works_a_device() {
+    let project = project();
+    let mut found = Vec::new();
+    let mut twins = 0;
+    for sources in &project.families {
+        for path in sources.family.iter().flat_map(|it| files(it)) {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            if !text.contains(" Twin for ") {
+                continue;
+            }
+            twins += 1;
+            if sources.refuses_simulated(&path) {
+                let shown = path.strip_prefix(&project.root).unwrap().display();
+                let family = &sources.name;
+                found.push(format!(
+                    "{family}: {shown} works a device: name it in `DEVICE`"
+                ));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(2 < twins, "{twins} measured twins");
 }
 
 /// Crates of several families are part of what a run goes on with for all of them, or for none.

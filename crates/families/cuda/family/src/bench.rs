@@ -12,7 +12,6 @@ pub(crate) use preparation::Ready;
 pub(crate) use trial::compared;
 
 use crate::compiler::KernelCompiler;
-use crate::device::Program;
 use crate::feedback::{self, Timed};
 use autocomp_catalog::Problem;
 use autocomp_core::{
@@ -31,7 +30,7 @@ use std::collections::BTreeMap;
 
 /// Hash of everything in this crate and the simulator that decides results.
 const SOURCES: &str = env!("AUTOCOMP_CUDA_HASH");
-/// Hash of what of them is the family's own.
+/// Hash of what of them costs come from, which a run goes on with.
 const IDENTITY: &str = env!("AUTOCOMP_CUDA_IDENTITY");
 /// Instructions of warps that one run of a kernel may take: some ten seconds of a processor.
 const MOST_STEPS: u64 = 200_000_000;
@@ -163,14 +162,6 @@ impl CudaBench {
     /// Returns the name of the compiler.
     pub(crate) fn compiler(&self) -> &str {
         self.compiler.name()
-    }
-
-    /// Compiles a kernel and returns what a device is given.
-    ///
-    /// # Errors
-    /// [`EvalError`] if the environment does not allow it.
-    pub fn program(&self, source: &str) -> Result<Result<Program, Verdict>, EvalError> {
-        Ok(self.prepare(source)?.map(|ready| ready.program()))
     }
 
     pub(crate) fn cost(&self, timed: &Timed) -> Cost {

@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 /// Hash of the sources of simulator and evaluator.
 const ENGINE_HASH: &str = env!("AUTOCOMP_ENGINE_HASH");
 
-/// Hash of the family's own sources.
+/// Hash of the sources that costs come from, which a run goes on with.
 const FAMILY_HASH: &str = env!("AUTOCOMP_FAMILY_HASH");
 
 /// Header of the target's runtime that every kernel sees.

@@ -25,7 +25,7 @@ use autocomp_trainium_sim::{Array, Failure, FailureKind, Options, POISON, Remark
 
 /// Hash of everything in this crate and the simulator that decides results.
 const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
-/// Hash of what of them is the family's own.
+/// Hash of what of them costs come from, which a run goes on with.
 const IDENTITY: &str = env!("AUTOCOMP_TRAINIUM_IDENTITY");
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.py";

@@ -2,7 +2,6 @@
 
 use super::CudaBench;
 use crate::compiler::{CALLED_AGAIN, Compiled, KERNEL_FILE};
-use crate::device::Program;
 use crate::requests::{Recording, Request};
 use autocomp_c::MAX_SOURCE_BYTES;
 use autocomp_core::{Diagnostic, Language as _, Outcome, Severity, SourceLocation, Stage};
@@ -12,17 +11,10 @@ use std::collections::BTreeMap;
 
 /// A kernel that is ready to run.
 pub(crate) struct Ready {
-    pub(super) module: Module,
+    pub(crate) module: Module,
     pub(super) kernels: BTreeMap<String, Kernel>,
-    pub(super) recording: Recording,
-    pub(super) ptx: String,
-}
-
-impl Ready {
-    /// Returns what a device is given.
-    pub(crate) fn program(&self) -> Program {
-        Program::new(self.ptx.clone(), &self.module, self.recording.clone())
-    }
+    pub(crate) recording: Recording,
+    pub(crate) ptx: String,
 }
 
 impl CudaBench {

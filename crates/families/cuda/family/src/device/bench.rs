@@ -22,6 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+/// Hash of what works the device.
+const SOURCES: &str = env!("AUTOCOMP_CUDA_DEVICE");
 /// How long a worker may take to say what GPU there is.
 const LOOK: Duration = Duration::from_secs(60);
 /// Share of what the simulated machine needs at least that is certain on a device: clocks rise
@@ -142,7 +144,7 @@ impl DeviceBench {
             },
             machine,
         )?;
-        let of_device = [&*text, &*told.name, &*told.driver];
+        let of_device = [&*text, &*told.name, &*told.driver, SOURCES];
         let of_device = ("evaluation on a GPU", &of_device[..]);
         let device = Self {
             simulated,

@@ -1,9 +1,11 @@
 //! What a kernel is on a device: its code, and the list that its host part wrote.
 
+use crate::bench::{CudaBench, Ready};
 use crate::requests::{Recording, Request, Target};
 use autocomp_cuda_sim::machine::{DeviceMemory, Launch, Limits, Order, Run};
 use autocomp_cuda_sim::ptx::Space;
 use autocomp_cuda_sim::{Module, decode, parse};
+use autocomp_eval::{EvalError, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -16,8 +18,25 @@ pub struct Program {
     pub(super) variables: Vec<(String, Vec<u8>)>,
 }
 
+impl Ready {
+    /// Returns what a device is given.
+    pub(super) fn program(&self) -> Program {
+        Program::new(self.ptx.clone(), &self.module, self.recording.clone())
+    }
+}
+
+impl CudaBench {
+    /// Compiles a kernel and returns what a device is given.
+    ///
+    /// # Errors
+    /// [`EvalError`] if the environment does not allow it.
+    pub fn program(&self, source: &str) -> Result<Result<Program, Verdict>, EvalError> {
+        Ok(self.prepare(source)?.map(|ready| ready.program()))
+    }
+}
+
 impl Program {
-    pub(crate) fn new(ptx: String, module: &Module, recording: Recording) -> Self {
+    fn new(ptx: String, module: &Module, recording: Recording) -> Self {
         let variables = module.variables.iter();
         let variables = variables.filter(|it| it.space == Space::Global).map(|it| {
             let mut content = it.initial.clone();

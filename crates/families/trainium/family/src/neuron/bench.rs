@@ -18,6 +18,8 @@ use super::summary::{self, Summary};
 use crate::TrainiumBench;
 use autocomp_trainium_sim::Dialect;
 
+/// Hash of what works the device.
+const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_DEVICE");
 /// The program that runs beside the vendor's tools.
 const DRIVER: &str = include_str!("driver.py");
 const EXECUTABLE: &str = "kernel.neff";
@@ -69,7 +71,7 @@ impl NeuronBench {
             target.name,
             machine.name()
         );
-        let of_device = ("neuron evaluation", &[text][..]);
+        let of_device = ("neuron evaluation", &[text, SOURCES][..]);
         let device = Self {
             simulated,
             machine,
