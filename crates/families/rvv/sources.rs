@@ -1,6 +1,12 @@
 /// What kernels cost comes from this code, from this crate's folder: a run goes on only with the
 /// same.
-const FAMILY: &[&str] = &["../../board/src", "../../riscv/src", "../../riscv-machine/src", "src"];
+const FAMILY: &[&str] = &[
+    "../../board/src",
+    "../../riscv/src",
+    "../../riscv-machine/src",
+    "data",
+    "src",
+];
 
 /// What else decides results: a stored result counts only for the same code of these, too.
 const SHARED: &[&str] = &[

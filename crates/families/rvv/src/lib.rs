@@ -14,6 +14,7 @@ mod platform;
 mod profile;
 mod remedies;
 mod rewriter;
+mod texts;
 mod vector_work;
 
 pub use family::Rvv;
@@ -24,6 +25,7 @@ pub use platform::RvvPlatform;
 pub mod inside {
     pub use crate::elements::plain;
     pub use crate::groups::resized;
+    pub use crate::texts::texts;
 }
 
 pub use profile::{CauseCycles, LineCycles, VectorProfile, Without};

@@ -1,6 +1,7 @@
 //! Where the cycles of a call go, by line and cause.
 
 use crate::platform::RvvPlatform;
+use crate::texts::{CauseText, texts};
 use crate::vector_work::VectorWork;
 use autocomp_bare_metal::{Kernel, RankedCall};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
@@ -208,7 +209,15 @@ impl VectorProfile {
         if let Some(first) = self.causes.first() {
             let percent = 100.0 * first.cycles as f64 / self.cycles.max(1) as f64;
             let is_near_best = 2 * self.cycles < 3 * self.ideal_cycles;
-            let Advice { meaning, remedy } = advice(first.cause, is_near_best);
+            let CauseText {
+                meaning,
+                remedy,
+                remedy_near_best,
+            } = texts().cause(first.cause);
+            let remedy = match remedy_near_best {
+                Some(near) if is_near_best => near,
+                _ => remedy,
+            };
             let _ = write!(
                 text,
                 " {} of them ({percent:.0} %) {meaning}{}. What helps: {remedy}.",
@@ -230,67 +239,6 @@ impl VectorProfile {
         }
         text
     }
-}
-
-/// What a cause means, in words that follow a number of cycles, and what helps against it.
-struct Advice {
-    meaning: &'static str,
-    remedy: &'static str,
-}
-
-/// Says it of a kernel that may be near the best that there can be.
-fn advice(cause: &str, is_near_best: bool) -> Advice {
-    let known = Cause::ALL.into_iter().find(|it| it.name() == cause);
-    let (meaning, remedy) = match known {
-        None | Some(Cause::Issue) => (
-            "are what instructions take to issue",
-            "fewer and larger ones: a larger LMUL, fused multiply-adds, loops strip-mined by `vl`",
-        ),
-        Some(Cause::Dependency) => (
-            "wait for the result of another instruction",
-            "several independent sums, and loads some instructions before their use",
-        ),
-        Some(Cause::Unit) if is_near_best => (
-            "wait for a unit that earlier instructions keep busy",
-            "little here, since no kernel can do without most of this work; more is to be gained \
-             from the other causes",
-        ),
-        Some(Cause::Unit) => (
-            "wait for a unit that earlier instructions keep busy",
-            "cheaper instructions in place of divisions, square roots, reductions and gathers, and \
-             no lanes that compute what nobody reads",
-        ),
-        Some(Cause::MemoryPort) => (
-            "wait for the port to memory",
-            "blocks of registers, so that what is loaded is used several times, or loads and \
-             arithmetic by turns where nothing is used twice",
-        ),
-        Some(Cause::Elements) => (
-            "go to strided, indexed or segment accesses, which take elements one by one",
-            "accesses of neighbours: another order of loops, or blocks transposed in registers",
-        ),
-        Some(Cause::Cache) => (
-            "wait for lines that are not in the first cache",
-            "tiles that stay in it, and memory walked in the order of addresses",
-        ),
-        Some(Cause::Fetch) => (
-            "wait for code that is not in the first cache",
-            "smaller code: less unrolling, one copy of each loop",
-        ),
-        Some(Cause::Branch) => (
-            "are branches",
-            "fewer turns of loops: a larger LMUL, or unrolled ones",
-        ),
-        Some(Cause::Mispredict) => (
-            "follow branches that were not foreseen",
-            "masks, minima and maxima in place of branches that depend on data",
-        ),
-        Some(Cause::Configuration) => (
-            "wait for `vl`, which `vsetvli` gives late",
-            "`vsetvli` before the loop, and the tail in a loop of its own",
-        ),
-    };
-    Advice { meaning, remedy }
 }
 
 fn section(title: Option<&str>, text: String) -> Section {

@@ -1,7 +1,9 @@
-//! What to write in place of intrinsics as they were called and called with before release 1.0
-//! of their specification ("RISC-V Vector C Intrinsics", 1.0: naming scheme, policies, `vxrm`).
+//! Which remedy helps a kernel with intrinsics as they were called and called with before release
+//! 1.0 of their specification ("RISC-V Vector C Intrinsics", 1.0: naming scheme, policies, `vxrm`).
 
+use crate::texts::texts;
 use autocomp_bare_metal::Misuse;
+use std::fmt::Display;
 
 /// What the names of all intrinsics begin with.
 const PREFIX: &str = "__riscv_";
@@ -13,10 +15,9 @@ const ROUNDING: [&str; 8] = [
 
 /// Returns what helps a kernel that misuses intrinsics or has assembly.
 pub(crate) fn remedy(misuse: Misuse<'_>) -> Option<String> {
+    let remedies = &texts().remedies;
     match misuse {
-        Misuse::Assembly => Some(format!(
-            "use C and the intrinsics of riscv_vector.h, which is included already; the bytes of a register are `{PREFIX}vlenb()`"
-        )),
+        Misuse::Assembly => Some(remedies.text("assembly").to_owned()),
         Misuse::Undeclared(name) => undeclared(name),
         Misuse::TooManyArguments(name) => {
             let operation = name.strip_prefix(PREFIX)?;
@@ -24,33 +25,29 @@ pub(crate) fn remedy(misuse: Misuse<'_>) -> Option<String> {
                 Some(plain) => format!("`{PREFIX}{plain}_mu` or `{PREFIX}{plain}_tumu`"),
                 None => format!("`{name}_tu`"),
             };
-            Some(format!(
-                "since release 1.0 of the intrinsics `{name}` has no operand for the elements that stay: leave it out, or use {keeping}, which have one"
-            ))
+            let values: [(&str, &dyn Display); 2] = [("name", &name), ("keeping", &keeping)];
+            Some(remedies.filled("too-many-arguments", &values))
         }
         Misuse::TooFewArguments(name) => {
             let operation = name.strip_prefix(PREFIX)?;
             let rounds = ROUNDING.iter().any(|it| operation.starts_with(it));
-            Some(match rounds {
-                true => format!(
-                    "since release 1.0 of the intrinsics `{name}` has the rounding mode as its last argument but one, before the number of elements: `__RISCV_VXRM_RNU`, `__RISCV_VXRM_RNE`, `__RISCV_VXRM_RDN` or `__RISCV_VXRM_ROD`"
-                ),
-                false => format!(
-                    "see the arguments of `{name}` in release 1.0 of the intrinsics; the last one is the number of elements in nearly all of them"
-                ),
-            })
+            let which = if rounds {
+                "rounding"
+            } else {
+                "too-few-arguments"
+            };
+            Some(remedies.filled(which, &[("name", &name)]))
         }
     }
 }
 
 fn undeclared(name: &str) -> Option<String> {
+    let said = |which: &str, name: &str| texts().remedies.filled(which, &[("name", &name)]);
     if let Some(operation) = name.strip_prefix(PREFIX) {
         let of_old = is_of_segments(operation) && !operation.contains('x');
         return Some(match of_old {
             true => tuples(name),
-            false => format!(
-                "riscv_vector.h has no `{name}`: names are those of release 1.0 of the intrinsics, an operation, its operands and the type of its result, as in `{PREFIX}vadd_vv_i32m1`"
-            ),
+            false => said("unknown", name),
         });
     }
     if !is_intrinsic(name) {
@@ -59,7 +56,7 @@ fn undeclared(name: &str) -> Option<String> {
     let name = format!("{PREFIX}{name}");
     Some(match is_of_segments(&name[PREFIX.len()..]) {
         true => tuples(&name),
-        false => format!("names of intrinsics begin with `{PREFIX}`: `{name}`"),
+        false => said("prefix", &name),
     })
 }
 
@@ -67,9 +64,8 @@ fn undeclared(name: &str) -> Option<String> {
 fn tuples(name: &str) -> String {
     let fields = name.split("seg").nth(1).unwrap_or_default();
     let fields: String = fields.chars().take_while(char::is_ascii_digit).collect();
-    format!(
-        "since release 1.0 of the intrinsics segments are tuples: `{name}x{fields}` loads or stores one, such as vint32m1x2_t; `{PREFIX}vget_v_i32m1x2_i32m1(t, 0)` is its first field, and `{PREFIX}vcreate_v_i32m1x2(a, b)` makes one"
-    )
+    let values: [(&str, &dyn Display); 2] = [("name", &name), ("fields", &fields)];
+    texts().remedies.filled("tuples", &values)
 }
 
 fn is_of_segments(operation: &str) -> bool {

@@ -1,10 +1,11 @@
 //! What a call does on vectors, instruction by instruction.
 
+use crate::texts::texts;
 use autocomp_eval::text::grouped;
 use autocomp_riscv::{Cause, Spent, VectorClass};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 /// Classes and lines that are named at most.
 const MOST_NAMED: usize = 5;
@@ -89,14 +90,11 @@ impl VectorWork {
         if total == 0 {
             return String::new();
         }
-        format!(
-            " {} of these instructions store whole vector registers or load them again{}: the \
-             compiler keeps on the stack what does not fit into registers. What helps: fewer or \
-             smaller groups that hold values at once; `#pragma clang loop unroll(disable)` where \
-             the compiler unrolls a loop; no `restrict`, which lets it move loads up.",
-            grouped(total),
-            places(&self.spills),
-        )
+        let values: [(&str, &dyn Display); 2] = [
+            ("count", &grouped(total)),
+            ("places", &places(&self.spills)),
+        ];
+        texts().sentences.filled("spills", &values)
     }
 
     /// Returns how long stores wait for their values in a call of `cycles`, as a sentence, if that
@@ -108,12 +106,11 @@ impl VectorWork {
         }
         let lines = self.waiting_stores.iter();
         let lines = lines.map(|(line, waited)| (*line, waited.round() as u64));
-        format!(
-            " Vector stores wait {} of these cycles for their values{}, and what is behind them \
-             waits as well: store what was computed a turn earlier.",
-            grouped(total.round() as u64),
-            places(&lines.collect()),
-        )
+        let values: [(&str, &dyn Display); 2] = [
+            ("count", &grouped(total.round() as u64)),
+            ("places", &places(&lines.collect())),
+        ];
+        texts().sentences.filled("waiting-stores", &values)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::dialect::{
     BOTH, DEVICE, Dialect, HEADER, compiler, device_compiler, folder_in, unusable, write,
 };
 use crate::requests::Recording;
+use crate::texts::texts;
 use autocomp_catalog::Problem;
 use autocomp_core::Diagnostic;
 use autocomp_cuda_sim::decode::{RANGE, buffer_address};
@@ -162,7 +163,7 @@ impl KernelCompiler {
                     "the host function cannot be called with a pointer for each buffer: {}",
                     found.message
                 );
-                found.remedy = Some("give it the parameters that the problem names, in order: pointers to the elements of each buffer, and its arguments".into());
+                found.remedy = texts().remedy(&found.code);
                 found.notes.clear();
             }
         }
@@ -243,7 +244,7 @@ impl KernelCompiler {
     ) -> Result<Result<Recording, Box<Diagnostic>>, EvalError> {
         let program = folder.join("host");
         let names = names_of(&program)?;
-        let mut texts = Vec::new();
+        let mut outputs = Vec::new();
         for _ in 0..2 {
             let policy = SandboxPolicy {
                 working_folder: folder.to_owned(),
@@ -266,9 +267,9 @@ impl KernelCompiler {
             if !report.succeeded() {
                 return Ok(Err(Box::new(host_failure(&report))));
             }
-            texts.push(report.stdout.text());
+            outputs.push(report.stdout.text());
         }
-        let [first, second] = &texts[..] else {
+        let [first, second] = &outputs[..] else {
             return Err(EvalError::Fault("the host part did not run twice".into()));
         };
         if first != second {
@@ -276,8 +277,7 @@ impl KernelCompiler {
                 "host-part-varies",
                 "the host part does not ask for the same each time",
             );
-            found.remedy =
-                Some("let nothing in `solution` depend on time or on what memory holds; addresses of its own variables are others each time: kernels cannot read what lies there, so give them values, or copy with `cudaMemcpy`".into());
+            found.remedy = texts().remedy(&found.code);
             return Ok(Err(Box::new(found)));
         }
         let wanted = match wanted(first, &names, self.memory) {

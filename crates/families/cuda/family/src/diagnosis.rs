@@ -1,6 +1,7 @@
 //! What is told of a finding of the simulator.
 
 use crate::compiler::KERNEL_FILE;
+use crate::texts::texts;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use autocomp_cuda_sim::machine::{Fault, Finding, HOST};
@@ -38,7 +39,7 @@ pub(crate) fn diagnose(
             thread(finding.thread.block)
         ),
     };
-    let (outcome, code, message, remedy) = match &finding.fault {
+    let (outcome, code, message) = match &finding.fault {
         Fault::OutOfBounds {
             space,
             area,
@@ -65,14 +66,6 @@ pub(crate) fn diagnose(
                 Outcome::Illegal,
                 "out-of-bounds",
                 format!("{who} {verb} {bytes} bytes {where_} {place}, which has {size} bytes"),
-                Some(match is_of_host {
-                    true => {
-                        "bytes of cudaMemset and cudaMemcpy are counted from the pointer that they are given: let them end with the memory"
-                    }
-                    false => {
-                        "compare the index with the extent before the access, for threads at the edge, too"
-                    }
-                }),
             )
         }
         Fault::WildAddress {
@@ -86,16 +79,12 @@ pub(crate) fn diagnose(
                 "{who} {} {bytes} bytes at {address:#x}, where nothing is",
                 if *write { "writes" } else { "reads" }
             ),
-            Some("take addresses from the pointers that the kernel is given"),
         ),
         Fault::Misaligned { address, bytes } => (
             Outcome::Crashed,
             "misaligned-access",
             format!(
                 "{who} accesses {bytes} bytes at an address that {bytes} does not divide ({address:#x})"
-            ),
-            Some(
-                "use vectors only where the index is a multiple of their width and each row begins at one",
             ),
         ),
         Fault::ReadOnly { area: Some(area) } => (
@@ -105,13 +94,11 @@ pub(crate) fn diagnose(
                 "{who} writes {}, which is an input: not even to put back what was there",
                 buffer(&Some(*area))
             ),
-            Some("write to outputs, or to memory that `solution` asks for with `cudaMalloc`"),
         ),
         Fault::ReadOnly { area: None } => (
             Outcome::Illegal,
             "read-only",
             format!("{who} writes a variable of the module that may only be read"),
-            None,
         ),
         Fault::Freed { area, write } => (
             Outcome::Illegal,
@@ -121,7 +108,6 @@ pub(crate) fn diagnose(
                 if *write { "writes" } else { "reads" },
                 buffer(area)
             ),
-            Some("give memory back behind the last launch that uses it"),
         ),
         Fault::BadFree { address } => (
             Outcome::Crashed,
@@ -129,7 +115,6 @@ pub(crate) fn diagnose(
             format!(
                 "{who} gives back {address:#x}, which is no memory that `cudaMalloc` has given and that is still there"
             ),
-            Some("give back each pointer that `cudaMalloc` has set once, and no other"),
         ),
         Fault::BarrierSize { threads } => (
             Outcome::Illegal,
@@ -137,7 +122,6 @@ pub(crate) fn diagnose(
             format!(
                 "{who} waits at a barrier for {threads} threads, which are no whole warps: the vendor's assembler refuses it"
             ),
-            Some("name a multiple of 32 threads"),
         ),
         Fault::Race {
             space,
@@ -146,7 +130,7 @@ pub(crate) fn diagnose(
             other,
             other_block,
             writes,
-            same_warp,
+            ..
         } => {
             let place = match space {
                 Space::Shared => format!("byte {offset} of shared memory"),
@@ -166,17 +150,6 @@ pub(crate) fn diagnose(
                     verb(writes[1]),
                     if writes[0] { "writes" } else { "reads" }
                 ),
-                Some(match (other_block.is_some(), same_warp) {
-                    (true, _) => {
-                        "let each block write places of its own, use an atomic operation, or launch a second kernel"
-                    }
-                    (false, true) => {
-                        "put `__syncwarp()` between the two: shuffles and votes order no memory"
-                    }
-                    (false, false) => {
-                        "put `__syncthreads()` between the two; where only some warps meet, name those that use the bytes, too"
-                    }
-                }),
             )
         }
         Fault::Changed {
@@ -197,7 +170,6 @@ pub(crate) fn diagnose(
                     element(area, *offset),
                     buffer(area)
                 ),
-                Some("read it by a plain load, or write it in a launch before"),
             )
         }
         Fault::Uninitialised {
@@ -213,9 +185,6 @@ pub(crate) fn diagnose(
                 Outcome::Illegal,
                 "uninitialised",
                 format!("{who} reads {place}, which nobody has written"),
-                Some(
-                    "write it first, and let threads wait for each other with `__syncthreads()` in between",
-                ),
             )
         }
         Fault::DivergedBarrier { other } => (
@@ -228,15 +197,11 @@ pub(crate) fn diagnose(
                     line => format!(", to line {line}"),
                 }
             ),
-            Some(
-                "all threads of a block must come to the same `__syncthreads()`: move it out of the branch",
-            ),
         ),
         Fault::Deadlock => (
             Outcome::TimedOut,
             "deadlock",
             format!("{who} waits for threads that never come"),
-            Some("all threads that a barrier counts must come to it"),
         ),
         Fault::MissingThreads { members, missing } => (
             Outcome::Illegal,
@@ -244,50 +209,48 @@ pub(crate) fn diagnose(
             format!(
                 "{who} takes part in a warp operation of the threads {members:#x}, of which {missing:#x} do not come here"
             ),
-            Some(
-                "let all threads of the mask do the operation together: move it out of the branch",
-            ),
         ),
         Fault::NotNamed { members } => (
             Outcome::Illegal,
             "not-named",
             format!("{who} takes part in a warp operation whose mask {members:#x} leaves it out"),
-            Some("name all threads that take part in the mask"),
         ),
         Fault::LeftInFlight { copies } => (
             Outcome::Illegal,
             "left-in-flight",
             format!("{who} ends while {copies} of its asynchronous copies are under way"),
-            Some(
-                "wait with `cp.async.wait_all` or `__pipeline_wait_prior(0)` before the kernel ends",
-            ),
         ),
         Fault::Trap => (
             Outcome::Crashed,
             "trap",
             format!("{who} stops the kernel (`__trap`, `assert`, or code that cannot be reached)"),
-            None,
         ),
         Fault::TooLong { steps } => (
             Outcome::TimedOut,
             "too-long",
             format!("the kernel takes more than {steps} instructions of warps"),
-            Some("bound its loops; do less work"),
         ),
         Fault::BadLaunch { reason } => (
             Outcome::Illegal,
             "bad-launch",
             format!("no such GPU accepts the launch: {reason}"),
-            Some(
-                "launch at least one block of 1 to 1024 threads, with the shared memory that the target has",
-            ),
         ),
         Fault::NotSimulated { what } => (
             Outcome::BuildFailed,
             "not-simulated",
             format!("the simulated GPU does not have {what}"),
-            None,
         ),
+    };
+    let remedy = match &finding.fault {
+        Fault::OutOfBounds { .. } if is_of_host => "out-of-bounds-of-host",
+        Fault::Race {
+            other_block: Some(_),
+            ..
+        } => "race-of-blocks",
+        Fault::Race {
+            same_warp: true, ..
+        } => "race-of-warp",
+        _ => code,
     };
     let line = finding.line.0;
     let text = source.lines().nth((line as usize).wrapping_sub(1));
@@ -307,7 +270,7 @@ pub(crate) fn diagnose(
             column: None,
         }),
         notes,
-        remedy: remedy.map(str::to_owned),
+        remedy: texts().remedy(remedy),
     };
     (outcome, found)
 }

@@ -13,6 +13,7 @@ mod dialect;
 mod feedback;
 mod language;
 mod requests;
+mod texts;
 
 use device::DeviceBench;
 pub use language::CudaCpp;
@@ -179,4 +180,5 @@ pub mod inside {
         Comparison, Device, Ended, Entry, Failure, Loaded, Program, Session, Told, Uploaded, find,
         found, run,
     };
+    pub use crate::texts::texts;
 }

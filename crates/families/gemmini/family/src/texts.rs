@@ -1,5 +1,6 @@
 //! What is said of causes and experiments: data, read once.
 
+use autocomp_eval::Sentences;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -10,8 +11,8 @@ use std::sync::OnceLock;
 pub struct Texts {
     pub causes: BTreeMap<String, CauseText>,
     pub experiments: BTreeMap<String, String>,
-    idle: BTreeMap<String, String>,
-    sentences: BTreeMap<String, String>,
+    idle: Sentences,
+    sentences: Sentences,
 }
 
 /// What is said of one cause.
@@ -87,16 +88,12 @@ impl Texts {
 
     /// Returns why the array stands idle, to follow "because".
     pub(crate) fn idle(&self, name: &str) -> &str {
-        self.idle.get(name).map_or("", String::as_str)
+        self.idle.text(name)
     }
 
     /// Returns a sentence with `values` in place of their names in braces.
     pub fn sentence(&self, name: &str, values: &[(&str, &dyn Display)]) -> String {
-        let mut text = self.sentences.get(name).cloned().unwrap_or_default();
-        for (name, value) in values {
-            text = text.replace(&format!("{{{name}}}"), &value.to_string());
-        }
-        text
+        self.sentences.filled(name, values)
     }
 }
 

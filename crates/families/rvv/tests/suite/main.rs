@@ -12,6 +12,7 @@ mod programs;
 mod rewriting;
 mod special_numbers;
 mod targets;
+mod texts;
 #[allow(dead_code, reason = "the fuzzer uses the rest")]
 #[path = "../../../../riscv/tests/vectors/mod.rs"]
 mod vectors;

@@ -6,6 +6,7 @@ use super::preparation::{Ready, plain_error};
 use super::trial::{How, compared};
 use crate::compiler::CALLED_AGAIN;
 use crate::diagnosis::diagnose;
+use crate::texts::texts;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_cuda_sim::machine::{DeviceMemory, Order};
 use autocomp_eval::inputs::Case;
@@ -155,7 +156,7 @@ impl CudaBench {
 
 fn decided_by_calls(outcome: Outcome, mut found: Diagnostic, case: &Case) -> Box<Verdict> {
     found.code = CALLED_AGAIN.into();
-    found.remedy = Some("set variables of the module (`__device__`) before they are used in each call, or set them back at the end".into());
+    found.remedy = texts().remedy(CALLED_AGAIN);
     found.notes.insert(0, format!("input set: {}", case.name));
     Box::new(Verdict::failed(outcome, vec![found]))
 }

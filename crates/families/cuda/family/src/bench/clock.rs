@@ -5,6 +5,7 @@ use super::{CudaBench, MOST_STEPS};
 use crate::diagnosis::diagnose;
 use crate::feedback::Timed;
 use crate::requests::Request;
+use crate::texts::texts;
 use autocomp_catalog::Ranking;
 use autocomp_core::{Diagnostic, Severity};
 use autocomp_cuda_sim::Kernel;
@@ -106,8 +107,9 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
                 kernel.name
             ),
         );
-        doubt.remedy = Some(format!(
-            "write `__launch_bounds__({threads})`, so that the compiler keeps to {most} registers; use fewer values at once, or smaller blocks"
+        doubt.remedy = Some(texts().remedies.filled(
+            "too-many-registers",
+            &[("threads", &threads), ("most", &most)],
         ));
         found.push(doubt);
     }
@@ -119,7 +121,7 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
                 kernel.name, estimate.waits
             ),
         );
-        doubt.remedy = Some("confirm the kernel on a device, or launch a second kernel".to_owned());
+        doubt.remedy = texts().remedy("blocks-wait");
         found.push(doubt);
     }
     for doubt in &mut found {

@@ -6,6 +6,7 @@ use super::{CudaBench, MOST_STEPS};
 use crate::compiler::KERNEL_FILE;
 use crate::diagnosis::diagnose;
 use crate::requests::Request;
+use crate::texts::texts;
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, SourceLocation};
 use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, LateRead, Order, Run, Thread};
@@ -212,7 +213,7 @@ impl CudaBench {
                             "the result is wrong when blocks, and warps of a block, run in another order, though it is right when they run as they are numbered: {}",
                             found.message
                         );
-                        found.remedy = Some("blocks of a launch and warps of a block run in any order, and others come between two atomic operations: let none rely on another that has not published its part, and try a compare-and-swap again that fails".into());
+                        found.remedy = texts().remedy(&found.code);
                         if let Some(read) = &memory.late_read {
                             tell_late_read(&mut found, read, source);
                         }
@@ -273,5 +274,5 @@ fn tell_late_read(found: &mut Diagnostic, read: &LateRead, source: &str) {
         who(&read.reader),
         who(&read.writer),
     ));
-    found.remedy = Some("put `__syncwarp()`, `__syncthreads()` or a fence (`__threadfence()`) and an atomic operation between the store and the read; what only polls a flag may read it again".into());
+    found.remedy = texts().remedy("depends-on-block-order-by-a-late-read");
 }

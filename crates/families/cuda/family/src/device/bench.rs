@@ -8,6 +8,7 @@ use super::settings::Settings;
 use super::worker::{Ended, run};
 use super::{Comparison, Entry};
 use crate::bench::{CudaBench, Ready};
+use crate::texts::texts;
 use autocomp_catalog::Ranking;
 use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Severity, Stage};
 use autocomp_eval::inputs::Case;
@@ -234,7 +235,7 @@ impl DeviceBench {
                     ),
                     location: None,
                     notes: vec!["the simulator accepts this kernel".to_owned()],
-                    remedy: Some("see to it that no block waits for another".to_owned()),
+                    remedy: texts().remedy("device-hang"),
                 };
                 return Ok(Err(Verdict::failed(Outcome::TimedOut, vec![found])));
             }

@@ -4,6 +4,7 @@
 //! contents that were put there anew; what each of them computed is compared.
 
 use super::session::{Failure, Loaded, Session, Uploaded};
+use crate::texts::texts;
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
 use autocomp_measuring::statistics::{Interval, median};
 use autocomp_measuring::{Effort, Side, Sides, compare};
@@ -66,7 +67,7 @@ impl Sides for Duel<'_, '_> {
             ),
             location: None,
             notes: Vec::new(),
-            remedy: Some("compute everything in every call".to_owned()),
+            remedy: texts().remedy("unsteady"),
         };
         Entry(side, Failure::Kernel(Outcome::Wrong, Box::new(found)))
     }

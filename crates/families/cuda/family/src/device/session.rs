@@ -7,6 +7,7 @@ use super::program::Program;
 use super::vendor::Handle;
 use crate::bench::compared;
 use crate::requests::Request;
+use crate::texts::texts;
 use autocomp_catalog::{Problem, Ranking};
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
 use autocomp_eval::inputs::Case;
@@ -43,42 +44,36 @@ fn blamed(stage: Stage, refusal: &Refusal) -> Failure {
         name,
         log,
     } = refusal;
-    let (outcome, code, what, remedy) = match status {
+    let (outcome, code, what) = match status {
         700 => (
             Outcome::Illegal,
             "device-illegal-address",
             "the kernel accesses an address where nothing is",
-            "compare indices with extents before the access",
         ),
         716 => (
             Outcome::Illegal,
             "device-misaligned",
             "the kernel accesses an address that the width does not divide",
-            "align what is accessed as a vector",
         ),
         702 => (
             Outcome::TimedOut,
             "device-hang",
             "the driver ended a kernel that took too long",
-            "see to it that every loop ends",
         ),
         1 | 701 if function == "cuLaunchKernel" => (
             Outcome::Illegal,
             "device-launch",
             "the device does not accept a launch",
-            "use fewer threads, registers or less shared memory",
         ),
         200 | 209 | 218 | 300 | 500 => (
             Outcome::BuildFailed,
             "device-build",
             "the driver does not accept the compiled kernel",
-            "leave out what this architecture does not have",
         ),
         710 | 714 | 715 | 717 | 718 | 719 => (
             Outcome::Crashed,
             "device-fault",
             "the kernel ends with a fault on the device",
-            "run it under `compute-sanitizer` for the place",
         ),
         _ => {
             return Failure::Device(format!("the driver refuses {function} ({name}, {status})"));
@@ -94,7 +89,10 @@ fn blamed(stage: Stage, refusal: &Refusal) -> Failure {
             message: format!("{what} ({name} from {function})"),
             location: None,
             notes: notes.take(12).map(str::to_owned).collect(),
-            remedy: Some(remedy.to_owned()),
+            remedy: texts().remedy(match status {
+                702 => "device-hang-of-driver",
+                _ => code,
+            }),
         }),
     )
 }
@@ -349,7 +347,7 @@ impl<'p> Session<'p> {
                 ),
                 location: None,
                 notes: vec![format!("input set: {}", case.case.name)],
-                remedy: Some("compare indices with extents before the access".to_owned()),
+                remedy: texts().remedy("device-out-of-bounds"),
             };
             return Err(Failure::Kernel(Outcome::Illegal, Box::new(found)));
         }

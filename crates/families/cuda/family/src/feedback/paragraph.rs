@@ -1,7 +1,8 @@
 //! What limits a call, in sentences.
 
 use super::Timed;
-use super::words::{LAUNCH, remedy, source_name, words};
+use super::words::{LAUNCH, source_name};
+use crate::texts::texts;
 use autocomp_cuda_sim::machine::Launch;
 use autocomp_cuda_sim::timing::Estimate;
 use autocomp_eval::text::grouped;
@@ -49,13 +50,13 @@ fn limit(timed: &Timed, (launch, estimate): &(Launch, Estimate)) -> String {
     let _ = write!(
         text,
         " What limits it most is {} ({} ns by itself)",
-        words(first),
+        texts().part(first).words,
         whole(*ns)
     );
     if let Some((second, _)) = parts.get(1).filter(|it| 0.5 * ns < it.1) {
-        let _ = write!(text, "; then {}", words(second));
+        let _ = write!(text, "; then {}", texts().part(second).words);
     }
-    let _ = write!(text, ". What helps: {}.", remedy(first));
+    let _ = write!(text, ". What helps: {}.", texts().part(first).remedy);
     text
 }
 

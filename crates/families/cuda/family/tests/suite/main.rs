@@ -12,3 +12,4 @@ mod kernels;
 mod matrices;
 mod plans;
 mod targets;
+mod texts;
