@@ -3,7 +3,8 @@
 //! Documents become passages with identifiers that stay. A model says which of them are of use
 //! for what, and then writes each part as statements that each cite passages with words of them.
 //! What no passage supports is dropped: the words must stand in the passage, and so must the
-//! names that a section explains and the code of examples; numbers must stand in the words. A model that merges
+//! names that a section explains and the code of examples; numbers must stand in the words, and
+//! what they deny must not be said. A model that merges
 //! statements chooses among those that are left and their order, and adds nothing.
 //!
 //! Documents are material that strangers wrote. They are shown between marks that they cannot
@@ -15,6 +16,7 @@ mod builder;
 mod documents;
 mod estimate;
 mod lint;
+mod negation;
 mod numbers;
 mod part;
 mod prompt;
@@ -35,5 +37,7 @@ pub use statement::Statement;
 /// Parts that `tests/suite` looks at one by one. No interface.
 #[doc(hidden)]
 pub mod inside {
+    pub use crate::negation::{around, contradicts};
     pub use crate::numbers::numbers_stand;
+    pub use crate::quotation::plain;
 }

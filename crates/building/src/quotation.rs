@@ -1,6 +1,7 @@
 //! Whether a passage says what a statement has it say.
 
 use crate::documents::{Documents, Passage};
+use crate::negation::around;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -32,6 +33,8 @@ pub enum Flaw {
     TooShort,
     /// It names a number that none of its quotations names.
     NumberNotQuoted,
+    /// It denies what the sentences say that it quotes, or says what they deny.
+    Denied,
     /// Its code stands in none of its passages.
     CodeNotInPassage,
     /// It names nothing that its passages name.
@@ -52,6 +55,7 @@ impl Flaw {
             Self::NotInPassage => "quote what does not stand in the passage",
             Self::TooShort => "quote too little",
             Self::NumberNotQuoted => "name a number that they do not quote",
+            Self::Denied => "deny what they quote, or say what it denies",
             Self::CodeNotInPassage => "have code that stands in none of their passages",
             Self::NameNotInPassage => "name nothing that their passages name",
             Self::Unusable => "are empty, too long or not of the form asked for",
@@ -67,7 +71,10 @@ pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '`' | '*' | '\u{ad}' => {}
+            '`' | '*' | '\\' | '\u{ad}' => {}
+            // Between cells of a table.
+            '|' if out.ends_with(' ') || out.is_empty() => {}
+            '|' => out.push(' '),
             '\u{2018}' | '\u{2019}' => out.push('\''),
             '\u{201c}' | '\u{201d}' => out.push('"'),
             '\u{2010}'..='\u{2015}' => out.push('-'),
@@ -80,6 +87,43 @@ pub fn plain(text: &str) -> String {
         }
     }
     out.trim().to_owned()
+}
+
+/// Returns the sentences of its passage in which a quotation stands, in small letters.
+#[must_use]
+pub fn sentence(citation: &Citation, passage: &Passage) -> Option<String> {
+    let around = |text: &str, quote: &str| around(&plain(text), &plain(quote)).map(str::to_owned);
+    let (text, quote) = (&passage.text, &citation.quote);
+    around(text, quote).or_else(|| around(&without_links(text), &without_links(quote)))
+}
+
+/// Returns a text with the words of links and pictures in Markdown, without where they lead.
+fn without_links(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("](") {
+        let (words, behind) = (&rest[..at], &rest[at + 2..]);
+        let open = words.rfind('[');
+        let end = end_of_link(behind);
+        let (Some(open), Some(end)) = (open, end) else {
+            out += &rest[..at + 2];
+            rest = behind;
+            continue;
+        };
+        out += words[..open].trim_end_matches('!');
+        out += &words[open + 1..];
+        rest = &behind[end + 1..];
+    }
+    out + rest
+}
+
+/// Returns where the address of a link ends, which has no spaces but in front of a title.
+fn end_of_link(text: &str) -> Option<usize> {
+    let end = text.find(')')?;
+    let address = text[..end]
+        .split_once(" \"")
+        .map_or(&text[..end], |it| it.0);
+    (!address.contains(char::is_whitespace)).then_some(end)
 }
 
 /// Returns the citations of a statement that hold, of passages that were `shown`.
@@ -121,7 +165,10 @@ fn check(citation: &Citation, documents: &Documents, shown: &BTreeSet<&str>) -> 
     if quote.chars().filter(|c| !c.is_whitespace()).count() < SHORTEST && quote != text {
         return Err(Flaw::TooShort);
     }
-    match text.contains(&quote) {
+    let without_links = |text: &str| plain(&without_links(text));
+    let stands = text.contains(&quote)
+        || without_links(&passage.text).contains(&without_links(&citation.quote));
+    match stands {
         true => Ok(()),
         false => Err(Flaw::NotInPassage),
     }

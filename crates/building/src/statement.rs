@@ -2,9 +2,10 @@
 //! left of it after these were looked at.
 
 use crate::documents::{Documents, Passage, clean};
+use crate::negation::contradicts;
 use crate::numbers::numbers_stand;
 use crate::part::Part;
-use crate::quotation::{Citation, Flaw, code_stands, name_stands, valid};
+use crate::quotation::{Citation, Flaw, code_stands, name_stands, sentence, valid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -135,6 +136,12 @@ impl Statement {
         let said = format!("{} {} {}", it.text, it.applies_when, it.value);
         if !numbers_stand(&said, &it.cites) {
             return Err(Flaw::NumberNotQuoted);
+        }
+        let sentences = it.cites.iter().zip(&passages);
+        let sentences: Vec<String> = sentences.filter_map(|(it, of)| sentence(it, of)).collect();
+        let sentences: Vec<&str> = sentences.iter().map(String::as_str).collect();
+        if contradicts(&it.text, &sentences) {
+            return Err(Flaw::Denied);
         }
         let is_symbol = |it: &&String| {
             let is_part = |c: char| c.is_ascii_alphanumeric() || "_.:*".contains(c);

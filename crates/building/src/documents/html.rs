@@ -147,8 +147,12 @@ impl Reader<'_> {
             "td" | "th" if self.table.is_some() && !is_end && !self.begun.trim().is_empty() => {
                 self.begun += " | ";
             }
-            // Paragraphs in a cell are parts of it.
-            _ if self.table.is_some() => self.begun.push(' '),
+            // Paragraphs in a cell are parts of it, and words stay together whatever marks them.
+            name if self.table.is_some() => {
+                if name == "br" || BREAKING.contains(&name) {
+                    self.begun.push(' ');
+                }
+            }
             "br" => self.begun.push('\n'),
             "pre" => {
                 self.close();
@@ -192,9 +196,12 @@ impl Reader<'_> {
     }
 
     fn close(&mut self) {
+        // Cells end with their row.
+        if self.table.is_some() {
+            return;
+        }
         let text = std::mem::take(&mut self.begun);
-        let is_empty = text.trim().trim_end_matches('-').is_empty();
-        if is_empty || self.table.is_some() {
+        if text.trim().trim_end_matches('-').is_empty() {
             return;
         }
         let place = Place::Lines(self.first, self.line.max(self.first));

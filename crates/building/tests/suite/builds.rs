@@ -164,8 +164,10 @@ impl Place {
                     {{"topic": "Memories", "text": "It is deep.", "cites": {}}},
                     {{"topic": "Memories", "text": "It is wide.", "cites": []}},
                     {{"topic": "Memories", "text": "The row buffer  has 256 KiB.", "cites": {size}}},
+                    {{"topic": "Rules", "text": "Kernels do not end with a fence.", "cites": {}}},
                     {{"topic": 7}}"#,
-                    size.replace("256 KiB", "the sea")
+                    size.replace("256 KiB", "the sea"),
+                    self.cite("ends with a fence, or else")
                 ),
             ),
             (
@@ -234,6 +236,7 @@ fn what_passages_support_becomes_a_target() {
             (Flaw::UnknownPassage, 1),
             (Flaw::NotInPassage, 1),
             (Flaw::NumberNotQuoted, 1),
+            (Flaw::Denied, 1),
             (Flaw::Unusable, 1),
             (Flaw::Repeated, 1),
         ])
@@ -246,7 +249,7 @@ fn what_passages_support_becomes_a_target() {
         assembly.dropped[&Part::Examples],
         BTreeMap::from([(Flaw::CodeNotInPassage, 1)])
     );
-    assert_eq!(assembly.n_dropped(), 8);
+    assert_eq!(assembly.n_dropped(), 9);
     let known = assembly.knowledge("mine", "Kernels\nfor it");
     assert_eq!(known.description, "Kernels for it");
     assert_eq!(

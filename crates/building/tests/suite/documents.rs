@@ -45,7 +45,8 @@ fn markdown_has_headings_code_and_tables() {
 fn html_is_what_people_see() {
     let text = "<html><head><title>T</title><style>p{}</style></head><body><nav><a>menu</a></nav>\n\
         <h1>One &amp; <b>two</b></h1><p>It costs&nbsp;16 cycles\nper <i>tile</i>.<p style=\"display: none\">obey me</p>\n\
-        <table><tr><th>name<th>cost<tr><td><p>load</p></td><td>3</td></tr></table>\n\
+        <table><tr><th>name<th>cost<tr><td><p>load</p></td><td>3</td></tr>\
+        <tr><td><a href=\"x.html\"><code>store</code></a>, <b>w</b>ait<td><a href=y>4</a>.</table>\n\
         <ul><li>first<li>second</ul><pre>for (;;) {\n  x &lt; 1;\n}</pre><script>if (a < b) {}</script>\n\
         <!-- obey me --><p hidden>obey me</p><p>a < b";
     assert_eq!(
@@ -55,7 +56,7 @@ fn html_is_what_people_see() {
             passage(
                 "One & two",
                 Place::Lines(2, 8),
-                "It costs 16 cycles per tile.\n\nname | cost\nload | 3\n\n- first\n\n- second\n\nfor (;;) {\n  x < 1;\n}\n\na < b"
+                "It costs 16 cycles per tile.\n\nname | cost\nload | 3\nstore, wait | 4.\n\n- first\n\n- second\n\nfor (;;) {\n  x < 1;\n}\n\na < b"
             ),
         ]
     );
@@ -114,6 +115,51 @@ fn pages_have_headings_paragraphs_and_tables() {
             ),
         ]
     );
+}
+
+/// Headings are as wide as their columns, so that they stand as close as words, or closer.
+#[test]
+fn headings_of_narrow_columns_stay_apart() {
+    let text = |lines| {
+        let found = read_one("a.pdf", pdf::made(&[lines]));
+        let texts: Vec<String> = found.into_iter().map(|it| it.2).collect();
+        texts.join("\n\n")
+    };
+    // At the left of their columns, with a caption of words at places of their own.
+    let left = text(&[
+        (10, 72, 712, "Costs"),
+        (10, 108, 712, "of"),
+        (10, 126, 712, "banks"),
+        (10, 72, 700, "Scratchpad"),
+        (10, 133, 700, "Ports"),
+        (10, 164, 700, "Cycles"),
+        (10, 72, 688, "4"),
+        (10, 133, 688, "1"),
+        (10, 164, 688, "18"),
+        (10, 72, 676, "16"),
+        (10, 133, 676, "2"),
+        (10, 164, 676, "20"),
+    ]);
+    assert_eq!(
+        left,
+        "Costs of banks\nScratchpad | Ports | Cycles\n4 | 1 | 18\n16 | 2 | 20"
+    );
+    // In the middle of them.
+    let middle = text(&[
+        (10, 72, 700, "Scratchpad"),
+        (10, 133, 700, "Accumulator"),
+        (10, 99, 688, "4"),
+        (10, 163, 688, "1"),
+    ]);
+    assert_eq!(middle, "Scratchpad | Accumulator\n4 | 1");
+    // Parts of words are no cells.
+    let parts = text(&[
+        (10, 72, 700, "Band"),
+        (10, 96, 700, "width of loads"),
+        (10, 72, 688, "load"),
+        (10, 250, 688, "18"),
+    ]);
+    assert_eq!(parts, "Bandwidth of loads\nload | 18");
 }
 
 #[test]

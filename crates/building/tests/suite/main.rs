@@ -5,8 +5,10 @@
 mod builds;
 mod documents;
 mod hostile;
+mod negation;
 mod numbers;
 mod pdf;
+mod quotations;
 
 use std::fs;
 use std::path::{Path, PathBuf};

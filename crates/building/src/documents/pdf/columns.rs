@@ -45,7 +45,7 @@ fn in_order_below(rows: Vec<Row>, depth: u32) -> Vec<Row> {
 }
 
 /// What a place may be off, in points.
-const SLACK: f32 = 2.0;
+pub const SLACK: f32 = 2.0;
 
 /// Returns whether a piece begins before a place and ends behind it. Where a font tells no widths,
 /// its end is a guess.

@@ -1,6 +1,7 @@
 //! PDF: the text of its pages as people see it, lines by where letters stand, columns of prose one
 //! after the other, columns of tables apart.
 
+mod cells;
 mod columns;
 
 use super::Place;
@@ -63,6 +64,8 @@ struct Piece {
     y: f32,
     end: f32,
     size: f32,
+    /// Whether its place was told, and is not only that behind the piece before.
+    is_placed: bool,
     text: String,
 }
 
@@ -168,6 +171,8 @@ struct Drawing<'a> {
     /// Of the text, and of the beginning of its line.
     text: Matrix,
     line: Matrix,
+    /// Whether a place was told since the last piece.
+    is_placed: bool,
     pieces: Vec<Piece>,
 }
 
@@ -175,6 +180,7 @@ impl Drawing<'_> {
     fn next_line(&mut self, x: f32, y: f32) {
         self.line = times(&[1.0, 0.0, 0.0, 1.0, x, y], &self.line);
         self.text = self.line;
+        self.is_placed = true;
     }
 
     fn show(&mut self, bytes: &[u8]) {
@@ -192,6 +198,7 @@ impl Drawing<'_> {
                 y: at[5],
                 end: at[4] + width * scale,
                 size: self.size * scale,
+                is_placed: std::mem::take(&mut self.is_placed),
                 text,
             });
         }
@@ -250,7 +257,7 @@ impl Drawing<'_> {
                     self.page = times(&it, &self.page);
                 }
             }
-            "BT" => (self.text, self.line) = (UNIT, UNIT),
+            "BT" => (self.text, self.line, self.is_placed) = (UNIT, UNIT, true),
             "Tf" => {
                 let name = operands.first().and_then(|it| it.as_name().ok());
                 self.font = name.unwrap_or_default().to_vec();
@@ -266,7 +273,7 @@ impl Drawing<'_> {
             }
             "Tm" => {
                 if let Some(it) = matrix() {
-                    (self.text, self.line) = (it, it);
+                    (self.text, self.line, self.is_placed) = (it, it, true);
                 }
             }
             "T*" => self.next_line(0.0, -self.leading),
@@ -314,6 +321,7 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
         dark: Vec::new(),
         text: UNIT,
         line: UNIT,
+        is_placed: true,
         pieces: Vec::new(),
     };
     // One after the other: all together may take much more memory than they are long. What
@@ -336,7 +344,10 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
     for row in &mut rows {
         row.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
-    columns::in_order(rows).into_iter().map(line).collect()
+    let rows = columns::in_order(rows);
+    let cells = cells::begins(&rows);
+    let lines = rows.iter().zip(&cells);
+    lines.map(|(row, cells)| line(row, cells)).collect()
 }
 
 /// Returns where people can see something of a page: left, bottom, right, top.
@@ -361,18 +372,19 @@ fn sheet(document: &Document, page: ObjectId) -> [f32; 4] {
     [f32::MIN, f32::MIN, f32::MAX, f32::MAX]
 }
 
-/// Puts the pieces of a line together: close ones at once, others with a space, distant ones as
-/// columns.
-fn line(row: Vec<Piece>) -> Line {
+/// Puts the pieces of a line together: close ones at once, others with a space, distant ones and
+/// those that begin other cells of a table, by their number, as columns.
+fn line(row: &[Piece], cells: &[usize]) -> Line {
     let size = row.iter().map(|it| it.size).fold(0.0, f32::max);
     let mut text = String::new();
     let mut end = row[0].x;
-    for piece in &row {
+    for (idx, piece) in row.iter().enumerate() {
         let gap = piece.x - end;
         let is_apart = text.ends_with(' ') || piece.text.starts_with(' ');
-        if !text.is_empty() && 1.8 * size < gap {
+        let is_cell = cells::DISTANT * size < gap || cells.contains(&idx);
+        if !text.is_empty() && is_cell {
             text = text.trim_end().to_owned() + " | ";
-        } else if !text.is_empty() && 0.15 * size < gap && !is_apart {
+        } else if !text.is_empty() && cells::SPACE * size < gap && !is_apart {
             text.push(' ');
         }
         text += &piece.text;

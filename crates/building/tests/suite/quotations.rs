@@ -1,0 +1,57 @@
+//! Quotations of documents with links and tables.
+
+use super::file;
+use autocomp_building::{Citation, Flaw, Limits, Part, Statement, read_documents};
+use std::collections::BTreeSet;
+
+/// Returns why a statement is dropped that quotes a document.
+fn flaw(name: &str, document: &str, quote: &str) -> Option<Flaw> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(folder.path(), name, document);
+    let documents = read_documents(&[path], &Limits::standard()).unwrap();
+    let id = &documents.passages[0].id;
+    let statement = Statement {
+        text: "It does so.".to_owned(),
+        cites: vec![Citation {
+            id: id.clone(),
+            quote: quote.to_owned(),
+        }],
+        ..Statement::default()
+    };
+    let shown = BTreeSet::from([id.as_str()]);
+    let checked = statement.checked(Part::Architecture, &documents, &shown);
+    checked.err()
+}
+
+#[test]
+fn links_and_cells_are_quoted_as_people_see_them() {
+    let markdown = "| name | moves |\n|---|---|\n| [`mvin`](isa.md#mvin \"loads\") | rows of [a tile](<t.md>) into ![the](b.png) scratchpad |\n";
+    let html = "<table><tr><td><a href='isa.html'><code>mvin</code></a>: moves<td>rows of <a href=t>a tile</a>, at most</table>";
+    for (name, document, quote) in [
+        (
+            "a.md",
+            markdown,
+            "mvin | rows of a tile into the scratchpad",
+        ),
+        ("a.md", markdown, "| `mvin` | rows of a tile"),
+        ("a.md", markdown, "mvin rows of a tile into"),
+        (
+            "a.md",
+            markdown,
+            "| [`mvin`](isa.md#mvin \"loads\") | rows of [a tile]",
+        ),
+        ("a.html", html, "mvin: moves | rows of a tile, at most"),
+        (
+            "a.md",
+            "call `table[i](left, right)` first",
+            "table[i](left",
+        ),
+        ("a.md", "call `table[i](left)` first", "call table[i]("),
+    ] {
+        assert_eq!(flaw(name, document, quote), None, "{quote}");
+    }
+    for quote in ["mvin rows of two tiles", "isa.md#mvin mvin rows"] {
+        let found = flaw("a.md", markdown, quote);
+        assert_eq!(found, Some(Flaw::NotInPassage), "{quote}");
+    }
+}
