@@ -46,6 +46,24 @@ fn shapes_are_read_and_nothing_is_run() {
             "n = [6, 4]\ndef get_inputs():\n    x = torch.rand(n).softmax(dim=-1)\n    mask = torch.randint(0, 2, x.shape).bool()\n    x = (torch.tril(x) + x) / 2\n    return [x, mask]",
             vec![tensor("float32", &[6, 4]), tensor("bool", &[6, 4])],
         ),
+        (
+            "N: int = 4\nN *= 2\ndef get_inputs():\n    x = torch.randn(size=(N, 3), dtype=torch.bfloat16, device='cuda')\n    y = torch.randint(0, 9, (N,), dtype=torch.int32)\n    return [x, y, torch.randn_like(x), torch.rand(N) > 0.5, torch.randint(9, (N,)) / 4]",
+            vec![
+                tensor("bfloat16", &[8, 3]),
+                tensor("int32", &[8]),
+                tensor("bfloat16", &[8, 3]),
+                tensor("bool", &[8]),
+                tensor("float32", &[8]),
+            ],
+        ),
+        (
+            "if True:\n    import numpy\ndef get_inputs():\n    x = torch.empty(2, 6).uniform_()\n    x.uniform_(0, 1)\n    return [x.view(3, 4).to(torch.float16), torch.full((2,), 0.5), torch.ones(2).half().to('cuda')]",
+            vec![
+                tensor("float16", &[3, 4]),
+                tensor("float32", &[2]),
+                tensor("float16", &[2]),
+            ],
+        ),
     ];
     for (text, wanted) in cases {
         assert_eq!(inputs(text), Ok(wanted), "{text}");
@@ -57,6 +75,14 @@ fn shapes_are_read_and_nothing_is_run() {
         "def get_inputs():\n    return [torch.rand(2) + torch.rand(3)]",
         "n = [1] * 9223372036854775807\ndef get_inputs():\n    return [torch.rand(n)]",
         "n = 9223372036854775807 * 2\ndef get_inputs():\n    return [torch.rand(n)]",
+        // What may have changed is not known any more.
+        "n = 4\nfor i in range(3):\n    n += 1\ndef get_inputs():\n    return [torch.rand(n)]",
+        "n = 4\nif torch.cuda.is_available():\n    n = 8\ndef get_inputs():\n    return [torch.rand(n)]",
+        "def get_inputs():\n    if torch.cuda.is_available():\n        return [torch.rand(2)]\n    return [torch.rand(3)]",
+        "n = [4]\nn.append(3)\ndef get_inputs():\n    return [torch.rand(n)]",
+        "def get_inputs():\n    x = torch.rand(2)\n    x.unsqueeze_(0)\n    return [x]",
+        "def get_inputs():\n    return [torch.rand(2, dtype=kind)]",
+        "def get_inputs():\n    return [torch.rand(4, 4) @ torch.rand(4, 4)]",
         "def get_inputs(:",
         "pass",
     ] {
