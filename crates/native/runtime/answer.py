@@ -19,6 +19,18 @@ FILE = "reference.py"
 # Bytes of code that Python keeps beside a module, which is listed itself.
 COMPILED = ".pyc"
 WHOLE = "bBhHiIlLqQ?"
+# Types of PyTorch for the forms in which numbers are exchanged.
+TORCH = {
+    "b": "int8",
+    "B": "uint8",
+    "h": "int16",
+    "H": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    "?": "bool",
+    "f": "float32",
+    "d": "float64",
+}
 
 
 class Refusal(Exception):
@@ -117,17 +129,18 @@ def given(content, buffer):
     """Returns what the reference gets for an input."""
     code, shape = buffer["code"], buffer["shape"]
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch is None and numpy is None:
-        values = struct.unpack(f"<{len(content) // struct.calcsize(code)}{code}", content)
-        return nested(list(values), shape)
-    import numpy
-
-    array = numpy.frombuffer(content, numpy.dtype("<" + code)).reshape(shape)
-    # Numbers shorter than those of NumPy are given as single precision, which holds them.
-    array = array.astype(numpy.float32) if code == "d" else array.copy()
-    if torch is None:
-        return array
-    return torch.from_numpy(array).to(getattr(torch, buffer["dtype"], torch.float32))
+    # PyTorch does without NumPy, which need not be installed for it.
+    if torch is not None:
+        as_sent = getattr(torch, TORCH[code])
+        tensor = torch.frombuffer(bytearray(content), dtype=as_sent).reshape(shape)
+        # Numbers of a type that it lacks are given as single precision, which holds them.
+        other = torch.float32 if code == "d" else as_sent
+        return tensor.to(getattr(torch, buffer["dtype"], other))
+    if numpy is not None:
+        array = numpy.frombuffer(content, numpy.dtype("<" + code)).reshape(shape)
+        return array.astype(numpy.float32) if code == "d" else array.copy()
+    values = struct.unpack(f"<{len(content) // struct.calcsize(code)}{code}", content)
+    return nested(list(values), shape)
 
 
 def flattened(value, shape, name, depth=0):
@@ -154,6 +167,20 @@ def out_of_range(value, buffer):
     return Refusal("range", f"`{name}` holds {value}, which {dtype} does not have")
 
 
+def fitted(shape, buffer):
+    """Refuses a shape that is not the buffer's."""
+    if list(shape) != buffer["shape"]:
+        found, wanted = list(shape), buffer["shape"]
+        raise Refusal("shape", f"`{buffer['name']}` has the shape {found} instead of {wanted}")
+
+
+def within(values, buffer):
+    """Refuses whole numbers that the buffer's type does not have."""
+    for value in values:
+        if not buffer["least"] <= value <= buffer["most"]:
+            raise out_of_range(value, buffer)
+
+
 def plain(value, buffer):
     """Returns the bytes of an output that is made of lists."""
     code = buffer["code"]
@@ -162,34 +189,57 @@ def plain(value, buffer):
         number = isinstance(value, int) or code in "fd" and isinstance(value, float)
         if not number:
             raise wrong_type(type(value).__name__, buffer)
-        if code in WHOLE and not buffer["least"] <= value <= buffer["most"]:
-            raise out_of_range(value, buffer)
+    if code in WHOLE:
+        within(values, buffer)
     try:
         return struct.pack(f"<{len(values)}{code}", *values)
     except OverflowError as error:
         raise Refusal("range", f"`{buffer['name']}`: {error}") from error
 
 
+def of_tensor(torch, value, buffer):
+    """Returns the bytes of an output that is a tensor."""
+    import ctypes
+
+    code = buffer["code"]
+    value = value.detach().cpu()
+    value = value if value.layout is torch.strided else value.to_dense()
+    fitted(value.shape, buffer)
+    if value.is_complex() or value.is_floating_point() and code not in "fd":
+        raise wrong_type(value.dtype, buffer)
+    if code in WHOLE:
+        # Not all types of whole numbers have least and greatest elements.
+        wide = value.to(torch.int64)
+        within((wide.min().item(), wide.max().item()), buffer)
+    value = value.to(getattr(torch, TORCH[code])).contiguous()
+    return ctypes.string_at(value.data_ptr(), value.numel() * value.element_size())
+
+
+def of_array(numpy, value, buffer):
+    """Returns the bytes of an output that is an array, or made of what becomes one."""
+    array, code = numpy.asarray(value), buffer["code"]
+    fitted(array.shape, buffer)
+    if array.dtype.kind not in ("biuf" if code in "fd" else "biu"):
+        raise wrong_type(array.dtype, buffer)
+    if code in WHOLE:
+        within((int(array.min()), int(array.max())), buffer)
+    with numpy.errstate(over="ignore"):
+        return numpy.ascontiguousarray(array, numpy.dtype("<" + code)).tobytes()
+
+
 def sent(value, buffer):
     """Returns the bytes of an output."""
     torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
     if torch is not None and isinstance(value, torch.Tensor):
-        value = value.detach().cpu()
-        value = (value.double() if value.is_floating_point() else value).numpy()
-    if numpy is None:
-        return plain(value, buffer)
-    array, code = numpy.asarray(value), buffer["code"]
-    if list(array.shape) != buffer["shape"]:
-        found, wanted = list(array.shape), buffer["shape"]
-        raise Refusal("shape", f"`{buffer['name']}` has the shape {found} instead of {wanted}")
-    if array.dtype.kind not in ("biuf" if code in "fd" else "biu"):
-        raise wrong_type(array.dtype, buffer)
-    if code in WHOLE:
-        for value in (array.min(), array.max()):
-            if not buffer["least"] <= int(value) <= buffer["most"]:
-                raise out_of_range(value, buffer)
-    with numpy.errstate(over="ignore"):
-        return numpy.ascontiguousarray(array, numpy.dtype("<" + code)).tobytes()
+        return of_tensor(torch, value, buffer)
+    name = buffer["name"]
+    if numpy is not None and isinstance(value, numpy.ma.MaskedArray):
+        what = "is a masked array, whose masked elements hold nothing that is told"
+        raise Refusal("masked", f"`{name}` {what}")
+    is_array = isinstance(value, (list, tuple, bool, int, float)) or hasattr(value, "__array__")
+    if not is_array:
+        raise Refusal("value", f"`{name}` is {type(value).__name__}, which is no array")
+    return plain(value, buffer) if numpy is None else of_array(numpy, value, buffer)
 
 
 def returned(result, outputs):

@@ -76,7 +76,8 @@ impl Oracle {
         symmetry::check(problem, case, 1, |case| self.left(problem, settings, case))
     }
 
-    /// Returns what a call in a process of its own leaves in the buffers that are written.
+    /// Returns what a call in a process of its own leaves in the buffers that are written; in
+    /// Python, what is kept of such a call on equal inputs.
     fn left(
         &self,
         problem: &Problem,
@@ -86,10 +87,9 @@ impl Oracle {
         let program = match self {
             Self::Program(program) => program,
             Self::Script(script) => {
-                let mut answers = script.run(problem, &[case])?;
-                return answers
-                    .pop()
-                    .ok_or_else(|| EvalError::Fault("no answer".into()));
+                let mut case = case.clone();
+                script.answer(problem, &mut [&mut case])?;
+                return Ok(case.after);
             }
         };
         let mut calls = started(problem, program, settings)?;
@@ -367,16 +367,44 @@ impl Reference {
         self.oracle.left(&self.problem, self.settings, case)
     }
 
+    /// Fills in the right answers of `cases`, as [`Reference::answer`] gives them; in Python by
+    /// few processes for all of them.
+    ///
+    /// # Errors
+    /// As for [`Reference::answer`].
+    pub fn fill(&self, cases: &mut [&mut Case]) -> Result<(), EvalError> {
+        if let Oracle::Script(script) = &self.oracle {
+            return script.answer(&self.problem, cases);
+        }
+        for case in cases {
+            case.after = self.answer(case)?;
+        }
+        Ok(())
+    }
+
     /// Draws the inputs of `set` and computes the right answers.
     ///
     /// # Errors
     /// [`EvalError::Input`] if the reference does not run or contradicts itself.
     pub fn case(&self, set: &InputSet, seed: Seed) -> Result<Case, EvalError> {
-        let case = Case::draw(&self.problem, set, seed);
-        let mut cases = [case.poisoned(&self.problem, seed)];
-        answer(&self.problem, &self.oracle, self.settings, &mut cases)?;
-        let [case] = cases;
-        Ok(case.without_poison(&self.problem))
+        let mut cases = self.drawn([set], seed)?;
+        cases
+            .pop()
+            .ok_or_else(|| EvalError::Fault("no answer".into()))
+    }
+
+    /// Does so for several sets.
+    fn drawn<'s>(
+        &self,
+        sets: impl IntoIterator<Item = &'s InputSet>,
+        seed: Seed,
+    ) -> Result<Vec<Case>, EvalError> {
+        let problem = &self.problem;
+        let poisoned = |set| Case::draw(problem, set, seed).poisoned(problem, seed);
+        let mut cases: Vec<Case> = sets.into_iter().map(poisoned).collect();
+        answer(problem, &self.oracle, self.settings, &mut cases)?;
+        let cases = cases.into_iter();
+        Ok(cases.map(|case| case.without_poison(problem)).collect())
     }
 
     /// Returns the cases of a kernel: those that are the same
@@ -419,8 +447,8 @@ impl Reference {
             return Ok(cases.clone());
         }
         let sets = self.problem.input_sets.iter().filter(|set| !set.fresh);
-        let cases = sets.map(|set| self.case(set, seed).map(Arc::new));
-        let cases: Vec<Arc<Case>> = cases.collect::<Result<_, _>>()?;
+        let cases = self.drawn(sets, seed)?;
+        let cases: Vec<Arc<Case>> = cases.into_iter().map(Arc::new).collect();
         *known = Some((seed, cases.clone()));
         Ok(cases)
     }

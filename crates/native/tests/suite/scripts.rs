@@ -59,11 +59,16 @@ fn script(problem: &Problem, cache: &Path) -> Script {
 
 /// Returns what the outputs hold, or what is said instead.
 fn answer(reference: &str) -> Result<Vec<f64>, String> {
+    answer_within(reference, 1)
+}
+
+/// Does the same with a processor time for each call, in seconds.
+fn answer_within(reference: &str, seconds: u64) -> Result<Vec<f64>, String> {
     let cache = tempfile::tempdir().expect("a folder");
     let problem = problem(reference);
     let mut case = case(&problem);
     let path = std::env::var_os("PATH");
-    Script::within(&problem, path.as_deref(), cache.path(), 1)
+    Script::within(&problem, path.as_deref(), cache.path(), seconds)
         .and_then(|script| script.answer(&problem, &mut [&mut case]))
         .map_err(|error| match error {
             EvalError::Input { message, remedies }
@@ -137,6 +142,14 @@ def reference(x, mask, *, scale):
                 "x / 0 * 0, mask.sum(keepdims=True)",
                 "gives no number for y[0][0]",
             ),
+            (
+                "np.ma.masked_less(x, 0), mask.sum(keepdims=True)",
+                "`y` is a masked array, whose masked elements hold nothing that is told; say what stands in their place",
+            ),
+            (
+                "None, mask.sum(keepdims=True)",
+                "`y` is NoneType, which is no array",
+            ),
         ] {
             let text = format!("import numpy as np\ndef reference(x, mask): return {result}");
             let said = answer(&text).expect_err(result);
@@ -146,6 +159,54 @@ def reference(x, mask, *, scale):
         let said = answer(with_numpy).expect_err("no NumPy here");
         assert!(said.contains("imports `numpy`, which Python 3."), "{said}");
         assert!(said.contains("-m pip install numpy"), "{said}");
+    }
+}
+
+/// PyTorch is not there where tests usually run: what is said then is tried there, and the rest
+/// where it is.
+#[test]
+fn tensors_are_given_and_taken_where_pytorch_is() {
+    let of = |body: &str| format!("import torch\ndef reference(x, mask, scale):\n{body}\n");
+    let honest = of(
+        "  assert x.dtype == torch.bfloat16 and mask.dtype == torch.bool
+  y = torch.where(mask, scale * x.float(), 0)
+  return y.requires_grad_(), mask.sum(dim=0, keepdim=True)",
+    );
+    let has = Command::new("python3")
+        .args(["-c", "import torch"])
+        .output();
+    if has.is_ok_and(|it| it.status.success()) {
+        assert_eq!(answer_within(&honest, 30), Ok(right()));
+        // It works where NumPy is not installed, too.
+        let alone = format!("import sys\nsys.modules['numpy'] = None\n{honest}");
+        assert_eq!(answer_within(&alone, 30), Ok(right()));
+        for (result, wanted) in [
+            ("x, x", "`n` has the shape [2, 3] instead of [1]"),
+            (
+                "x, torch.ones(1)",
+                "`n` has elements of type torch.float32 instead of int8; convert it, as in",
+            ),
+            (
+                "x, torch.tensor([200])",
+                "`n` holds 200, which int8 does not have",
+            ),
+            (
+                "torch.nn.Linear(3, 3), mask.sum()",
+                "`y` is Linear, which is no array",
+            ),
+        ] {
+            let said = answer_within(&of(&format!("  return {result}")), 30);
+            let said = said.expect_err(result);
+            assert!(said.contains(wanted), "{said}");
+        }
+    } else {
+        let said = answer_within(&honest, 30).expect_err("no PyTorch here");
+        for wanted in [
+            "imports `torch`, which Python 3.",
+            "python3 -m venv FOLDER && FOLDER/bin/pip install torch, then PATH=FOLDER/bin:$PATH",
+        ] {
+            assert!(said.contains(wanted), "{said}");
+        }
     }
 }
 
@@ -183,6 +244,11 @@ fn what_is_no_answer_is_told_with_the_line_and_a_remedy() {
             "`n` holds 128, which int8 does not have; clamp it",
         ),
         (&returns("[[1e39] * 3] * 2, [1]"), "`y`: float too large"),
+        (
+            &returns("x, None"),
+            "`n` is NoneType, which is no array; return an array of NumPy",
+        ),
+        (&returns("{'y': x}, [1]"), "`y` is dict, which is no array"),
         (
             &returns("[[float('nan')] * 3] * 2, [1]"),
             "gives no number for y[0][0] on input set `real`",
