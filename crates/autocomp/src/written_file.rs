@@ -7,6 +7,28 @@ use autocomp_store::{is_run_folder, replace_file};
 use std::fs;
 use std::path::Path;
 
+/// Refuses a place for a kernel at which a file is, unless it `may_replace` it, and one in no
+/// folder: before the kernel is asked for, which may cost something.
+pub fn check_place(path: &Path, may_replace: bool) -> Result<(), CliError> {
+    let shown = path.display();
+    let refused = |what: &str| Err(CliError::usage(format!("{shown} {what}")));
+    if path.is_dir() {
+        return refused("is a folder")
+            .map_err(|error| error.hint("name a file in it with `--output FILE`"));
+    }
+    if path.is_file() && !may_replace {
+        return refused("is there already").map_err(|error| {
+            error.hint("name another file with `--output`, or give `--overwrite`")
+        });
+    }
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+    if folder.is_some_and(|it| !it.is_dir()) {
+        return refused("stands in no folder")
+            .map_err(|error| error.hint("make the folder, or name another file with `--output`"));
+    }
+    Ok(())
+}
+
 /// Writes a text that was asked for, without any key.
 pub fn write_text(path: &Path, text: &str) -> Result<(), CliError> {
     write_bytes(path, redacted(text).as_bytes())

@@ -9,7 +9,7 @@ use crate::proposing::proposing;
 use crate::run_errors::eval_error;
 use crate::settings::{AskingOptions, BudgetSettings, Settings};
 use crate::workplace::{Workplace, WorkplaceOptions};
-use crate::written_file::write_bytes;
+use crate::written_file::{check_place, write_bytes};
 use autocomp_agents::{IdeasRequest, LlmProposer, PlanRequest, ProposeError, Reply, usage_of};
 use autocomp_core::{
     Evaluation, MenuItem, Outcome, PlanKind, Purpose, Scope, SearchSettings, Seed, TaskKey, Usage,
@@ -48,6 +48,9 @@ pub struct Arguments {
     /// File for the kernel that comes back [default: standard output]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace the file of `--output` if there is one
+    #[arg(long, requires = "output")]
+    overwrite: bool,
     /// Dollars that it may cost at most
     #[arg(long, value_name = "DOLLARS")]
     max_usd: Option<f64>,
@@ -92,6 +95,9 @@ enum Answer {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    if let Some(path) = &arguments.output {
+        check_place(path, arguments.overwrite)?;
+    }
     let mut workplace = Workplace::open(&arguments.workplace)?;
     workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;

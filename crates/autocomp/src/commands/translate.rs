@@ -9,7 +9,7 @@ use crate::measuring::Bench;
 use crate::output::{Output, PROSE};
 use crate::settings::AskingOptions;
 use crate::workplace::{Workplace, WorkplaceOptions};
-use crate::written_file::write_bytes;
+use crate::written_file::{check_place, write_bytes};
 use autocomp_agents::{
     Exchange, LlmProposer, ProposeError, Proposer as _, RepairRequest, Reply, usage_of,
 };
@@ -42,6 +42,9 @@ pub struct Arguments {
     /// File for the kernel
     #[arg(long, value_name = "FILE")]
     output: PathBuf,
+    /// Replace the file of `--output` if there is one
+    #[arg(long)]
+    overwrite: bool,
     /// Language model, as for `optimize`; more are asked in turn
     #[arg(long = "model", required = true, value_name = "MODEL")]
     models: Vec<String>,
@@ -78,6 +81,7 @@ struct TranslateReport {
 
 /// Runs the command.
 pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
+    check_place(&arguments.output, arguments.overwrite)?;
     let mut workplace = Workplace::open(&arguments.workplace)?;
     workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;

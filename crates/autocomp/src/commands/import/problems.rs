@@ -142,13 +142,13 @@ fn write(
 ) -> Result<(), CliError> {
     let out = &arguments.out;
     let was_there = out.exists();
-    let beside = out.join(format!(".importing-{}", std::process::id()));
-    let made = beside.join(folder.file_name().unwrap_or_default());
     let not_made = |error: std::io::Error| {
         CliError::environment(format!("failed to make {}: {error}", folder.display()))
     };
     let write = || {
-        fs::create_dir_all(&made).map_err(not_made)?;
+        let beside = Beside::make(out).map_err(not_made)?;
+        let made = beside.path.join(folder.file_name().unwrap_or_default());
+        fs::create_dir(&made).map_err(not_made)?;
         for (name, text) in files {
             write_bytes(&made.join(name), text.as_bytes())?;
         }
@@ -156,12 +156,52 @@ fn write(
         fs::rename(&made, folder).map_err(not_made)
     };
     let written = write();
-    let _ = fs::remove_dir_all(&beside);
     if written.is_err() && !was_there {
         // Only if there is nothing else in it.
         let _ = fs::remove_dir(out);
     }
     written
+}
+
+/// What folders in which a problem is made are called, in front of a number.
+const BESIDE: &str = ".importing-";
+
+/// A folder in which a problem is made. It goes with the value; one that was left by an import
+/// that was killed goes when the next import makes its own.
+struct Beside {
+    path: PathBuf,
+    /// Held as long as the import lives.
+    _lock: fs::File,
+}
+
+impl Beside {
+    fn make(out: &Path) -> std::io::Result<Self> {
+        fs::create_dir_all(out)?;
+        // Nobody may take a folder that is not locked yet for one that was left.
+        let all = fs::File::open(out)?;
+        let is_alone = all.lock().is_ok();
+        for entry in fs::read_dir(out)?.filter_map(Result::ok) {
+            let is_one = entry.file_name().to_string_lossy().starts_with(BESIDE);
+            let is_folder = entry.file_type().is_ok_and(|it| it.is_dir());
+            let path = entry.path();
+            let is_left = || fs::File::open(&path).is_ok_and(|it| it.try_lock().is_ok());
+            if is_alone && is_one && is_folder && is_left() {
+                let _ = fs::remove_dir_all(&path);
+            }
+        }
+        let path = out.join(format!("{BESIDE}{}", std::process::id()));
+        fs::create_dir(&path)?;
+        let lock = fs::File::open(&path)?;
+        // Where files cannot be locked, none is taken for left.
+        let _ = lock.try_lock();
+        Ok(Self { path, _lock: lock })
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
 }
 
 /// Loads a problem that was written, builds its definition, and has it compute right answers.

@@ -157,6 +157,16 @@ fn a_problem_counts_as_made_if_it_loads_and_its_definition_is_built() {
             .count()
     };
     assert_eq!(left(), 0);
+    // What a killed import has left goes; what another one is at, which holds its lock, stays.
+    for name in ["mine/.importing-1", "mine/.importing-2"] {
+        std::fs::create_dir(place.path().join(name)).unwrap();
+        place.file(&format!("{name}/problem.toml"), "");
+    }
+    let other = std::fs::File::open(place.path().join("mine/.importing-2")).unwrap();
+    other.lock().unwrap();
+    import("test2.c", "gemmini-int8-16");
+    assert_eq!(left(), 1);
+    drop(other);
     let (code, said) = import("test1.c", "rvv-k230");
     assert_eq!(
         (code, &said["problems"]),

@@ -109,7 +109,19 @@ async fn a_program_becomes_a_kernel() {
         (&begun["outcome"], &begun["translated_percent"]),
         (&json!("ok"), &json!(0.0))
     );
-    let more = ["--iterations", "1", "--run-dir", "run"];
+    // What is there already is not replaced unasked, which is told before a model is asked.
+    let n_asked = requests_at(&model).await;
+    let refused = translate("begun.c", &[]);
+    assert_eq!(refused.code, 2, "{}", refused.messages);
+    assert!(
+        refused.messages.contains("begun.c is there already"),
+        "{}",
+        refused.messages
+    );
+    let nowhere = translate("no-folder/begun.c", &[]);
+    assert_eq!(nowhere.code, 2, "{}", nowhere.messages);
+    assert_eq!(requests_at(&model).await, n_asked);
+    let more = ["--overwrite", "--iterations", "1", "--run-dir", "run"];
     let searched = translate("begun.c", &more).json(0);
     assert_eq!(searched["baseline_cycles"], begun["cost"]["value"]);
     // The polish at the end may have made another kernel of what was translated.
