@@ -35,8 +35,7 @@ pub fn local_with(cache_folder: &Path, variables: &[(&'static str, OsString)]) -
     let variables = variables.to_vec();
     let more = variables.clone();
     let command = |cache_folder: &Path| {
-        // This very program, even if another has taken its place on the disk.
-        let mut command = Command::new("/proc/self/exe");
+        let mut command = Command::new(own_program());
         command.arg0("autocomp").arg(EVALUATOR);
         command.arg("--cache-dir").arg(cache_folder);
         command
@@ -57,6 +56,15 @@ pub fn local_with(cache_folder: &Path, variables: &[(&'static str, OsString)]) -
         link(command)
     };
     Isolation::new(Box::new(evaluator), IsolationLimits::standard()).opened_by(Box::new(opener))
+}
+
+/// Returns the path of this very program; on Linux, even if another has taken its place on the
+/// disk.
+fn own_program() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return "/proc/self/exe".into();
+    }
+    std::env::current_exe().unwrap_or_else(|_| "autocomp".into())
 }
 
 /// Evaluates for the process that started this one.

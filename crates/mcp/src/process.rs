@@ -2,7 +2,6 @@
 
 use crate::calls::{Refusal, Words};
 use crate::{McpSettings, Variable};
-use rustix::process::Signal;
 use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -43,13 +42,12 @@ pub fn start(
         // What stops the server stops searches through it, once.
         .process_group(0)
         .kill_on_drop(true);
+    // What is killed cannot stop its searches; Linux does it then.
+    #[cfg(target_os = "linux")]
     // SAFETY: one system call, which needs nothing of the parent's.
     unsafe {
-        command.pre_exec(|| {
-            // What is killed cannot stop its searches.
-            rustix::process::set_parent_process_death_signal(Some(Signal::INT))?;
-            Ok(())
-        });
+        use rustix::process::{Signal, set_parent_process_death_signal};
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::INT))?));
     }
     let started = command.spawn();
     started.map_err(|error| Refusal::new(format!("the program cannot be started: {error}")))

@@ -13,6 +13,10 @@ pub mod library;
 mod offences;
 mod reference;
 mod script;
+#[cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "workers use it, which are there on Linux only")
+)]
 mod shared_memory;
 mod slack;
 mod worker;

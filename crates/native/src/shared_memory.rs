@@ -7,9 +7,10 @@
 //! each other, those of another call anywhere in terabytes.
 
 use crate::slack::Pattern;
+use crate::worker::memory_file;
 use autocomp_catalog::Buffer;
 use autocomp_core::Seed;
-use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
+use rustix::fs::ftruncate;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -107,7 +108,7 @@ impl SharedMemory {
             }
             places.push(of_set);
         }
-        let file = memfd_create("autocomp-buffers", MemfdFlags::CLOEXEC)?;
+        let file = memory_file()?;
         ftruncate(&file, offset as u64)?;
         // SAFETY: a new mapping where the system has room.
         let start = unsafe {

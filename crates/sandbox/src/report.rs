@@ -96,4 +96,7 @@ pub enum SandboxError {
     /// Landlock or seccomp exist but could not be set up.
     #[error("cannot set up the sandbox: {0}")]
     Confinement(String),
+    /// Programs are confined on Linux only, and nothing runs unconfined.
+    #[error("{}", crate::ONLY_ON_LINUX)]
+    Unavailable,
 }

@@ -1,7 +1,7 @@
 //! Blobs: texts by content hash.
 
 use crate::error::StoreError;
-use crate::files::{check_file, check_folder, read_file};
+use crate::files::{check_file, check_folder, read_file, sync_file_system};
 use crate::pack::{Form, MAX_TEXT_BYTES, PACK_FILE, Pack};
 use autocomp_core::{ByHash, ContentHash};
 use std::cell::RefCell;
@@ -276,7 +276,7 @@ impl Blobs {
             if has_files {
                 // One call for the whole file system costs one commit of its journal; one call
                 // for each file costs one each, and with them seconds on a busy disk.
-                rustix::fs::syncfs(fs::File::open(&root)?)?;
+                sync_file_system(&fs::File::open(&root)?)?;
             }
             Ok(())
         });

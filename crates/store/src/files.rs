@@ -199,3 +199,16 @@ fn kind_of(found: &rustix::fs::Stat) -> &'static str {
         _ => "a device",
     }
 }
+
+/// Forces everything written to the file system of `folder` to the disk; where the system cannot
+/// do that for one alone, to all.
+pub(crate) fn sync_file_system(folder: &File) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    rustix::fs::syncfs(folder)?;
+    #[cfg(not(target_os = "linux"))]
+    {
+        rustix::fs::sync();
+        folder.sync_all()?;
+    }
+    Ok(())
+}

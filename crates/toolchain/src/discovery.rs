@@ -23,6 +23,12 @@ pub fn find_toolchain(
     search: &Surroundings,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Toolchain, EvalError> {
+    if !autocomp_sandbox::IS_AVAILABLE {
+        return Err(EvalError::Environment {
+            message: autocomp_sandbox::ONLY_ON_LINUX.to_owned(),
+            remedies: vec![autocomp_sandbox::ELSEWHERE.to_owned()],
+        });
+    }
     Ok(Toolchain {
         path: search.path.clone(),
         ..found(search, progress)?

@@ -180,8 +180,15 @@ fn sandbox() -> Result<String, CliError> {
             processes: ProcessRule::Single,
         },
     };
-    let report = autocomp_sandbox::run::<&str>(&policy, Path::new("/bin/true"), &[], b"")
-        .map_err(CliError::environment)?;
+    let report = autocomp_sandbox::run::<&str>(&policy, Path::new("/bin/true"), &[], b"");
+    let report = report.map_err(|error| {
+        let here = CliError::environment(error);
+        if autocomp_sandbox::IS_AVAILABLE {
+            here
+        } else {
+            here.hint(autocomp_sandbox::ELSEWHERE)
+        }
+    })?;
     let enforcement = report.enforcement;
     let files = enforcement.landlock_abi.map_or_else(
         || "files are NOT confined (this kernel has no Landlock)".to_owned(),

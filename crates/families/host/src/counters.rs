@@ -2,8 +2,17 @@
 //! system lets a parent have them (`perf_event_open`). They are told as
 //! feedback and decide nothing: no verdict, and no cost.
 
+#[cfg(target_os = "linux")]
+#[path = "counters/linux.rs"]
+mod system;
+#[cfg(not(target_os = "linux"))]
+#[path = "counters/other.rs"]
+mod system;
+
+pub use system::counter;
+
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// What is counted, by the kernel's numbers of general hardware events
 /// (`linux/perf_event.h`).
@@ -15,31 +24,8 @@ const EVENTS: [(&str, u64); 5] = [
     ("branch_misses", 5),
 ];
 const TYPE_HARDWARE: u32 = 0;
-/// Size of the first version of the description, which every kernel takes.
-const DESCRIPTION_BYTES: u32 = 64;
-/// Begin disabled; leave out the operating system and what is below it.
-const FLAGS: u64 = 1 | 1 << 5 | 1 << 6;
-/// Read how long the event was wanted and how long it was counted, too.
-const READ_TIMES: u64 = 1 | 2;
-const CLOSE_ON_EXEC: libc::c_ulong = 8;
 const ENABLE: libc::c_ulong = 0x2400;
 const DISABLE: libc::c_ulong = 0x2401;
-
-/// `struct perf_event_attr`, its first version.
-#[repr(C)]
-#[derive(Default)]
-struct Description {
-    kind: u32,
-    size: u32,
-    config: u64,
-    sample_period: u64,
-    sample_type: u64,
-    read_format: u64,
-    flags: u64,
-    wakeup_events: u32,
-    breakpoint_type: u32,
-    config1: u64,
-}
 
 /// Counters of one process.
 #[derive(Debug)]
@@ -104,37 +90,6 @@ impl Counters {
 /// Why it does not, in a sentence for people.
 pub fn availability() -> Result<(), String> {
     Counters::of(0).map(|_| ())
-}
-
-/// Opens a counter of `kind` and `event` as the operating system numbers them; it stands still.
-///
-/// # Errors
-/// What the operating system says.
-pub fn counter(process: i32, kind: u32, event: u64) -> io::Result<OwnedFd> {
-    let description = Description {
-        kind,
-        size: DESCRIPTION_BYTES,
-        config: event,
-        read_format: READ_TIMES,
-        flags: FLAGS,
-        ..Description::default()
-    };
-    // SAFETY: the call reads the description, which is as large as it says.
-    let descriptor = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            &raw const description,
-            process,
-            -1,
-            -1,
-            CLOSE_ON_EXEC,
-        )
-    };
-    match i32::try_from(descriptor) {
-        // SAFETY: the call has just opened it, and nobody else knows it.
-        Ok(descriptor) if 0 <= descriptor => Ok(unsafe { OwnedFd::from_raw_fd(descriptor) }),
-        _ => Err(io::Error::last_os_error()),
-    }
 }
 
 /// Returns why counters cannot be opened, in words for users.

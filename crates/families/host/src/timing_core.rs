@@ -1,9 +1,15 @@
 //! The core that kernels are timed on, one at a time.
 
+#[cfg(target_os = "linux")]
+#[path = "timing_core/linux.rs"]
+mod cores;
+#[cfg(not(target_os = "linux"))]
+#[path = "timing_core/other.rs"]
+mod cores;
+
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
 use autocomp_measuring::Lease;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::path::Path;
 
 /// A core that nobody else of this user times kernels on. The calling thread
@@ -11,7 +17,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub(crate) struct TimingCore {
     core: Option<usize>,
-    before: Option<CpuSet>,
+    before: Option<cores::Cores>,
     lease: Lease,
 }
 
@@ -22,15 +28,11 @@ impl TimingCore {
     /// [`EvalError::Environment`] if the folder for the lock cannot be written.
     pub(crate) fn take(cache_folder: &Path) -> Result<Self, EvalError> {
         let lease = Lease::take(cache_folder, "host")?;
-        let before = sched_getaffinity(None).ok();
+        let before = cores::allowed();
         // The last core: the first ones take most interrupts.
-        let core =
-            before.and_then(|cores| (0..CpuSet::MAX_CPU).rev().find(|core| cores.is_set(*core)));
+        let core = before.as_ref().and_then(cores::last);
         if let Some(core) = core {
-            let mut only = CpuSet::new();
-            only.set(core);
-            // Where that is not allowed, times are noisier and intervals wider.
-            let _ = sched_setaffinity(None, &only);
+            cores::stay_on(core);
         }
         Ok(Self {
             core,
@@ -53,7 +55,7 @@ impl TimingCore {
 impl Drop for TimingCore {
     fn drop(&mut self) {
         if let Some(before) = &self.before {
-            let _ = sched_setaffinity(None, before);
+            cores::allow(before);
         }
     }
 }

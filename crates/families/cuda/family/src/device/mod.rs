@@ -13,6 +13,10 @@ mod program;
 mod session;
 mod settings;
 mod vendor;
+#[cfg(target_os = "linux")]
+mod worker;
+#[cfg(not(target_os = "linux"))]
+#[path = "no_worker.rs"]
 mod worker;
 
 pub use bench::found;
