@@ -67,6 +67,16 @@ static __host__ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDevice
   }
   return 1;
 }
+struct cudaDeviceProp {
+  char name[256];
+  size_t sharedMemPerBlock, sharedMemPerMultiprocessor, sharedMemPerBlockOptin;
+  int regsPerBlock, warpSize, maxThreadsPerBlock, major, minor, multiProcessorCount, maxThreadsPerMultiProcessor;
+};
+static __host__ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* it, int device) {
+  if (device != 0) return 101;
+  *it = cudaDeviceProp{"simulated", 49152, AUTOCOMP_SHARED, AUTOCOMP_BLOCK_SHARED, 65536, 32, 1024, AUTOCOMP_CAPABILITY / 10, AUTOCOMP_CAPABILITY % 10, AUTOCOMP_SMS, AUTOCOMP_WARPS * 32};
+  return cudaSuccess;
+}
 // By threads and dynamic shared memory alone: registers are not known before the vendor's compiler.
 template <class K> static __host__ inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K*, int threads, size_t shared) {
   if (threads < 1 || 1024 < threads) return 1;
@@ -78,6 +88,24 @@ template <class K> static __host__ inline cudaError_t cudaOccupancyMaxActiveBloc
   return cudaSuccess;
 }
 #endif
+enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+template <class K> static __host__ inline cudaError_t cudaFuncSetCacheConfig(K*, cudaFuncCache) { return cudaSuccess; }
+// Mathematics by which sizes and scales are computed.
+static __host__ inline float sqrtf(float a) { return __builtin_elementwise_sqrt(a); }
+static __host__ inline double sqrt(double a) { return __builtin_elementwise_sqrt(a); }
+static __host__ inline float rsqrtf(float a) { return 1.0f / sqrtf(a); }
+static __host__ inline double floor(double a) { long long n = (long long)a; return a < -9e15 || 9e15 < a ? a : a < (double)n ? (double)(n - 1) : (double)n; }
+static __host__ inline double ceil(double a) { return -floor(-a); }
+static __host__ inline float floorf(float a) { return (float)floor((double)a); }
+static __host__ inline float ceilf(float a) { return (float)ceil((double)a); }
+static __host__ inline double log2(double a) {
+  unsigned long long bits = __builtin_bit_cast(unsigned long long, a);
+  if (!(2.3e-308 < a && a < 1.7e308)) return a == 0 ? -__builtin_inf() : __builtin_nan("");
+  double m = __builtin_bit_cast(double, (bits & 0xfffffffffffffull) | 0x3ff0000000000000ull), s = (m - 1) / (m + 1), t = s * s, r = 0;
+  for (int n = 41; 0 < n; n -= 2) r = r * t + 1.0 / n;
+  return (double)((int)(bits >> 52) - 1023) + 2 * s * r * 1.4426950408889634;
+}
+static __host__ inline float log2f(float a) { return (float)log2((double)a); }
 // What checks of errors print goes nowhere; a host part that gives up has crashed.
 struct FILE;
 #define stderr ((FILE*)0)

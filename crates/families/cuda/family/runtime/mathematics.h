@@ -39,6 +39,10 @@ AUTOCOMP_D float max(float a, float b) { return fmaxf(a, b); }
 AUTOCOMP_D float min(float a, float b) { return fminf(a, b); }
 AUTOCOMP_D double max(double a, double b) { return fmax(a, b); }
 AUTOCOMP_D double min(double a, double b) { return fmin(a, b); }
+AUTOCOMP_D double max(float a, double b) { return fmax(a, b); }
+AUTOCOMP_D double max(double a, float b) { return fmax(a, b); }
+AUTOCOMP_D double min(float a, double b) { return fmin(a, b); }
+AUTOCOMP_D double min(double a, float b) { return fmin(a, b); }
 AUTOCOMP_HD constexpr int abs(int a) { return a < 0 ? -a : a; }
 AUTOCOMP_D float abs(float a) { return __builtin_fabsf(a); }
 AUTOCOMP_D float fabsf(float a) { return __builtin_fabsf(a); }
@@ -112,50 +116,90 @@ AUTOCOMP_D float expf(float a) {
   float result = power * autocomp_ex2(whole * 0.5f - (whole * 0.5f - rintf(whole * 0.5f))) * autocomp_ex2(whole - rintf(whole * 0.5f));
   return a > 89.0f ? INFINITY : a < -104.0f ? 0.0f : result;
 }
-AUTOCOMP_D float log2f(float a);
-AUTOCOMP_D float logf(float a) {
+// A positive normal number as a power of two and what is left less 1, between -1/3 and 1/3.
+AUTOCOMP_D float autocomp_parts(float a, float* rest) {
   float scale = a < 1.17549435e-38f ? 8388608.0f : 1.0f;
   unsigned bits = __float_as_uint(a * scale);
   int exponent = (int)(bits - 0x3f2aaaabu) >> 23;
-  float m = __uint_as_float(bits - ((unsigned)exponent << 23)) - 1.0f;
-  float e = (float)exponent - (scale != 1.0f ? 23.0f : 0.0f);
+  *rest = __uint_as_float(bits - ((unsigned)exponent << 23)) - 1.0f;
+  return (float)exponent - (scale != 1.0f ? 23.0f : 0.0f);
+}
+// The logarithm of 1 + m.
+AUTOCOMP_D float autocomp_log_near_one(float m) {
   float s = m / (m + 2.0f), t = s * s;
   float p = __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, 0.2438f, 0.2857f), 0.4f), 0.66666669f);
-  float r = m - s * __builtin_fmaf(-p, t, m);
-  r = __builtin_fmaf(e, 0.693147182f, r);
-  return a > 0.0f ? (a == INFINITY ? a : r) : a == 0.0f ? -INFINITY : NAN;
+  return m - s * __builtin_fmaf(-p, t, m);
 }
-AUTOCOMP_D float log2f(float a) { return logf(a) * 1.4426950408889634f; }
-AUTOCOMP_D float log10f(float a) { return logf(a) * 0.43429448190325182f; }
-AUTOCOMP_D float log1pf(float a) { float u = 1.0f + a; return u == 1.0f ? a : logf(u) * (a / (u - 1.0f)); }
+AUTOCOMP_D float autocomp_log_ends(float a, float r) { return a > 0.0f ? (a == INFINITY ? a : r) : a == 0.0f ? -INFINITY : NAN; }
+AUTOCOMP_D float logf(float a) {
+  float m, e = autocomp_parts(a, &m);
+  return autocomp_log_ends(a, __builtin_fmaf(e, 0.693147182f, autocomp_log_near_one(m)));
+}
+AUTOCOMP_D float log10f(float a) {
+  float m, e = autocomp_parts(a, &m);
+  float low = __builtin_fmaf(autocomp_log_near_one(m), 0.43429448f, e * 4.60503898e-06f);
+  return autocomp_log_ends(a, __builtin_fmaf(e, 0.301025391f, low));
+}
+AUTOCOMP_D float log2f(float a) { return a < 1.17549435e-38f ? autocomp_lg2(a * 8388608.0f) - 23.0f : autocomp_lg2(a); }
+AUTOCOMP_D float log1pf(float a) { float u = 1.0f + a; return u == 1.0f ? a : u == INFINITY ? u : logf(u) * (a / (u - 1.0f)); }
 AUTOCOMP_D float expm1f(float a) { float u = expf(a); return u == 1.0f ? a : u - 1.0f == -1.0f ? -1.0f : (u - 1.0f) * (a / logf(u)); }
+// The logarithm of `a` in two parts, times `b`, is what the power is made of.
 AUTOCOMP_D float powf(float a, float b) {
-  float magnitude = expf(b * logf(fabsf(a)));
+  float size = fabsf(a), m, e = autocomp_parts(size, &m);
+  float d = m + 2.0f, s = m / d, t = s * s;
+  float s_low = (__builtin_fmaf(-s, d, m) - s * (m - (d - 2.0f))) / d;
+  float low = 2.0f * s_low + s * t * __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, 0.241482249f, 0.28503742f), 0.40000929f), 0.666666627f);
+  // The first 12 bits of the logarithm of 2: whole multiples are exact.
+  float large = e * 0.693115234f, sum = large + 2.0f * s;
+  low += 2.0f * s - (sum - large) + e * 3.19461833e-5f;
+  float high = sum + low;
+  low -= high - sum;
+  float power = b * high, power_low = __builtin_fmaf(b, high, -power) + b * low;
+  float magnitude = expf(power);
+  if (magnitude != 0.0f && magnitude != INFINITY) magnitude = __builtin_fmaf(magnitude, power_low, magnitude);
   bool is_odd = truncf(b) == b && truncf(b * 0.5f) * 2.0f != b;
-  if (b == 0.0f) return 1.0f;
-  return a < 0.0f ? (truncf(b) != b ? NAN : is_odd ? -magnitude : magnitude) : magnitude;
+  if (b == 0.0f || a == 1.0f) return 1.0f;
+  if (a != a || b != b) return a + b;
+  if (__builtin_fabsf(b) == INFINITY) return size == 1.0f ? 1.0f : (1.0f < size) == (0.0f < b) ? INFINITY : 0.0f;
+  if (size == 0.0f || size == INFINITY) magnitude = (size == 0.0f) == (0.0f < b) ? 0.0f : INFINITY;
+  else if (a < 0.0f && truncf(b) != b) return NAN;
+  return is_odd ? copysignf(magnitude, a) : magnitude;
 }
 AUTOCOMP_D float tanhf(float a) {
   float m = fabsf(a), t = a * a;
-  if (m < 0.55f) return a * __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, 0.0208f, -0.0539682541f), 0.1333333333f), -0.3333333433f), 1.0f);
+  if (m < 0.55f) return a + a * t * __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, __builtin_fmaf(t, -6.27423064e-3f, 2.10716722e-2f), -5.38523081e-2f), 0.133325861f), -0.333333176f);
   return copysignf(1.0f - 2.0f / (expf(2.0f * m) + 1.0f), a);
+}
+// The complement of the error function, of a half and more.
+AUTOCOMP_D float autocomp_erfc_of_large(float m) {
+  float u = 1.0f / __builtin_fmaf(0.35f, m, 1.0f), t = m * m, t_low = __builtin_fmaf(m, m, -t);
+  float p = 0.0508015412f;
+  p = __builtin_fmaf(p, u, -0.220424425f);
+  p = __builtin_fmaf(p, u, 0.313828994f);
+  p = __builtin_fmaf(p, u, -0.18975105f);
+  p = __builtin_fmaf(p, u, 0.211160862f);
+  p = __builtin_fmaf(p, u, 0.0844142418f);
+  p = __builtin_fmaf(p, u, 0.17098532f);
+  p = __builtin_fmaf(p, u, 0.183937025f);
+  p = __builtin_fmaf(p, u, 0.197587316f);
+  p = __builtin_fmaf(p, u, 0.197461889f) * u;
+  float e = expf(-t);
+  return 10.5f < m ? 0.0f : p * __builtin_fmaf(e, -t_low, e);
 }
 AUTOCOMP_D float erff(float a) {
   float m = fabsf(a), t = a * a;
   if (m < 1.0f) {
-    float p = 7.8537e-5f;
-    p = __builtin_fmaf(p, t, -8.0101e-4f);
-    p = __builtin_fmaf(p, t, 5.188327e-3f);
-    p = __builtin_fmaf(p, t, -2.6853e-2f);
-    p = __builtin_fmaf(p, t, 0.112835f);
-    p = __builtin_fmaf(p, t, -0.37612624f);
-    p = __builtin_fmaf(p, t, 1.1283791f);
-    return a * p;
+    float p = 7.85385657e-5f;
+    p = __builtin_fmaf(p, t, -8.01019218e-4f);
+    p = __builtin_fmaf(p, t, 5.18832752e-3f);
+    p = __builtin_fmaf(p, t, -2.68538118e-2f);
+    p = __builtin_fmaf(p, t, 0.112835851f);
+    p = __builtin_fmaf(p, t, -0.376126258f);
+    return __builtin_fmaf(a, 0.128379167f, __builtin_fmaf(p * t, a, a));
   }
-  float u = 1.0f / __builtin_fmaf(0.3275911f, m, 1.0f);
-  float p = __builtin_fmaf(u, __builtin_fmaf(u, __builtin_fmaf(u, __builtin_fmaf(u, 1.061405429f, -1.453152027f), 1.421413741f), -0.284496736f), 0.254829592f) * u;
-  return copysignf(1.0f - p * expf(-t), a);
+  return copysignf(1.0f - autocomp_erfc_of_large(m), a);
 }
+AUTOCOMP_D float erfcf(float a) { return a < 0.5f ? (-1.0f < a ? 1.0f - erff(a) : 2.0f - autocomp_erfc_of_large(-a)) : autocomp_erfc_of_large(a); }
 AUTOCOMP_D void sincosf(float a, float* s, float* c) {
   float quarter = rintf(a * 0.63661977f);
   float r = __builtin_fmaf(quarter, -1.5707962513f, a);
@@ -172,14 +216,19 @@ AUTOCOMP_D void sincosf(float a, float* s, float* c) {
 AUTOCOMP_D float sinf(float a) { float s, c; sincosf(a, &s, &c); return s; }
 AUTOCOMP_D float cosf(float a) { float s, c; sincosf(a, &s, &c); return c; }
 AUTOCOMP_D float tanf(float a) { float s, c; sincosf(a, &s, &c); return s / c; }
-AUTOCOMP_D float coshf(float a) { float e = expf(fabsf(a) - 0.693147181f); return e + 0.25f / e; }
-AUTOCOMP_D float sinhf(float a) { return fabsf(a) < 0.3f ? a * (1.0f + a * a * (0.16666667f + a * a * (8.3333333e-3f + a * a * 1.9841270e-4f))) : copysignf(expf(fabsf(a) - 0.693147181f) - 0.25f / expf(fabsf(a) - 0.693147181f), a); }
+AUTOCOMP_D float coshf(float a) { float h = expf(fabsf(a) * 0.5f), e = 0.5f * h * h; return e + 0.25f / e; }
+AUTOCOMP_D float sinhf(float a) {
+  float m = fabsf(a), t = a * a;
+  if (m < 0.5f) return __builtin_fmaf(a * t, __builtin_fmaf(t, __builtin_fmaf(t, 1.98412698e-4f, 8.33333377e-3f), 0.166666672f), a);
+  float h = expf(m * 0.5f), e = 0.5f * h * h;
+  return copysignf(e - 0.25f / e, a);
+}
 AUTOCOMP_D float hypotf(float a, float b) {
   float x = fmaxf(fabsf(a), fabsf(b)), y = fminf(fabsf(a), fabsf(b)), t = y / x;
-  return x == 0.0f || x == INFINITY ? x : x * sqrtf(__builtin_fmaf(t, t, 1.0f));
+  if (x == INFINITY) return x;
+  return a != a || b != b ? a + b : x == 0.0f ? x : x * sqrtf(__builtin_fmaf(t, t, 1.0f));
 }
 AUTOCOMP_D float fdimf(float a, float b) { return a != a || b != b ? a + b : b < a ? a - b : 0.0f; }
-AUTOCOMP_D float erfcf(float a) { return 1.0f - erff(a); }
 AUTOCOMP_D long lrintf(float a) { return (long)__builtin_rintf(a); }
 AUTOCOMP_D float modff(float a, float* whole) { *whole = truncf(a); return __builtin_fabsf(a) == INFINITY ? copysignf(0.0f, a) : copysignf(a - *whole, a); }
 AUTOCOMP_D bool signbit(float a) { return __float_as_uint(a) >> 31; }
@@ -201,7 +250,7 @@ AUTOCOMP_D float rint(float a) { return rintf(a); }
 // Of these there are those of floats only: a double is an error, not a float by chance.
 #define AUTOCOMP_OF_FLOATS(NAME) \
   AUTOCOMP_D float NAME(float a) { return NAME##f(a); } \
-  double NAME(double) = delete;
+  __device__ double NAME(double) = delete;
 AUTOCOMP_OF_FLOATS(exp)
 AUTOCOMP_OF_FLOATS(exp2)
 AUTOCOMP_OF_FLOATS(log)
@@ -212,4 +261,4 @@ AUTOCOMP_OF_FLOATS(tanh)
 AUTOCOMP_OF_FLOATS(erf)
 AUTOCOMP_OF_FLOATS(round)
 AUTOCOMP_D float pow(float a, float b) { return powf(a, b); }
-double pow(double, double) = delete;
+__device__ double pow(double, double) = delete;

@@ -24,6 +24,10 @@ AUTOCOMP_D float4 __ldg(const float4* p) { float4 r; asm("ld.global.nc.v4.f32 {%
 template <class T> AUTOCOMP_D T __ldcs(const T* p) { return *p; }
 template <class T> AUTOCOMP_D T __ldca(const T* p) { return *p; }
 template <class T> AUTOCOMP_D T __ldcg(const T* p) { return *p; }
+template <class T> AUTOCOMP_D T __ldlu(const T* p) { return *p; }
+template <class T> AUTOCOMP_D T __ldcv(const T* p) { return *(const volatile T*)p; }
+template <class T> AUTOCOMP_D void __stwt(T* p, T v) { *p = v; }
+template <class T> AUTOCOMP_D void __stwb(T* p, T v) { *p = v; }
 AUTOCOMP_D float __ldcg(const float* p) { float r; asm volatile("ld.global.cg.f32 %0, [%1];" : "=f"(r) : "l"(p)); return r; }
 template <class T> AUTOCOMP_D void __stcs(T* p, T v) { *p = v; }
 template <class T> AUTOCOMP_D void __stcg(T* p, T v) { *p = v; }
@@ -60,6 +64,8 @@ AUTOCOMP_ATOMIC(atomicMax, "max", int, "r", "s32")
 AUTOCOMP_ATOMIC(atomicMax, "max", unsigned, "r", "u32")
 AUTOCOMP_ATOMIC(atomicMin, "min", unsigned long long, "l", "u64")
 AUTOCOMP_ATOMIC(atomicMax, "max", unsigned long long, "l", "u64")
+AUTOCOMP_ATOMIC(atomicMin, "min", long long, "l", "s64")
+AUTOCOMP_ATOMIC(atomicMax, "max", long long, "l", "s64")
 AUTOCOMP_ATOMIC(atomicAnd, "and", unsigned, "r", "b32")
 AUTOCOMP_ATOMIC(atomicOr, "or", unsigned, "r", "b32")
 AUTOCOMP_ATOMIC(atomicXor, "xor", unsigned, "r", "b32")
@@ -78,5 +84,22 @@ AUTOCOMP_ATOMIC(atomicDec, "dec", unsigned, "r", "u32")
 AUTOCOMP_D unsigned atomicCAS(unsigned* p, unsigned c, unsigned v) { unsigned r; asm volatile("atom.cas.b32 %0, [%1], %2, %3;" : "=r"(r) : "l"(p), "r"(c), "r"(v) : "memory"); return r; }
 AUTOCOMP_D int atomicCAS(int* p, int c, int v) { return (int)atomicCAS((unsigned*)p, (unsigned)c, (unsigned)v); }
 AUTOCOMP_D unsigned long long atomicCAS(unsigned long long* p, unsigned long long c, unsigned long long v) { unsigned long long r; asm volatile("atom.cas.b64 %0, [%1], %2, %3;" : "=l"(r) : "l"(p), "l"(c), "l"(v) : "memory"); return r; }
+AUTOCOMP_D unsigned short atomicCAS(unsigned short* p, unsigned short c, unsigned short v) { unsigned short r; asm volatile("atom.cas.b16 %0, [%1], %2, %3;" : "=h"(r) : "l"(p), "h"(c), "h"(v) : "memory"); return r; }
+// Sums of halves: an instruction, or for brain floats before compute capability 9.0 a loop.
+AUTOCOMP_D half atomicAdd(half* p, half v) { unsigned short r; asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(r) : "l"(p), "h"(__half_as_ushort(v)) : "memory"); return __ushort_as_half(r); }
+AUTOCOMP_D half2 atomicAdd(half2* p, half2 v) { unsigned r; asm volatile("atom.add.noftz.f16x2 %0, [%1], %2;" : "=r"(r) : "l"(p), "r"(__builtin_bit_cast(unsigned, v)) : "memory"); return __builtin_bit_cast(half2, r); }
+#if AUTOCOMP_CAPABILITY < 90
+#define AUTOCOMP_SUM_BY_LOOP(T, W) \
+  AUTOCOMP_D T atomicAdd(T* p, T v) { \
+    W old = *(volatile W*)p, seen; \
+    do { seen = old; old = atomicCAS((W*)p, seen, __builtin_bit_cast(W, __builtin_bit_cast(T, seen) + v)); } while (old != seen); \
+    return __builtin_bit_cast(T, old); \
+  }
+AUTOCOMP_SUM_BY_LOOP(__nv_bfloat16, unsigned short)
+AUTOCOMP_SUM_BY_LOOP(__nv_bfloat162, unsigned)
+#else
+AUTOCOMP_D __nv_bfloat16 atomicAdd(__nv_bfloat16* p, __nv_bfloat16 v) { unsigned short r; asm volatile("atom.add.noftz.bf16 %0, [%1], %2;" : "=h"(r) : "l"(p), "h"(v.bits) : "memory"); return __ushort_as_bfloat16(r); }
+AUTOCOMP_D __nv_bfloat162 atomicAdd(__nv_bfloat162* p, __nv_bfloat162 v) { unsigned r; asm volatile("atom.add.noftz.bf16x2 %0, [%1], %2;" : "=r"(r) : "l"(p), "r"(__builtin_bit_cast(unsigned, v)) : "memory"); return __builtin_bit_cast(__nv_bfloat162, r); }
+#endif
 AUTOCOMP_D long long clock64() { return __nvvm_read_ptx_sreg_clock64(); }
 AUTOCOMP_D int clock() { return __nvvm_read_ptx_sreg_clock(); }

@@ -46,9 +46,8 @@ AUTOCOMP_D int autocomp_clamp(int width) { return ((32 - width) << 8) | 31; }
   AUTOCOMP_D double NAME(unsigned m, double v, SECOND o, int w = 32) { \
     return __builtin_bit_cast(double, NAME(m, __builtin_bit_cast(unsigned long long, v), o, w)); \
   } \
-  AUTOCOMP_D _Float16 NAME(unsigned m, _Float16 v, SECOND o, int w = 32) { \
-    return __builtin_bit_cast(_Float16, (unsigned short)NAME(m, (unsigned)__builtin_bit_cast(unsigned short, v), o, w)); \
-  }
+  AUTOCOMP_D long NAME(unsigned m, long v, SECOND o, int w = 32) { return (long)NAME(m, (unsigned long long)v, o, w); } \
+  AUTOCOMP_D unsigned long NAME(unsigned m, unsigned long v, SECOND o, int w = 32) { return (unsigned long)NAME(m, (unsigned long long)v, o, w); }
 AUTOCOMP_SHUFFLE(__shfl_sync, idx, int, autocomp_clamp(w))
 AUTOCOMP_SHUFFLE(__shfl_up_sync, up, unsigned, ((32 - w) << 8))
 AUTOCOMP_SHUFFLE(__shfl_down_sync, down, unsigned, autocomp_clamp(w))

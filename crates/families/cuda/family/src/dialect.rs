@@ -12,14 +12,18 @@ pub(crate) const HEADER: &str = concat!(
     include_str!("../runtime/host.h"),
     include_str!("../runtime/threads.h"),
     include_str!("../runtime/mathematics.h"),
+    include_str!("../runtime/functions.h"),
+    include_str!("../runtime/bits.h"),
     include_str!("../runtime/halves.h"),
+    include_str!("../runtime/brain_floats.h"),
     include_str!("../runtime/memory.h"),
     include_str!("../runtime/matrices.h"),
     include_str!("../runtime/groups.h"),
     include_str!("../runtime/copies.h"),
+    include_str!("../runtime/standard.h"),
 );
 /// Headers that kernels name and that hold nothing beside [`HEADER`].
-const EMPTY_HEADERS: [&str; 30] = [
+const EMPTY_HEADERS: [&str; 43] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -50,6 +54,19 @@ const EMPTY_HEADERS: [&str; 30] = [
     "cfloat",
     "climits",
     "vector_types.h",
+    "cooperative_groups/scan.h",
+    "math_constants.h",
+    "algorithm",
+    "type_traits",
+    "limits",
+    "utility",
+    "cstring",
+    "string.h",
+    "cuda/std/cstdint",
+    "cuda/std/limits",
+    "cuda/std/type_traits",
+    "cuda/std/utility",
+    "cuda/std/cmath",
 ];
 /// Flags of both halves: C++ without exceptions, libraries and files of the vendor.
 pub(crate) const BOTH: &[&str] = &[

@@ -336,13 +336,13 @@ impl Nest {
         self.points.iter().map(|it| it.extent).product()
     }
 
-    /// Returns the arrays that are read or written.
+    /// Returns the arrays that are read or written, and the numbers that are read.
     fn used(&self) -> Vec<&Parameter> {
         let written = self.written();
         let is_read = |name: &str| {
             step::any(
                 &self.steps,
-                &|it| matches!(it, Expression::Load(array, _) if array == name),
+                &|it| matches!(it, Expression::Load(found, _) | Expression::Text(found) if found == name),
             )
         };
         let used = self.parameters.iter();
@@ -354,6 +354,9 @@ impl Nest {
     pub(crate) fn parameters_to_c(&self) -> String {
         let written = self.written();
         let each = self.used().into_iter().map(|it| {
+            if !it.is_array {
+                return format!("const {} {}", it.kind, it.name);
+            }
             let constant = if written.contains(&it.name) {
                 ""
             } else {

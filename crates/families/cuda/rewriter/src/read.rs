@@ -38,15 +38,16 @@ pub(crate) struct Thread {
     pub kinds: BTreeMap<String, String>,
 }
 
-/// An array that a kernel is given.
+/// An array that a kernel is given, or a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Parameter {
     /// Name in what is written.
     pub name: String,
     /// Name in the host function.
     pub given: String,
-    /// Type of the elements.
+    /// Type of the elements, or of the number.
     pub kind: String,
+    pub is_array: bool,
 }
 
 /// What a name stands for.
@@ -145,17 +146,33 @@ pub(crate) fn thread(
                     name: own.clone(),
                     given: given.clone(),
                     kind,
+                    is_array: true,
                 };
                 if !parameters.contains(&parameter) {
                     parameters.push(parameter);
                 }
                 Binding::Array(own, Expression::Index(Affine::default()))
             }
-            (false, Argument::Number(number)) => {
-                if reader.assigned.contains(&name) {
-                    return refused(function, &file.plain, "changes what it was given");
-                }
-                Binding::Value(Expression::constant(*number))
+            (false, _) if reader.assigned.contains(&name) => {
+                return refused(function, &file.plain, "changes what it was given");
+            }
+            (false, Argument::Number(number)) => Binding::Value(Expression::constant(*number)),
+            (false, Argument::Text(text)) if is_float(&kind) => {
+                let is_same = kind == "float" && text.ends_with(['f', 'F']);
+                Binding::Value(Expression::Text(match is_same {
+                    true => text.clone(),
+                    false => format!("(({kind}){text})"),
+                }))
+            }
+            (false, Argument::Scalar(given)) if is_float(&kind) => {
+                let own = reader.fresh(&name);
+                parameters.push(Parameter {
+                    name: own.clone(),
+                    given: given.clone(),
+                    kind,
+                    is_array: false,
+                });
+                Binding::Value(Expression::Text(own))
             }
             _ => {
                 return Err(Refusal {
@@ -212,6 +229,10 @@ impl<'f> Reader<'f> {
             _ => Ok(()),
         }
     }
+}
+
+fn is_float(kind: &str) -> bool {
+    ["float", "double"].contains(&kind)
 }
 
 /// Returns whether a name is one that writers give, or that something else has.

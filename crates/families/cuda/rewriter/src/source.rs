@@ -54,6 +54,10 @@ pub(crate) enum Argument {
     Array(String, String),
     /// A whole number.
     Number(i64),
+    /// A number of floats, as it is written.
+    Text(String),
+    /// A number that the host function is given, by its name there.
+    Scalar(String),
 }
 
 /// The host function.
@@ -61,7 +65,7 @@ pub(crate) struct Host {
     /// `void solution(…)`.
     pub head: String,
     pub steps: Vec<HostStep>,
-    /// What it is given, in its order.
+    /// The arrays that it is given, in their order.
     pub arrays: Vec<String>,
     /// Scratch arrays.
     pub scratch: BTreeSet<String>,
@@ -92,7 +96,7 @@ impl File {
         if let Some(at) = error_in(root) {
             return Err(Refusal {
                 line: Some(1 + at),
-                why: "is not read: only what C has too, launches and the words of CUDA are; write templates, lambdas, references and casts by name as plain functions".into(),
+                why: "is not read: only what C has too, launches and the words of CUDA are; write templates, lambdas, references and casts by name other than `static_cast` as plain functions".into(),
             });
         }
         Ok(Self { plain, text, tree })
@@ -169,7 +173,8 @@ impl File {
     fn number(&self, node: Node<'_>, known: &BTreeMap<String, i64>) -> Option<i64> {
         match node.kind() {
             "number_literal" => number(self.of(node)),
-            "identifier" => known.get(self.of(node)).copied(),
+            // `block.x`, too.
+            "identifier" | "field_expression" => known.get(self.of(node)).copied(),
             "parenthesized_expression" => self.number(node.named_child(0)?, known),
             "binary_expression" => {
                 let left = self.number(node.child_by_field_name("left")?, known)?;
@@ -183,6 +188,41 @@ impl File {
                 made.as_index()?.as_constant()
             }
             _ => None,
+        }
+    }
+
+    /// Returns a number of floats that is made of literals alone, as it is written.
+    fn literal(&self, node: Node<'_>, words: &BTreeMap<String, String>) -> Option<String> {
+        let text = self.of(node);
+        match node.kind() {
+            "number_literal" => Some(text.to_owned()),
+            "identifier" => words.get(text).cloned(),
+            "parenthesized_expression" | "unary_expression" | "binary_expression" => {
+                let parts = children(node);
+                let are_literal = parts
+                    .iter()
+                    .all(|it| self.literal(*it, &BTreeMap::new()).is_some());
+                are_literal.then(|| format!("({text})"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads what a declaration makes known as numbers of floats.
+    fn literals_of(&self, node: Node<'_>, words: &mut BTreeMap<String, String>) {
+        let kind = node
+            .child_by_field_name("type")
+            .map_or("", |it| self.of(it));
+        if !["float", "double"].contains(&kind) {
+            return;
+        }
+        for declared in children(node) {
+            let name = declared.child_by_field_name("declarator");
+            let value = declared.child_by_field_name("value");
+            let value = value.and_then(|it| self.literal(it, words));
+            if let (Some(name), Some(value)) = (name, value) {
+                words.insert(self.of(name).to_owned(), format!("({kind}){value}"));
+            }
         }
     }
 
@@ -230,13 +270,25 @@ impl File {
             .ok_or("the function has no body")?;
         let mut arrays = BTreeMap::new();
         let mut numbers = self.constants();
-        let mut given = Vec::new();
+        let (mut given, mut scalars) = (Vec::new(), BTreeSet::new());
+        let mut words = BTreeMap::new();
         for (name, kind, is_pointer) in self.parameters(*function)? {
-            given.push(name.clone());
-            if !is_pointer {
-                return refused(*function, &self.plain, "takes something that is no array");
+            if !is_pointer && !["float", "double"].contains(&kind.as_str()) {
+                return refused(
+                    *function,
+                    &self.plain,
+                    "takes a whole number, whose value the file does not say: write it as a constant",
+                );
             }
-            arrays.insert(name, kind);
+            match is_pointer {
+                true => {
+                    given.push(name.clone());
+                    arrays.insert(name, kind);
+                }
+                false => {
+                    scalars.insert(name);
+                }
+            }
         }
         let mut host = Host {
             head: self.plain[function.start_byte()..body.start_byte()]
@@ -258,11 +310,13 @@ impl File {
                         let value = declared.child_by_field_name("value");
                         let value = value.and_then(|it| self.sizes(it, &numbers, &sizes));
                         if let (Some(name), Some(value)) = (name, value) {
+                            name_sizes(self.of(name), value, &mut numbers);
                             sizes.insert(self.of(name).to_owned(), value);
                         }
                     }
                 }
                 "declaration" => {
+                    self.literals_of(node, &mut words);
                     let kind = node
                         .child_by_field_name("type")
                         .map_or("", |it| self.of(it));
@@ -288,8 +342,13 @@ impl File {
                     let function = call.child_by_field_name("function").unwrap_or(call);
                     let arguments = call.child_by_field_name("arguments").unwrap_or(call);
                     if function.kind() == "call_expression" {
+                        let known = Known {
+                            arrays: &arrays,
+                            scalars: &scalars,
+                            words: &words,
+                        };
                         let launch =
-                            self.launch(node, function, arguments, &numbers, &sizes, &arrays)?;
+                            self.launch(node, function, arguments, (&numbers, &sizes), &known)?;
                         host.steps.push(HostStep::Launch(launch));
                         continue;
                     }
@@ -299,6 +358,7 @@ impl File {
                         let Some(found) = self.listed(arguments, &numbers) else {
                             return refused(node, &self.plain, "has sizes that are no numbers");
                         };
+                        name_sizes(name, found, &mut numbers);
                         sizes.insert(name.to_owned(), found);
                         let text = format!("dim3 {}", &self.plain[node.byte_range()]);
                         host.steps.push(HostStep::Text(text));
@@ -337,9 +397,8 @@ impl File {
         statement: Node<'_>,
         head: Node<'_>,
         arguments: Node<'_>,
-        numbers: &BTreeMap<String, i64>,
-        sizes: &BTreeMap<String, [i64; 3]>,
-        arrays: &BTreeMap<String, String>,
+        (numbers, sizes): (&BTreeMap<String, i64>, &BTreeMap<String, [i64; 3]>),
+        known: &Known<'_>,
     ) -> Result<Launch, Refusal> {
         let kernel = head
             .child_by_field_name("function")
@@ -369,16 +428,21 @@ impl File {
         let mut given = Vec::new();
         for node in children(arguments) {
             let name = self.of(node);
-            given.push(match (arrays.get(name), self.number(node, numbers)) {
-                (Some(kind), _) => Argument::Array(name.to_owned(), kind.clone()),
-                (_, Some(number)) => Argument::Number(number),
-                _ => {
-                    return refused(
-                        node,
-                        &self.plain,
-                        "is given to a kernel and is neither an array nor a whole number",
-                    );
-                }
+            let array = known.arrays.get(name);
+            given.push(if let Some(kind) = array {
+                Argument::Array(name.to_owned(), kind.clone())
+            } else if let Some(number) = self.number(node, numbers) {
+                Argument::Number(number)
+            } else if known.scalars.contains(name) {
+                Argument::Scalar(name.to_owned())
+            } else if let Some(text) = self.literal(node, known.words) {
+                Argument::Text(text)
+            } else {
+                return refused(
+                    node,
+                    &self.plain,
+                    "is given to a kernel and is neither an array nor a number that is written",
+                );
             });
         }
         Ok(Launch {
@@ -419,6 +483,23 @@ impl File {
             found.push((self.of(name).to_owned(), kind.to_owned(), is_pointer));
         }
         Ok(found)
+    }
+}
+
+/// What the host function can give to kernels, beside whole numbers.
+struct Known<'h> {
+    /// Types of elements of arrays.
+    arrays: &'h BTreeMap<String, String>,
+    /// Numbers that it is given.
+    scalars: &'h BTreeSet<String>,
+    /// Numbers of floats that it names, as they are written.
+    words: &'h BTreeMap<String, String>,
+}
+
+/// Makes the sizes of a grid or a block known as whole numbers (`block.x`).
+fn name_sizes(name: &str, sizes: [i64; 3], numbers: &mut BTreeMap<String, i64>) {
+    for (axis, size) in ["x", "y", "z"].into_iter().zip(sizes) {
+        numbers.insert(format!("{name}.{axis}"), size);
     }
 }
 

@@ -63,7 +63,7 @@ pub fn verdict_of(bench: &dyn Bench, source: &str) -> (Outcome, String, String) 
         .unwrap_or_else(|error| panic!("{error}"));
     let found = evaluation.diagnostics.first();
     let line = found.and_then(|it| it.location.as_ref());
-    let text = line.and_then(|it| source.lines().nth(it.line as usize - 1));
+    let text = line.and_then(|it| source.lines().nth((it.line as usize).checked_sub(1)?));
     (
         evaluation.outcome,
         found.map(|it| it.code.clone()).unwrap_or_default(),

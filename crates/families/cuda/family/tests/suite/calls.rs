@@ -21,6 +21,91 @@ __global__ void count() { calls CHANGE; }";
     assert_eq!(of(&front.replace("CHANGE", "= 0"), host).0, Outcome::Ok);
 }
 
+/// Nothing that a block leaves in registers or in memory of its threads is found by the next one.
+#[test]
+fn threads_find_nothing_of_the_block_before() {
+    let keeps = |by: &str, find: &str| {
+        format!(
+            "__global__ void add_kept(const float* x, const float* y, float* z) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  {find}
+  float s = found == 77 ? 0 : 1;
+  {by}
+  if (i < N) z[i] = x[i] + y[i] + (blockIdx.x % 2 ? s : 0);
+}}"
+        )
+    };
+    for front in [
+        keeps(
+            "keep[1] = 77;",
+            "volatile int keep[4]; int found = keep[1];",
+        ),
+        keeps(
+            "",
+            "int found; asm volatile(\"{.reg .b32 kept; mov.b32 %0, kept; mov.b32 kept, 77;}\" : \"=r\"(found));",
+        ),
+    ] {
+        let host = "add_kept<<<(N + 255) / 256, 256>>>(X, Y, Z);";
+        assert_eq!(of(&front, host).0, Outcome::Wrong, "{front}");
+    }
+}
+
+/// What nobody set shows in sums and in greatest elements.
+#[test]
+fn what_nobody_set_shows_in_results() {
+    for (what, is_right) in [
+        (
+            "float t[4]; for (int k = 0; k < n; k++) t[k] = 0; for (int k = 0; k <= n; k++) v += t[k];",
+            false,
+        ),
+        (
+            "float t[4]; for (int k = 0; k < n; k++) t[k] = v; for (int k = 0; k <= n; k++) v = fmaxf(v, t[k]);",
+            false,
+        ),
+        (
+            "float t[4]; for (int k = 0; k < n; k++) t[k] = v; for (int k = 0; k < n; k++) v = fmaxf(v, t[k]);",
+            true,
+        ),
+        (
+            "float w = v; if (threadIdx.x % 32 < 16) w = __shfl_down_sync(0xffffu, v, 8); if (threadIdx.x % 32 == 12) v += w - v;",
+            false,
+        ),
+        (
+            "float w = v; if (threadIdx.x % 32 < 16) w = __shfl_down_sync(0xffffu, v, 8); if (threadIdx.x % 32 == 12 && w == 1e30f) v = 0;",
+            true,
+        ),
+    ] {
+        let front = format!(
+            "__global__ void add_more(const float* x, const float* y, float* z, int n) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float v = i < N ? x[i] + y[i] : 0;
+  {what}
+  if (i < N) z[i] = v;
+}}"
+        );
+        let host = "add_more<<<(N + 255) / 256, 256>>>(X, Y, Z, 3);";
+        let wanted = if is_right {
+            Outcome::Ok
+        } else {
+            Outcome::Wrong
+        };
+        assert_eq!(of(&front, host).0, wanted, "{what}");
+    }
+}
+
+/// Sizes and scales that the host function computes.
+#[test]
+fn the_host_function_has_mathematics() {
+    let front = "__global__ void scaled(const float* x, const float* y, float* z, float one) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < N) z[i] = x[i] + one * y[i];
+}";
+    let host = "cudaDeviceProp it; cudaGetDeviceProperties(&it, 0);
+  float one = 8.0f / sqrtf(64.0f) * log2f(8) / 3 * (float)std::min(it.multiProcessorCount, 1);
+  scaled<<<(int)ceil(N / 256.0), 256>>>(X, Y, Z, one);";
+    assert_eq!(of(front, host).0, Outcome::Ok);
+}
+
 /// What an input set behind the first one begins.
 #[test]
 fn what_a_later_input_begins_is_seen() {

@@ -318,8 +318,35 @@ void solution(const float* X, float* Y) {{
 "
         )
     };
+    // Blocks of a group count first, and the last of each group counts for it: what the others have
+    // written is known over two steps.
+    let groups = |fence: &str| {
+        format!(
+            "__global__ void begin(unsigned* c) {{ c[threadIdx.x] = 0; }}
+__global__ void sum(const float* x, float* p, unsigned* c, float* y) {{
+  float v = 0; int t = threadIdx.x;
+  for (int i = blockIdx.x * 32 + t; i < 1000003; i += gridDim.x * 32) v += x[i];
+  for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
+  if (t) return;
+  p[blockIdx.x] = v;
+  __threadfence();
+  if (atomicAdd(&c[1 + blockIdx.x / 8], 1u) != 7) return;
+  {fence}
+  if (atomicAdd(&c[0], 1u) != 7) return;
+  __threadfence();
+  v = 0; for (int i = 0; i < 64; i++) v += p[i];
+  y[0] = v;
+}}
+void solution(const float* X, float* Y) {{
+  float* p; unsigned* c; cudaMalloc(&p, 256); cudaMalloc(&c, 64);
+  begin<<<1, 16>>>(c); sum<<<64, 32>>>(X, p, c, Y);
+}}
+"
+        )
+    };
     let bench = open_on(&problem(name), "cuda-sm89");
     for (wrong, line, right) in [
+        (groups(""), "v += p[i]", groups("__threadfence();")),
         (warp(""), "s[t + o]", warp("__syncwarp();")),
         (last(""), "part[i]", last("__threadfence();")),
         (pairs(""), "part[2 * b]", pairs("__threadfence();")),

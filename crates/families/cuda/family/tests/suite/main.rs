@@ -6,6 +6,7 @@ mod calls;
 mod cheats;
 mod defects;
 mod device;
+mod dialect;
 mod feedback;
 mod host_calls;
 mod kernels;

@@ -50,6 +50,19 @@ pub(super) fn in_words_of_c(plain: &str) -> String {
             rest = &behind[length..];
             continue;
         }
+        // `static_cast<float>(x)` reads as `(float)(x)`.
+        if word == "static_cast"
+            && let Some(kind) = behind.trim_start().strip_prefix('<')
+            && let Some((kind, rest_of_it)) = kind.split_once('>')
+            && kind.chars().all(|it| is_part(it) || it == ' ')
+        {
+            result += &pad(
+                &format!("({kind})"),
+                plain.len() - result.len() - rest_of_it.len(),
+            );
+            rest = rest_of_it;
+            continue;
+        }
         // `dim3 grid(4, 4);` reads as a call.
         let next = behind.trim_start();
         let named = next.find(|it| !is_part(it)).unwrap_or(0);

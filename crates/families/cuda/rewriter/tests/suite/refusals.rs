@@ -49,9 +49,9 @@ const CASES: &[(&str, &str, usize, &str)] = &[
     ),
     (
         "z[i] = x[i] + y[i];",
-        "z[i] = static_cast<float>(x[i]);",
+        "z[i] = reinterpret_cast<const float*>(x)[i];",
         5,
-        "is a name that is not known",
+        "casts by name other than `static_cast`",
     ),
     (
         "  dim3 block(128);",
@@ -72,10 +72,16 @@ const CASES: &[(&str, &str, usize, &str)] = &[
         "shared memory of a size",
     ),
     (
+        "const float* X,",
+        "int n, const float* X,",
+        8,
+        "write it as a constant",
+    ),
+    (
         "(X, Y, Z);",
         "(X, Y, Z + 1);",
         10,
-        "is neither an array nor a whole number",
+        "is neither an array nor a number that is written",
     ),
     (
         "  add<<<",

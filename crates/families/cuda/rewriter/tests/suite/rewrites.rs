@@ -73,10 +73,50 @@ fn spellings_make_no_difference() {
             "  dim3 block(128);",
             "  const int threads = 128;\n  dim3 block = dim3(threads);",
         ),
+        (
+            "(N + 127) / 128, block",
+            "(N + block.x - 1) / block.x, block",
+        ),
+        ("z[i] = x[i]", "z[i] = static_cast<float>(x[i])"),
     ] {
         let source = ADD.replace(from, to);
         assert_ne!(source, ADD, "{from}");
         assert_eq!(all(&source), wanted, "{to}");
+    }
+}
+
+/// Numbers of floats that kernels are given.
+#[test]
+fn scales_are_numbers_or_what_the_host_function_is_given() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let scaled = ADD
+        .replace("float* z)", "float* z, float scale)")
+        .replace("x[i] + y[i]", "x[i] + scale * y[i]");
+    let all = |source: &str| {
+        assert_eq!(rewriter.not_understood(source), []);
+        rewriter.every(source).unwrap()
+    };
+    for (given, known) in [
+        ("1.5f", ""),
+        ("scale", "  const float scale = 3.0f / 2;\n"),
+        ("alpha", ""),
+    ] {
+        let mut source = scaled
+            .replace("Y, Z);", &format!("Y, Z, {given});"))
+            .replace("  dim3 block", &format!("{known}  dim3 block"));
+        if given == "alpha" {
+            source = source.replace("float* Z)", "float* Z, float alpha)");
+        }
+        let made = all(&source);
+        assert!(10 < made.len(), "{given}");
+        for (_, text) in made {
+            let code: Vec<&str> = text.lines().filter(|it| !it.starts_with("//")).collect();
+            let code = code.join("\n");
+            match given {
+                "alpha" => assert!(code.contains("const float scale") && code.contains(", alpha)")),
+                _ => assert!(!code.contains("float scale,") && !code.contains("float scale)")),
+            }
+        }
     }
 }
 

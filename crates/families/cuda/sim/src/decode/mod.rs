@@ -5,11 +5,13 @@ mod arithmetic;
 mod conversions;
 mod guesses;
 mod kernel;
+pub(crate) mod liveness;
 mod matrices;
 mod memory;
 mod operands;
 mod operations;
 mod reading;
+pub(crate) mod registers;
 mod warps;
 
 pub(crate) use addresses::space_at;

@@ -2,7 +2,7 @@
 
 use super::alu::put;
 use super::findings::Fault;
-use super::warp::{NOT_SET, Warp};
+use super::warp::Warp;
 use crate::decode::{AtomicOp, ShflMode, VoteMode};
 
 /// Does a shuffle. `lanes` are the threads that take part, of those that `members` names; what
@@ -54,7 +54,7 @@ pub(crate) fn shuffle(
                 };
                 return Err((fault, lane));
             }
-            _ => NOT_SET,
+            _ => warp.not_set,
         };
         in_range |= u32::from(is_in) << lane;
     }

@@ -4,7 +4,7 @@
 //! another up to the time of the last meeting that led from that one to it: a barrier of the
 //! block or of some of its warps, `__syncwarp` of the threads that its mask names, or a fence
 //! and an atomic operation (or a volatile store) of one, whose word the other has read in the
-//! same way. Shuffles, votes and matrix operations wait for each other, but order no memory
+//! same way; what the first has read so before its fence goes along. Shuffles, votes and matrix operations wait for each other, but order no memory
 //! (CUDA C++ programming guide, warp shuffle and vote functions).
 
 use super::warp::ALL;
@@ -60,6 +60,8 @@ struct Snapshot {
     warps: [u32; 32],
     whole: u32,
     lanes: Option<Box<[[u32; 32]; 32]>>,
+    /// What threads of the block had read that passes on what others knew.
+    heard: Rc<[Acquired]>,
     /// Whether other blocks see what it orders.
     is_of_device: bool,
 }
@@ -112,6 +114,8 @@ pub(crate) struct Precedence {
     /// Bytes that these take.
     kept: usize,
     acquired: Vec<Acquired>,
+    /// The same at the last fence.
+    heard: Rc<[Acquired]>,
 }
 
 impl Precedence {
@@ -122,6 +126,7 @@ impl Precedence {
         self.time += 1;
         self.arrivals.clear();
         self.acquired.clear();
+        self.heard = Rc::default();
         let known = Known {
             warps: [0; 32],
             whole: 0,
@@ -234,6 +239,7 @@ impl Precedence {
         if fenced == [0; 32] {
             return;
         }
+        let heard = self.heard();
         for (warp, known) in self.warps.iter_mut().enumerate() {
             known.fences.retain(|it| !it.is_joined);
             let what = Rc::new(Snapshot {
@@ -243,6 +249,7 @@ impl Precedence {
                 warps: fenced,
                 whole: fenced[warp],
                 lanes: None,
+                heard: Rc::clone(&heard),
                 is_of_device: true,
             });
             known.fences.push(Fence {
@@ -253,10 +260,19 @@ impl Precedence {
         }
     }
 
+    /// Returns what threads of the block have read that passes on what others knew.
+    fn heard(&mut self) -> Rc<[Acquired]> {
+        if self.heard.len() != self.acquired.len() {
+            self.heard = self.acquired.as_slice().into();
+            self.kept += size_of_val(&*self.heard);
+        }
+        Rc::clone(&self.heard)
+    }
+
     /// Notes a fence of threads of a warp: what they know goes out with their next atomic
     /// operations.
     pub(crate) fn fence(&mut self, warp: u32, lanes: u32, is_of_device: bool) {
-        let (time, of_all) = (self.time, self.of_all);
+        let (time, of_all, heard) = (self.time, self.of_all, self.heard());
         self.time += 1;
         let known = &mut self.warps[warp as usize];
         for fence in &mut known.fences {
@@ -273,6 +289,7 @@ impl Precedence {
             warps: known.warps,
             whole: known.whole,
             lanes: known.lanes.clone(),
+            heard,
             is_of_device,
         });
         known.fences.push(Fence {
@@ -350,17 +367,42 @@ impl Precedence {
     /// Returns whether words that `by` knows to be read have passed on what `of`, a thread of
     /// the block `block`, did at `time`.
     fn has_heard(&self, by: Who, (block, of): (u32, Who), time: u32) -> bool {
-        self.acquired.iter().rev().any(|acquired| {
-            let releases = self.releases.get(&acquired.word);
-            self.has_met(by, acquired.by, acquired.time)
-                && releases.is_some_and(|it| {
-                    it[..acquired.releases.min(it.len())].iter().any(|release| {
-                        release.block == block
-                            && (block == self.block || release.what.is_of_device)
-                            && release.what.covers(release.lane, of, time)
-                    })
-                })
-        })
+        let told = |release: &Release| {
+            release.block == block && release.what.covers(release.lane, of, time)
+        };
+        let read = self.acquired.iter().rev();
+        let read = read.filter(|it| self.has_met(by, it.by, it.time));
+        // Words that have been read, how far, by which block; those that are told at first hand
+        // come first.
+        let mut words: Vec<(u64, usize, u32)> =
+            read.map(|it| (it.word, it.releases, self.block)).collect();
+        if (words.iter()).any(|it| self.passed_on(*it).any(told)) {
+            return true;
+        }
+        let mut followed: HashMap<u64, usize> = HashMap::new();
+        while let Some(word) = words.pop() {
+            for release in self.passed_on(word) {
+                if told(release) {
+                    return true;
+                }
+                let heard = release.what.heard.iter();
+                for it in heard.filter(|it| release.what.covers(release.lane, it.by, it.time)) {
+                    let far = followed.entry(it.word).or_default();
+                    if *far < it.releases {
+                        *far = it.releases;
+                        words.push((it.word, it.releases, release.block));
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    /// Returns what a word passes on to a block that has read it, of so many releases.
+    fn passed_on(&self, (word, releases, to): (u64, usize, u32)) -> impl Iterator<Item = &Release> {
+        let all = self.releases.get(&word).map_or(&[][..], Vec::as_slice);
+        let read = all[..releases.min(all.len())].iter();
+        read.filter(move |it| it.block == to || it.what.is_of_device)
     }
 
     /// Returns whether `by` has heard of other blocks at all.

@@ -1,9 +1,18 @@
 //! Threads of a warp: registers, and where each of them is.
 
+use super::launch::Order;
 use crate::decode::Kernel;
 
-/// What registers and memory of threads hold that nobody set: no zero by chance.
-pub(super) const NOT_SET: u32 = 0xa5a5_a5a5;
+/// What registers and memory of threads hold that nobody set, by the order of blocks: no number
+/// for halves and floats, which sums show, then a large one and a small one, which greatest and
+/// least elements show.
+const NOT_SET: [u32; 3] = [0xffa5_ffa5, 0x7a5a_7a5a, 0xfa5a_fa5a];
+
+/// Returns what a register of 64 bits holds that nobody set.
+fn not_set_double(not_set: u32) -> u64 {
+    // The exponent of a double has more bits.
+    u64::from(not_set | not_set >> 1 & 0x0008_0000) << 32 | u64::from(not_set)
+}
 
 /// All threads of a warp.
 pub(crate) const ALL: u32 = u32::MAX;
@@ -60,11 +69,26 @@ pub(crate) struct Warp {
     /// Groups of copies of each thread so far.
     pub(crate) copy_groups: [u32; 32],
     pub(crate) local: Vec<u8>,
+    /// Registers that are read before anybody sets them: words, doubles.
+    unset: [Vec<u32>; 2],
+    /// What those hold.
+    pub(crate) not_set: u32,
 }
 
 impl Warp {
-    /// Makes the warp `number` with `threads` threads.
-    pub(crate) fn new(kernel: &Kernel, number: u32, threads: u32) -> Self {
+    /// Makes the warp `number` with `threads` threads, for blocks in an order.
+    pub(crate) fn new(
+        kernel: &Kernel,
+        unset: &[Vec<u32>; 2],
+        order: Order,
+        number: u32,
+        threads: u32,
+    ) -> Self {
+        let not_set = NOT_SET[match order {
+            Order::Forward => 0,
+            Order::Backward => 1,
+            Order::Mixed(_) => 2,
+        }];
         let lanes = if 32 <= threads {
             ALL
         } else {
@@ -72,17 +96,16 @@ impl Warp {
         };
         let mut warp = Self {
             number,
-            words: vec![[NOT_SET; 32]; kernel.words as usize],
-            doubles: vec![
-                [u64::from(NOT_SET) << 32 | u64::from(NOT_SET); 32];
-                kernel.doubles as usize
-            ],
+            words: vec![[not_set; 32]; kernel.words as usize],
+            doubles: vec![[not_set_double(not_set); 32]; kernel.doubles as usize],
             predicates: vec![0; kernel.predicates as usize],
             groups: Vec::new(),
             live: 0,
             copies: Vec::new(),
             copy_groups: [0; 32],
-            local: vec![NOT_SET as u8; kernel.local_bytes as usize * 32],
+            local: vec![0; kernel.local_bytes as usize * 32],
+            unset: unset.clone(),
+            not_set,
         };
         for (register, bits) in &kernel.word_constants {
             warp.words[*register as usize] = [*bits; 32];
@@ -94,9 +117,19 @@ impl Warp {
         warp
     }
 
-    /// Begins anew with these threads. Registers keep what they hold: a right kernel writes
-    /// before it reads.
+    /// Begins anew with these threads, which find nothing of what others left.
     pub(crate) fn begin(&mut self, lanes: u32) {
+        let [words, doubles] = &self.unset;
+        for register in words {
+            self.words[*register as usize] = [self.not_set; 32];
+        }
+        for register in doubles {
+            self.doubles[*register as usize] = [not_set_double(self.not_set); 32];
+        }
+        self.predicates.fill(0);
+        for bytes in self.local.chunks_mut(4) {
+            bytes.copy_from_slice(&self.not_set.to_le_bytes()[..bytes.len()]);
+        }
         self.live = lanes;
         self.groups.clear();
         self.groups.push(Group {

@@ -2,7 +2,7 @@
 //! are made of, and the widening of what a load has made a word of.
 
 use super::classes::{self, Cost, NOTHING};
-use super::registers::{number, registers, uses};
+use crate::decode::registers::{number, registers, uses};
 use crate::decode::{Bin, Kernel, Num, Op, Reg, Tri};
 use std::collections::HashSet;
 

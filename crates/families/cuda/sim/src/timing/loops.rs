@@ -1,6 +1,6 @@
 //! Loops that the compiler of the device leaves as they are, one turn after the other.
 
-use super::registers::{number, registers};
+use crate::decode::registers::{number, registers};
 use crate::decode::{Bin, Kernel, Op, Reg};
 
 /// Returns of each step whether it goes back in a loop whose counter goes on by a variable. The

@@ -1,7 +1,7 @@
 //! Copies of 16 bytes that the compiler here makes two of 8 of: the one of the device takes
 //! them as one.
 
-use super::registers::registers;
+use crate::decode::registers::registers;
 use crate::decode::{Address, Kernel, Op};
 use crate::ptx::Space;
 
@@ -45,7 +45,9 @@ pub(super) fn halves(kernel: &Kernel) -> Vec<Option<Half>> {
                 break;
             }
             // Another value of the register is another address.
-            let base = address.base.map(|it| super::registers::number(kernel, it));
+            let base = address
+                .base
+                .map(|it| crate::decode::registers::number(kernel, it));
             if base.is_some_and(|base| registers(kernel, other).1.contains(&base)) {
                 break;
             }

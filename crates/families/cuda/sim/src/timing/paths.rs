@@ -5,7 +5,8 @@
 
 use super::clocks::{Clock, barrier_cycles};
 use super::machine::Machine;
-use super::{banks, classes, folding, loops, registers};
+use super::{banks, classes, folding, loops};
+use crate::decode::registers::uses;
 use crate::decode::{Kernel, Op};
 use crate::machine::Access;
 use crate::ptx::Space;
@@ -53,7 +54,7 @@ impl<'k> Paths<'k> {
         Self {
             kernel,
             machine,
-            uses: registers::uses(kernel),
+            uses: uses(kernel),
             costs: costs.map(|it| (it.issue, it.latency)).collect(),
             single_turns: loops::single_turns(kernel),
             block: Block::default(),

@@ -1,7 +1,7 @@
 //! Steps that wait for other threads: loads and atomic operations whose result decides whether
 //! they are done once more.
 
-use super::registers::registers;
+use crate::decode::registers::registers;
 use crate::decode::{AtomicOp, Kernel, Op};
 
 /// Returns the steps of loops by which threads take what no other takes from a counter, and wait

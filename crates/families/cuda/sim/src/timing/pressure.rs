@@ -1,7 +1,7 @@
 //! How many registers a kernel needs.
 
-use super::registers;
-use crate::decode::{Kernel, Op};
+use crate::decode::Kernel;
+use crate::decode::liveness::Liveness;
 
 /// Registers of a thread that the compiler needs beside those of the kernel.
 const BESIDE: u32 = 6;
@@ -31,91 +31,12 @@ impl Pressure {
 /// Returns the 32-bit registers that are alive at each step, as the text stands, and some for
 /// what the compiler adds. Constants and special registers need none.
 pub(crate) fn pressure(kernel: &Kernel) -> Pressure {
-    let count = kernel.steps.len();
-    let total = (kernel.words + kernel.doubles) as usize;
-    let mut is_fixed = vec![false; total];
-    let specials = kernel.first_special..kernel.first_special + crate::decode::SPECIAL.len() as u32;
-    for register in specials {
-        is_fixed[register as usize] = true;
-    }
-    for (register, _) in &kernel.word_constants {
-        is_fixed[*register as usize] = true;
-    }
-    for (register, _) in &kernel.double_constants {
-        is_fixed[(kernel.words + register) as usize] = true;
-    }
-    let uses = registers::uses(kernel);
-    let keep = |list: &[u32]| -> Vec<usize> {
-        let kept = list.iter().map(|it| *it as usize);
-        kept.filter(|it| *it < total && !is_fixed[*it]).collect()
-    };
-    // Blocks of steps that run one after the other.
-    let mut is_leader = vec![false; count + 1];
-    is_leader[0] = true;
-    for (at, step) in kernel.steps.iter().enumerate() {
-        match step.op {
-            Op::Branch { target } => {
-                is_leader[target as usize] = true;
-                is_leader[at + 1] = true;
-            }
-            Op::Exit => is_leader[at + 1] = true,
-            _ => {}
-        }
-    }
-    let starts: Vec<usize> = (0..count).filter(|at| is_leader[*at]).collect();
-    let mut block_at = vec![0; count];
-    for (block, start) in starts.iter().enumerate() {
-        let end = starts.get(block + 1).copied().unwrap_or(count);
-        block_at[*start..end].fill(block);
-    }
-    let words = total.div_ceil(64);
-    let mut alive_at_start = vec![vec![0_u64; words]; starts.len()];
-    let mut most = vec![0; count];
-    for round in 0..64 {
-        let mut has_changed = false;
-        for block in (0..starts.len()).rev() {
-            let end = starts.get(block + 1).copied().unwrap_or(count);
-            let mut alive = vec![0_u64; words];
-            let last = &kernel.steps[end - 1];
-            let mut after = Vec::new();
-            let falls_through =
-                !matches!(last.op, Op::Branch { .. } | Op::Exit) || last.guard.is_some();
-            if falls_through && end < count {
-                after.push(block_at[end]);
-            }
-            if let Op::Branch { target } = last.op {
-                after.extend(block_at.get(target as usize).copied());
-            }
-            for next in after {
-                for (into, from) in alive.iter_mut().zip(&alive_at_start[next]) {
-                    *into |= from;
-                }
-            }
-            for at in (starts[block]..end).rev() {
-                if kernel.steps[at].guard.is_none() {
-                    for register in keep(&uses[at].1) {
-                        alive[register / 64] &= !(1 << (register % 64));
-                    }
-                }
-                for register in keep(&uses[at].0) {
-                    alive[register / 64] |= 1 << (register % 64);
-                }
-                if round != 0 || starts.len() == 1 {
-                    most[at] = weight(&alive, kernel.words as usize);
-                }
-            }
-            if alive != alive_at_start[block] {
-                alive_at_start[block] = alive;
-                has_changed = true;
-            }
-        }
-        if !has_changed && round != 0 {
-            break;
-        }
-    }
-    Pressure {
-        at: most.into_iter().map(|it| it + BESIDE).collect(),
-    }
+    let alive = Liveness::of(kernel);
+    let mut at = vec![BESIDE; kernel.steps.len()];
+    alive.walk(kernel, |step, alive| {
+        at[step] += weight(alive, kernel.words as usize)
+    });
+    Pressure { at }
 }
 
 /// Counts registers of 32 bits.

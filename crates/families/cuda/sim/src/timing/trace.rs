@@ -13,6 +13,7 @@ use super::pressure::Pressure;
 use super::registers;
 use super::removals::Removal;
 use super::traffic::Traffic;
+use crate::decode::registers::uses;
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
@@ -118,7 +119,7 @@ impl<'k> Tracer<'k> {
             single_turns: loops::single_turns(kernel),
             spills: pressure.spills(limit),
             counters: registers::counters(kernel),
-            uses: registers::uses(kernel),
+            uses: uses(kernel),
             halves,
             counts: Counts::default(),
             at: 0,
