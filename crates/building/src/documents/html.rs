@@ -149,9 +149,8 @@ impl Reader<'_> {
             }
             // Paragraphs in a cell are parts of it, and words stay together whatever marks them.
             name if self.table.is_some() => {
-                if name == "br" || BREAKING.contains(&name) {
-                    self.begun.push(' ');
-                }
+                let is_apart = name == "br" || BREAKING.contains(&name);
+                self.begun += if is_apart { " " } else { "" };
             }
             "br" => self.begun.push('\n'),
             "pre" => {
