@@ -318,8 +318,25 @@ void solution(const float* X, float* Y) {{
 "
         )
     };
-    // Blocks of a group count first, and the last of each group counts for it: what the others have
-    // written is known over two steps.
+    let bench = open_on(&problem(name), "cuda-sm89");
+    for (wrong, line, right) in [
+        (warp(""), "s[t + o]", warp("__syncwarp();")),
+        (last(""), "part[i]", last("__threadfence();")),
+        (pairs(""), "part[2 * b]", pairs("__threadfence();")),
+    ] {
+        let found = verdict_of(&*bench, &wrong);
+        let (outcome, code) = (Outcome::Wrong, "depends-on-block-order");
+        assert_eq!((found.0, found.1.as_str()), (outcome, code), "{found:?}");
+        assert!(found.2.contains(line), "{found:?}");
+        let found = verdict_of(&*bench, &right);
+        assert_eq!(found.0, Outcome::Ok, "{found:?}");
+    }
+}
+
+/// Blocks of a group count first, and the last of each group counts for it: what the others have
+/// written is known over two steps.
+#[test]
+fn order_goes_along_over_several_steps() {
     let groups = |fence: &str| {
         format!(
             "__global__ void begin(unsigned* c) {{ c[threadIdx.x] = 0; }}
@@ -344,18 +361,10 @@ void solution(const float* X, float* Y) {{
 "
         )
     };
-    let bench = open_on(&problem(name), "cuda-sm89");
-    for (wrong, line, right) in [
-        (groups(""), "v += p[i]", groups("__threadfence();")),
-        (warp(""), "s[t + o]", warp("__syncwarp();")),
-        (last(""), "part[i]", last("__threadfence();")),
-        (pairs(""), "part[2 * b]", pairs("__threadfence();")),
-    ] {
-        let found = verdict_of(&*bench, &wrong);
-        let (outcome, code) = (Outcome::Wrong, "depends-on-block-order");
-        assert_eq!((found.0, found.1.as_str()), (outcome, code), "{found:?}");
-        assert!(found.2.contains(line), "{found:?}");
-        let found = verdict_of(&*bench, &right);
-        assert_eq!(found.0, Outcome::Ok, "{found:?}");
-    }
+    let bench = open_on(&problem("cuda/reduce-sum-f32-1000003"), "cuda-sm89");
+    let (outcome, code, line) = verdict_of(&*bench, &groups(""));
+    assert_eq!((outcome, code.as_str()), (Outcome::Illegal, "race"));
+    assert!(line.contains("v += p[i]"), "{line}");
+    let found = verdict_of(&*bench, &groups("__threadfence();"));
+    assert_eq!(found.0, Outcome::Ok, "{found:?}");
 }
