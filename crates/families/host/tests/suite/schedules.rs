@@ -147,6 +147,7 @@ fn rewriter() -> NestRewriter {
         grouped: false,
         strides: false,
         dots,
+        no_divisors: Vec::new(),
     })
 }
 
