@@ -22,6 +22,28 @@ const CONSTANTS: [&str; 8] = [
     "INT32_MIN",
 ];
 
+/// Ends of the ranges of narrow types, by their names.
+const ENDS: [(&[&str], i64); 6] = [
+    (&["INT8_MIN", "SCHAR_MIN"], -0x80),
+    (&["INT8_MAX", "SCHAR_MAX"], 0x7f),
+    (&["UINT8_MAX", "UCHAR_MAX"], 0xff),
+    (&["INT16_MIN", "SHRT_MIN"], -0x8000),
+    (&["INT16_MAX", "SHRT_MAX"], 0x7fff),
+    (&["UINT16_MAX", "USHRT_MAX"], 0xffff),
+];
+
+/// Returns the end of a type's range that has this name, if a constant has.
+fn end_of_range(name: &str) -> Option<Expression> {
+    let known = ENDS.iter().find(|(names, _)| names.contains(&name));
+    let wide = || match name {
+        "INT_MAX" => Some("INT32_MAX"),
+        "INT_MIN" => Some("INT32_MIN"),
+        _ => None,
+    };
+    let wide = || wide().map(|it| Expression::Number(it.to_owned()));
+    known.map(|(_, value)| number(*value)).or_else(wide)
+}
+
 /// Functions without side effects that kernels may call.
 const FUNCTIONS: [&str; 16] = [
     "expf", "erff", "tanhf", "sqrtf", "fabsf", "fmaxf", "fminf", "logf", "exp", "erf", "tanh",
@@ -170,6 +192,8 @@ impl<'s> Reader<'s> {
             Ok(Expression::Element(self.element(node)?))
         } else if CONSTANTS.contains(&name) {
             Ok(Expression::Number(name.to_owned()))
+        } else if let Some(end) = end_of_range(name) {
+            Ok(end)
         } else {
             self.not_understood(node)
         }
