@@ -130,7 +130,7 @@ fn headings_of_narrow_columns_stay_apart() {
         (10, 72, 712, "Costs"),
         (10, 108, 712, "of"),
         (10, 126, 712, "banks"),
-        (10, 72, 700, "Scratchpad"),
+        (10, 72, 700, "Rowbuffers"),
         (10, 133, 700, "Ports"),
         (10, 164, 700, "Cycles"),
         (10, 72, 688, "4"),
@@ -142,16 +142,16 @@ fn headings_of_narrow_columns_stay_apart() {
     ]);
     assert_eq!(
         left,
-        "Costs of banks\nScratchpad | Ports | Cycles\n4 | 1 | 18\n16 | 2 | 20"
+        "Costs of banks\nRowbuffers | Ports | Cycles\n4 | 1 | 18\n16 | 2 | 20"
     );
     // In the middle of them.
     let middle = text(&[
-        (10, 72, 700, "Scratchpad"),
-        (10, 133, 700, "Accumulator"),
+        (10, 72, 700, "Rowbuffers"),
+        (10, 133, 700, "Resultcells"),
         (10, 99, 688, "4"),
         (10, 163, 688, "1"),
     ]);
-    assert_eq!(middle, "Scratchpad | Accumulator\n4 | 1");
+    assert_eq!(middle, "Rowbuffers | Resultcells\n4 | 1");
     // Parts of words are no cells.
     let parts = text(&[
         (10, 72, 700, "Band"),

@@ -49,12 +49,12 @@ fn what_a_passage_denies_is_not_said() {
         // Both are said of different things.
         (
             "The first version does not support strides.",
-            "Strides are supported by `mvin2`, but not by `mvin3`.",
+            "Strides are supported by `ldin2`, but not by `ldin3`.",
             false,
         ),
         (
-            "`mvin` supports strides.",
-            "mvin supports strides, mvout does not.",
+            "`ldin` supports strides.",
+            "ldin supports strides, ldout does not.",
             false,
         ),
         (

@@ -25,22 +25,22 @@ fn flaw(name: &str, document: &str, quote: &str) -> Option<Flaw> {
 
 #[test]
 fn links_and_cells_are_quoted_as_people_see_them() {
-    let markdown = "| name | moves |\n|---|---|\n| [`mvin`](isa.md#mvin \"loads\") | rows of [a tile](<t.md>) into ![the](b.png) scratchpad |\n";
-    let html = "<table><tr><td><a href='isa.html'><code>mvin</code></a>: moves<td>rows of <a href=t>a tile</a>, at most</table>";
+    let markdown = "| name | moves |\n|---|---|\n| [`ldin`](isa.md#ldin \"loads\") | rows of [a tile](<t.md>) into ![the](b.png) rowbuffers |\n";
+    let html = "<table><tr><td><a href='isa.html'><code>ldin</code></a>: moves<td>rows of <a href=t>a tile</a>, at most</table>";
     for (name, document, quote) in [
         (
             "a.md",
             markdown,
-            "mvin | rows of a tile into the scratchpad",
+            "ldin | rows of a tile into the rowbuffers",
         ),
-        ("a.md", markdown, "| `mvin` | rows of a tile"),
-        ("a.md", markdown, "mvin rows of a tile into"),
+        ("a.md", markdown, "| `ldin` | rows of a tile"),
+        ("a.md", markdown, "ldin rows of a tile into"),
         (
             "a.md",
             markdown,
-            "| [`mvin`](isa.md#mvin \"loads\") | rows of [a tile]",
+            "| [`ldin`](isa.md#ldin \"loads\") | rows of [a tile]",
         ),
-        ("a.html", html, "mvin: moves | rows of a tile, at most"),
+        ("a.html", html, "ldin: moves | rows of a tile, at most"),
         (
             "a.md",
             "call `table[i](left, right)` first",
@@ -50,7 +50,7 @@ fn links_and_cells_are_quoted_as_people_see_them() {
     ] {
         assert_eq!(flaw(name, document, quote), None, "{quote}");
     }
-    for quote in ["mvin rows of two tiles", "isa.md#mvin mvin rows"] {
+    for quote in ["ldin rows of two tiles", "isa.md#ldin ldin rows"] {
         let found = flaw("a.md", markdown, quote);
         assert_eq!(found, Some(Flaw::NotInPassage), "{quote}");
     }

@@ -71,8 +71,16 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "pictures are made of real problems, with the whole program",
     ),
     (
+        "imports/src/kernelbench/",
+        "what a program in PyTorch calls its device",
+    ),
+    (
         "imports/tests/suite/harnesses/",
         "programs of others, as they wrote them",
+    ),
+    (
+        "imports/tests/suite/tasks.rs",
+        "programs in PyTorch, as others write them",
     ),
     (
         "reports/tests/suite/snapshots/",
