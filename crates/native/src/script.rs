@@ -33,6 +33,8 @@ const CALL_SECONDS: u64 = 30;
 const WALL_PER_PROCESSOR_TIME: u64 = 10;
 /// Address space, bytes: large packages reserve far more than they use.
 const ADDRESS_SPACE_BYTES: u64 = 16 << 30;
+/// Where packages may look for a seed when they start.
+const RANDOM_NUMBERS: &str = "/dev/urandom";
 /// Bytes of cases that one process gets together.
 const BATCH_BYTES: usize = 256 << 20;
 /// First byte of an answer, of what is said instead, and of the files that were read.
@@ -287,7 +289,7 @@ impl Script {
         let answers: usize = outputs(problem).map(sent_bytes).sum();
         SandboxPolicy {
             working_folder: folder,
-            readable: Vec::new(),
+            readable: vec![RANDOM_NUMBERS.into()],
             executable,
             writable: Vec::new(),
             environment: environment.into_iter().chain(fixed).collect(),
