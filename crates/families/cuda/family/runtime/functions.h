@@ -165,22 +165,14 @@ __device__ double fmod(double, double) = delete;
 AUTOCOMP_D float atan2(float a, float b) { return atan2f(a, b); }
 __device__ double atan2(double, double) = delete;
 
-// Arithmetic of one rounding: to nearest, towards zero, down, up.
-#define AUTOCOMP_DIRECTED(T, C, P, S, NAME, ROUND) \
-  AUTOCOMP_D T __##P##add_##NAME(T a, T b) { T r; asm("add." ROUND "." S " %0, %1, %2;" : "=" C(r) : C(a), C(b)); return r; } \
-  AUTOCOMP_D T __##P##sub_##NAME(T a, T b) { T r; asm("sub." ROUND "." S " %0, %1, %2;" : "=" C(r) : C(a), C(b)); return r; } \
-  AUTOCOMP_D T __##P##mul_##NAME(T a, T b) { T r; asm("mul." ROUND "." S " %0, %1, %2;" : "=" C(r) : C(a), C(b)); return r; }
-AUTOCOMP_DIRECTED(float, "f", f, "f32", rz, "rz")
-AUTOCOMP_DIRECTED(float, "f", f, "f32", rd, "rm")
-AUTOCOMP_DIRECTED(float, "f", f, "f32", ru, "rp")
-AUTOCOMP_DIRECTED(double, "d", d, "f64", rn, "rn")
+// Arithmetic of one rounding, which nothing is fused with.
+#define AUTOCOMP_ROUNDED_DOUBLE(NAME, OP) \
+  AUTOCOMP_D double NAME(double a, double b) { double r; asm(OP ".rn.f64 %0, %1, %2;" : "=d"(r) : "d"(a), "d"(b)); return r; }
+AUTOCOMP_ROUNDED_DOUBLE(__dadd_rn, "add")
+AUTOCOMP_ROUNDED_DOUBLE(__dsub_rn, "sub")
+AUTOCOMP_ROUNDED_DOUBLE(__dmul_rn, "mul")
 AUTOCOMP_D float __fsub_rn(float a, float b) { float r; asm("sub.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
 AUTOCOMP_D float __fdiv_rn(float a, float b) { return a / b; }
-#define AUTOCOMP_FUSED(NAME, ROUND) \
-  AUTOCOMP_D float __fmaf_##NAME(float a, float b, float c) { float r; asm("fma." ROUND ".f32 %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c)); return r; }
-AUTOCOMP_FUSED(rz, "rz")
-AUTOCOMP_FUSED(rd, "rm")
-AUTOCOMP_FUSED(ru, "rp")
 
 // Conversions of a floating-point type to whole numbers.
 #define AUTOCOMP_TO_WHOLE(F, FC, FS, T, TC, TS, NAME) \

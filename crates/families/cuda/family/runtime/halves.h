@@ -18,12 +18,7 @@ AUTOCOMP_D half __short_as_half(short a) { return __builtin_bit_cast(half, a); }
 AUTOCOMP_D half __float2half(float a) { return (half)a; }
 AUTOCOMP_D float __half2float(half a) { return (float)a; }
 AUTOCOMP_D half __double2half(double a) { return (half)a; }
-#define AUTOCOMP_ROUNDED(NAME, ROUND) \
-  AUTOCOMP_D half NAME(float a) { unsigned short r; asm("cvt." ROUND ".f16.f32 %0, %1;" : "=h"(r) : "f"(a)); return __ushort_as_half(r); }
-AUTOCOMP_ROUNDED(__float2half_rn, "rn")
-AUTOCOMP_ROUNDED(__float2half_rz, "rz")
-AUTOCOMP_ROUNDED(__float2half_rd, "rm")
-AUTOCOMP_ROUNDED(__float2half_ru, "rp")
+AUTOCOMP_D half __float2half_rn(float a) { return (half)a; }
 // Between halves and whole numbers of a type, whose letter in assembly and suffix are told.
 #define AUTOCOMP_WHOLE(NAME, T, C, S) \
   AUTOCOMP_D T __half2##NAME##_rn(half a) { T r; asm("cvt.rni." S ".f16 %0, %1;" : "=" C(r) : "h"(__half_as_ushort(a))); return r; } \

@@ -35,7 +35,7 @@ pub(crate) fn half_from_f64(value: f64) -> u16 {
     if value.is_nan() {
         return HALF_NAN;
     }
-    half::f16::from_f64_const(value).to_bits()
+    half_from_f32(to_odd(value))
 }
 
 /// Returns the value of a bfloat16.
@@ -60,7 +60,18 @@ pub(crate) fn bf16_from_f64(value: f64) -> u16 {
     if value.is_nan() {
         return HALF_NAN;
     }
-    half::bf16::from_f64_const(value).to_bits()
+    bf16_from_f32(to_odd(value))
+}
+
+/// Returns a float of 32 bits that is rounded to one of 16 as the value would be: where anything
+/// is left of the value, the last bit is set, so that no tie is made (round to odd).
+fn to_odd(value: f64) -> f32 {
+    let near = value as f32;
+    if f64::from(near) == value || near.is_infinite() || value.is_nan() {
+        return near;
+    }
+    let is_farther = value.abs() < f64::from(near).abs();
+    f32::from_bits((near.to_bits() - u32::from(is_farther)) | 1)
 }
 
 /// Rounds to 10 bits, ties away from zero, as `cvt.rna.tf32.f32` does.
