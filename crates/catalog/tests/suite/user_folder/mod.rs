@@ -139,7 +139,7 @@ fn the_problems_in_the_documentation_are_sound() {
     let (in_python, blocks): (Vec<&str>, Vec<&str>) = blocks
         .into_iter()
         .partition(|block| block.contains("def reference("));
-    assert_eq!(in_python.len(), 2);
+    assert_eq!(in_python.len(), 3);
     let (problems, rest) = blocks.as_chunks::<3>();
     assert_eq!((problems.len(), rest), (2, &[][..]));
     for reference in in_python {
