@@ -5,13 +5,12 @@ use crate::decode::Kernel;
 
 /// What registers and memory of threads hold that nobody set, by the order of blocks: no number
 /// for halves and floats, which sums show, then a large one and a small one, which greatest and
-/// least elements show.
+/// least elements show. Of doubles, the first is a large one, too.
 const NOT_SET: [u32; 3] = [0xffa5_ffa5, 0x7a5a_7a5a, 0xfa5a_fa5a];
 
 /// Returns what a register of 64 bits holds that nobody set.
 fn not_set_double(not_set: u32) -> u64 {
-    // The exponent of a double has more bits.
-    u64::from(not_set | not_set >> 1 & 0x0008_0000) << 32 | u64::from(not_set)
+    u64::from(not_set) << 32 | u64::from(not_set)
 }
 
 /// All threads of a warp.
