@@ -89,6 +89,7 @@ pub fn summary(name: &str, run: &RunData) -> Value {
         "percent_of_peak": best.map(|it| it.percent_of_peak),
         "speedup": report.speedup,
         "nothing_faster": report.nothing_faster,
+        "little_faster": report.little_faster,
         "iteration": report.progress.iteration,
         "evaluations": report.progress.evaluations,
         "elapsed_ms": report.elapsed_ms,

@@ -3,7 +3,7 @@
 export type Cost = { value: number; unit: string; spread_ppm: number };
 export type Status = { state: string; message?: string; reason?: string; holder?: string };
 
-/** Why a run that is over found nothing faster, and what to try next. */
+/** Why a run that is over found nothing faster, or little, and what to try next. */
 export type NothingFaster = { reasons: string[]; next: string[] };
 
 export type RunRow = {
@@ -20,6 +20,7 @@ export type RunRow = {
   percent_of_peak: number | null;
   speedup: number | null;
   nothing_faster: NothingFaster | null;
+  little_faster: NothingFaster | null;
   evaluations: number;
   elapsed_ms: number;
   started_at_ms: number;
@@ -71,7 +72,9 @@ export type Run = {
     seed: number;
     elapsed_ms: number;
     speedup: number | null;
+    is_tie: boolean;
     nothing_faster: NothingFaster | null;
+    little_faster: NothingFaster | null;
     progress: {
       iteration: number;
       iterations: number;

@@ -15,19 +15,25 @@ const OTHERS: Record<string, string> = {
   broken: "The problem's other kernels are measured when the run ends; this one broke off.",
 };
 
-/** What is told of a run that is over and found nothing faster than what it began with. */
-function nothingFaster(report: api.Run["report"]): HTMLElement | null {
-  const nothing = report.nothing_faster;
-  if (!nothing) return null;
+/** What is told of a run that is over and found nothing faster than what it began with, or little. */
+function littleFaster(report: api.Run["report"]): HTMLElement | null {
+  const { nothing_faster: nothing, little_faster: little } = report;
+  const why = nothing ?? little;
+  if (!why) return null;
   const list = (sentences: string[]) => el("ul", {}, ...sentences.map((it) => el("li", { class: "words" }, it.replace(/\bRUN\b/g, () => report.run))));
+  const best = nothing
+    ? "The best kernel is the one that the run began with. Why:"
+    : report.is_tie
+      ? "The best kernel and the one that the run began with are a tie, within what costs may be off. Why no more was gained:"
+      : "Why no more was gained:";
   return el(
     "section",
     { class: "card" },
-    el("h2", {}, "Nothing faster was found"),
-    el("p", {}, "The best kernel is the one that the run began with. Why:"),
-    list(nothing.reasons),
+    el("h2", {}, nothing ? "Nothing faster was found" : "Little was gained"),
+    el("p", {}, best),
+    list(why.reasons),
     el("p", {}, "What next:"),
-    list(nothing.next),
+    list(why.next),
   );
 }
 
@@ -75,12 +81,12 @@ export async function showRun(main: HTMLElement, name: string): Promise<{ news()
         el("span", { class: `state state-${report.status.state}` }, state(report.status)),
         report.status.message ? ` ${report.status.message}` : "",
       ),
-      nothingFaster(report),
+      littleFaster(report),
       el(
         "dl",
         { class: "facts" },
         fact("best", best ? grouped(best.cost.value) : "–", best ? best.cost.unit : "not measured yet"),
-        fact("speed-up", report.nothing_faster ? "no gain" : times(report.speedup), `from ${grouped(progress.baseline_cost?.value)}`),
+        fact("speed-up", report.nothing_faster ? "no gain" : times(report.speedup), `${report.is_tie ? "a tie, " : ""}from ${grouped(progress.baseline_cost?.value)}`),
         fact("of peak", percent(best?.percent_of_peak), `floor ${grouped(run.floor?.value)}`),
         fastest && best && fact(`against ${fastest.kernel}`, times(fastest.cost.value / best.cost.value), `${grouped(fastest.cost.value)}, the fastest other`),
         fact("evaluations", grouped(progress.evaluations), outcomes.map(([outcome, count]) => `${count} ${outcome.replace("_", " ")}`).join(", ")),

@@ -185,7 +185,7 @@ export async function showRuns(main: HTMLElement): Promise<{ news(): void; close
           el("td", { class: "wide words" }, row.problem),
           el("td", {}, el("span", { class: `state state-${row.status.state}`, title: row.status.message }, state(row.status))),
           el("td", { class: "number" }, spark(row.curve, row.evaluations), row.best ? grouped(row.best.value) : "–", row.best && el("span", { class: "wide" }, ` ${row.best.unit}`)),
-          el("td", { class: `number ${row.nothing_faster ? "quiet" : (row.speedup ?? 0) > 1 ? "strong" : ""}` }, row.nothing_faster ? "no gain" : times(row.speedup)),
+          el("td", { class: `number ${row.nothing_faster || row.little_faster ? "quiet" : (row.speedup ?? 0) > 1 ? "strong" : ""}` }, row.nothing_faster ? "no gain" : times(row.speedup)),
           el("td", { class: "number wide" }, percent(row.percent_of_peak)),
           el("td", { class: "number wide" }, grouped(row.evaluations)),
           el("td", { class: "number wide" }, clock(row.elapsed_ms)),

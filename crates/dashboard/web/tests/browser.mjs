@@ -218,6 +218,33 @@ try {
     assert(wide <= seen, `${name} is ${wide} wide where ${seen} are seen`);
   }
 
+  // A run that gained nothing or little says so and why, and whether it is a tie.
+  const why = { reasons: ["it was <b>tried</b>"], next: ["`autocomp show RUN`"] };
+  const none = { nothing_faster: null, little_faster: null, is_tie: false };
+  for (const [ended, heading, note] of [
+    [{ ...none, nothing_faster: why }, "Nothing faster was found", /^from /],
+    [{ ...none, little_faster: why }, "Little was gained", /^from /],
+    [{ ...none, little_faster: why, is_tie: true }, "Little was gained", /^a tie, from /],
+    [none, undefined, /^from /],
+  ]) {
+    await page.route("**/api/run?*", async (route) => {
+      const response = await route.fetch();
+      const json = await response.json();
+      await route.fulfill({ response, json: { ...json, report: { ...json.report, ...ended } } });
+    });
+    await page.evaluate(() => (location.hash = "#/"));
+    await page.waitForSelector("tr[data-open]");
+    await page.evaluate((hash) => (location.hash = hash), run);
+    await page.waitForSelector(".facts");
+    const told = await page.locator("section.card:has(> h2)").evaluateAll((all) => all.map((it) => [it.firstChild.textContent, it.textContent]));
+    assert.equal(told[0]?.[0], heading, JSON.stringify(told));
+    if (heading) assert.match(told[0][1], /it was <b>tried<\/b>.*What next:.*`autocomp show [^`]*`/s);
+    assert.equal(told[0]?.[1].includes("are a tie, within what costs may be off") ?? false, ended.is_tie);
+    const notes = await page.locator(".fact").evaluateAll((all) => all.map((it) => [it.firstChild.textContent, it.lastChild.textContent]));
+    assert.match(Object.fromEntries(notes)["speed-up"], note);
+    await page.unroute("**/api/run?*");
+  }
+
   // What others wrote is text: no element but those that the pages make themselves.
   assert.equal(await page.locator("main :is(script, img, iframe, object, style, link, base)").count(), 0);
 
