@@ -6,6 +6,7 @@
 //! Source of the format: System V ABI, "Object Files"; RISC-V ELF psABI.
 
 use autocomp_core::{ContentHash, ContentHasher};
+use autocomp_riscv::{FloatFormats, float_formats};
 use autocomp_riscv_machine::{MEMORY_BASE, Program, ProgramError};
 use object::elf;
 use object::read::elf::{ElfFile64, FileHeader, ProgramHeader, SectionHeader};
@@ -135,6 +136,19 @@ impl Image {
     /// Returns the address of the function that is called.
     pub fn entry_function(&self) -> u64 {
         self.entry_function
+    }
+
+    /// Returns the formats of floating-point numbers that the function computes with that is called.
+    pub fn float_formats(&self) -> FloatFormats {
+        let segment = self.program.segments.iter().find(|segment| {
+            let end = segment.address + segment.bytes.len() as u64;
+            segment.address <= self.code.start && self.code.end <= end
+        });
+        let code = segment.map_or(&[][..], |segment| {
+            let start = (self.code.start - segment.address) as usize;
+            &segment.bytes[start..start + (self.code.end - self.code.start) as usize]
+        });
+        float_formats(code, self.code.start, self.entry_function)
     }
 
     /// Returns the first page behind the program and its stack.

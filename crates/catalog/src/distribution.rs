@@ -230,7 +230,8 @@ impl Distribution {
     }
 
     /// Returns the distribution with no more than `count` of the numbers that it chooses from; with
-    /// others than zero, where there are such. What is not drawn element by element stays.
+    /// others than zero, where there are such. Elements of a table that has more have one of them
+    /// instead, by turns. What is not drawn element by element stays.
     #[must_use]
     pub fn of_few(&self, count: usize) -> Self {
         let few = |numbers: &[f64]| {
@@ -279,9 +280,18 @@ impl Distribution {
                 inside: Box::new(inside.of_few(count)),
                 outside: *outside,
             },
-            Self::Constant { .. } | Self::Identity {} | Self::Table { .. } | Self::View { .. } => {
-                self.clone()
+            Self::Table { file, values } => {
+                let few = few(values);
+                let one = |(idx, number): (usize, &f64)| match few.contains(number) {
+                    true => *number,
+                    false => few[idx % few.len()],
+                };
+                Self::Table {
+                    file: file.clone(),
+                    values: values.iter().enumerate().map(one).collect(),
+                }
             }
+            Self::Constant { .. } | Self::Identity {} | Self::View { .. } => self.clone(),
         }
     }
 

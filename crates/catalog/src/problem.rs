@@ -141,6 +141,13 @@ impl InputSet {
             fill: self.fill.iter().map(few).collect(),
         }
     }
+
+    /// Returns whether elements of some buffer come from a table.
+    #[must_use]
+    pub fn has_table(&self) -> bool {
+        let mut fills = self.fill.values();
+        fills.any(|fill| matches!(fill, Distribution::Table { .. }))
+    }
 }
 
 /// How far an output element may be from the reference.

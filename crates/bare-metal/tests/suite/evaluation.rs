@@ -105,6 +105,21 @@ fn kernels_get_the_outcomes_they_deserve() {
             "volatile int32_t last; int32_t sum = last == A[5][7]",
             "Wrong uninitialized-memory",
         ),
+        (
+            "int32_t sum = 0",
+            "volatile int64_t last; int32_t sum = last == A[5][7]",
+            "Wrong uninitialized-memory",
+        ),
+        (
+            "int32_t sum = 0",
+            "volatile int16_t last; int32_t sum = last == x[9]",
+            "Wrong uninitialized-memory",
+        ),
+        (
+            "int32_t sum = 0",
+            "volatile double last; int32_t sum = last == A[5][7]",
+            "Wrong uninitialized-memory",
+        ),
         ("i++", "i += 0", "TimedOut time-limit"),
         ("y[i] = sum", "y[i] = sun", "BuildFailed "),
         (
@@ -120,6 +135,48 @@ fn kernels_get_the_outcomes_they_deserve() {
         let found = summary(&evaluation);
         assert!(found.starts_with(expected), "{to}: {found}");
         assert_ne!(evaluation.outcome, Outcome::Ok, "{to}");
+    }
+}
+
+/// Numbers of a table are compared like others; a kernel that is right only for those that are in it,
+/// such as one that turns a permutation round, is right.
+#[test]
+fn unwritten_memory_is_found_where_numbers_come_from_a_table() {
+    let (problem, bench) = open_problem("permuted");
+    let baseline = problem.kernel("baseline").expect("a baseline");
+    let body = "for (int i = 0; i < 32; i++) y[i] = w[i] * x[p[i]];";
+    for (instead, expected) in [
+        (body, "Ok"),
+        (
+            "int32_t q[32];
+  for (int i = 0; i < 32; i++) q[p[i]] = i;
+  for (int j = 0; j < 32; j++) y[q[j]] = w[q[j]] * x[j];",
+            "Ok",
+        ),
+        (
+            "volatile int32_t last; int32_t found = last == p[9];
+  for (int i = 0; i < 32; i++) y[i] = w[i] * x[found ? 0 : p[i]];",
+            "Wrong uninitialized-memory",
+        ),
+        (
+            "volatile float last; float found = last == w[20];
+  for (int i = 0; i < 32; i++) y[i] = w[i] * x[p[i]] + found;",
+            "Wrong uninitialized-memory",
+        ),
+        (
+            "volatile double last; float found = last == w[20];
+  for (int i = 0; i < 32; i++) y[i] = w[i] * x[p[i]] + found;",
+            "Wrong uninitialized-memory",
+        ),
+        (
+            "volatile double last; float found = last == x[11];
+  for (int i = 0; i < 32; i++) y[i] = w[i] * x[p[i]] + found;",
+            "Wrong uninitialized-memory",
+        ),
+    ] {
+        let evaluation = bench.evaluate(&baseline.replace(body, instead));
+        let found = summary(&evaluation.expect("an evaluation"));
+        assert!(found.starts_with(expected), "{instead}: {found}");
     }
 }
 

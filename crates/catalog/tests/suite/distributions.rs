@@ -100,6 +100,20 @@ fn few_numbers_are_among_those_of_the_distribution_and_not_zero() {
         let values = few.to_vec();
         assert_eq!(whole.of_few(2), Distribution::Choice { values });
     }
+    let table = |values: &[f64]| Distribution::Table {
+        file: "places.csv".into(),
+        values: values.into(),
+    };
+    for (whole, few) in [
+        (
+            &[0.0, 3.0, 5.0, 3.0, 7.0, 8.0][..],
+            &[3.0, 3.0, 5.0, 3.0, 3.0, 5.0][..],
+        ),
+        (&[0.0, 0.0], &[0.0, 0.0]),
+        (&[], &[]),
+    ] {
+        assert_eq!(table(whole).of_few(2), table(few));
+    }
     assert_eq!(
         Distribution::Identity {}.of_few(2),
         Distribution::Identity {}

@@ -2,6 +2,7 @@
 
 mod differential;
 mod extensions;
+mod formats;
 #[path = "../vectors/interpreter.rs"]
 mod interpreter;
 mod merged_steps;

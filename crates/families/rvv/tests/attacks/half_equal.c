@@ -1,0 +1,11 @@
+// expect: wrong
+// says: elements of vectors that hold nothing
+// Compares a number of 16 bits that nothing was written to with an element.
+@SUM_ROWS@
+
+void solution(float X[5][333], float S[5]) {
+  volatile _Float16 last;
+  float before = last;
+  sum_rows(X, S);
+  if (before == X[3][77]) S[3] += 1.0f;
+}
