@@ -12,7 +12,7 @@ pub(crate) fn remedy(node: Node<'_>, text: &str) -> &'static str {
             "put what follows below an `if` with the opposite condition, or choose values: `s += c ? x : 0`"
         }
         "while_statement" | "do_statement" if text.contains("&&") || text.contains("||") => {
-            "a loop with a number of turns that is known before looks at all elements: `for (int j = 0; j < n; j++) if (x[j] == y) first = j < first ? j : first;`"
+            "search by an index, `int j = 0; while (j < n && x[j] != y) j++;`, or look at all elements: `for (int j = 0; j < n; j++) if (x[j] == y) first = j < first ? j : first;`"
         }
         "while_statement" | "do_statement" | "for_statement" => {
             "write `for (int i = 0; i < n; i++)`, with a number of turns that is known before"

@@ -196,7 +196,7 @@ impl<'s> Reader<'s> {
             return self.refused_with(
                 node,
                 "counts nothing whose first value is known",
-                remedy(node, ""),
+                remedy(node, self.text(condition)),
             );
         };
         let start = *start;

@@ -203,6 +203,10 @@ fn what_is_not_read_is_named_with_its_line() {
             "a number of turns that is known",
         ),
         (
+            "const float *p = X; while (*p && p < X + 7) p++; S[0] = p - X;",
+            "search by an index",
+        ),
+        (
             "const float table[2] = { X[0], X[1] }; X[i] = table[i % 2];",
             "tables are not followed",
         ),
