@@ -129,6 +129,71 @@ async fn a_program_becomes_a_kernel() {
     assert!(best.as_u64().unwrap() * 100 < baseline.as_u64().unwrap());
 }
 
+/// A kernel that came back is kept whatever becomes of later calls: a wrong one, and a right one that
+/// a search goes on from. A reply of no use costs an attempt, and not those that are left.
+#[test]
+fn a_translation_keeps_what_came_back() {
+    let bench = Bench::new();
+    // Answers with the files `1`, `2`, … by turns, and fails where there is none.
+    bench.write(
+        "model.sh",
+        "echo >> calls\ncat > prompt\ncat answer-$(grep -c '' calls)\n",
+    );
+    let translate = |answers: &[&str], more: &[&str]| {
+        for file in ["calls", "answer-1", "answer-2", "answer-3", "kernel.c"] {
+            let _ = fs::remove_file(bench.path(file));
+        }
+        for (number, text) in (1..).zip(answers) {
+            bench.write(&format!("answer-{number}"), text);
+        }
+        let words = ["translate", PROBLEM, "--output", "kernel.c", "--json"];
+        let model = ["--model", "command::sh model.sh"];
+        bench.run(&[&words[..], &model, more].concat())
+    };
+    let kept = || fs::read_to_string(bench.path("kernel.c")).unwrap();
+    let idle = "void solution(int8_t A[64][64], int8_t B[64][64], int8_t C[64][64]) {}\n";
+    let idle = format!("```c\n{idle}```\n");
+    let plain = fs::read_to_string(format!("{PROBLEM}/reference.c")).unwrap();
+    let plain = format!("```c\n{plain}```\n");
+
+    let ended = translate(&[&idle], &[]);
+    let report = ended.json(4);
+    assert_eq!(
+        (&report["outcome"], &report["drafts"]),
+        (&json!("wrong"), &json!(1))
+    );
+    let message = report["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("no answer: "), "{message}");
+    assert!(kept().contains("C[64][64]) {}"), "{}", kept());
+
+    // With no kernel at all there is nothing to keep.
+    let none = translate(&[], &[]).json(4);
+    assert_eq!(none["outcome"], json!(null));
+    assert!(!bench.path("kernel.c").exists());
+
+    // Each reply is asked for once more, so two of no use are one attempt.
+    let useless = ["I think so.", "I still think so.", &plain];
+    let report = translate(&useless, &["--iterations", "0"]).json(0);
+    assert_eq!(
+        (&report["outcome"], &report["drafts"]),
+        (&json!("ok"), &json!(1))
+    );
+    assert_eq!(report["usage"]["requests"], 3);
+    assert_eq!(report["error"], json!(null));
+
+    let searched = translate(&[&plain], &["--run-dir", "run"]).json(4);
+    assert_eq!(
+        (&searched["status"], &searched["evaluations"]),
+        (&json!("stopped"), &json!(1))
+    );
+    assert!(kept().contains("sum"), "{}", kept());
+
+    // A search cannot be put where one is, which is told before a model is asked.
+    let taken = translate(&[&plain], &["--run-dir", "run"]);
+    assert_eq!(taken.code, 2, "{}", taken.messages);
+    assert!(!bench.path("calls").exists());
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn models_are_checked_and_listed() {
     let good = good().await;
