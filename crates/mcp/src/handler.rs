@@ -2,6 +2,7 @@
 
 use crate::answer::refused;
 use crate::calls::{Refusal, arguments};
+use crate::parameters::misfit;
 use crate::server::{Progress, Server};
 use crate::tools::{TOOLS, only_its_arguments};
 use rmcp::model::{
@@ -90,6 +91,9 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        if let Some(words) = misfit(&request.method, request.params.as_ref()) {
+            return Err(ErrorData::invalid_params(words, None));
+        }
         let words = format!("there is no method `{}`", request.method);
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, words, None))
     }

@@ -10,6 +10,7 @@ mod budget;
 mod calls;
 mod handler;
 mod http;
+mod parameters;
 mod place;
 mod process;
 mod searches;

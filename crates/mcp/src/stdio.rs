@@ -1,6 +1,7 @@
 //! Standard input and output as a transport: lines that are no messages are answered, too, and
 //! none is longer than a message may be.
 
+use crate::parameters::misfit;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::{Value, json};
@@ -63,6 +64,10 @@ async fn read(
             Ok(0) | Err(_) => break,
             Ok(_) => {}
         }
+        if !is_begun && is_notification(&line) {
+            // The protocol would end with it, and nobody waits for an answer.
+            continue;
+        }
         let mut flaw = flaw(&line, &mut is_begun);
         if LONGEST < line.len() {
             flaw = Some((
@@ -114,7 +119,9 @@ fn flaw(line: &[u8], is_begun: &mut bool) -> Option<(i32, Value, String)> {
         .get("id")
         .filter(|it| it.is_string() || it.is_i64() || it.is_u64());
     let method = value["method"].as_str();
-    *is_begun |= method == Some("initialize") || !value["params"]["_meta"][VERSION].is_null();
+    let misfit = method.and_then(|it| misfit(it, value.get("params")));
+    let begins = method == Some("initialize") || !value["params"]["_meta"][VERSION].is_null();
+    *is_begun |= begins && misfit.is_none();
     let words = if value.is_array() {
         "it is a batch, which is not taken: send each message on a line of its own"
     } else if !is_message {
@@ -129,13 +136,20 @@ fn flaw(line: &[u8], is_begun: &mut bool) -> Option<(i32, Value, String)> {
         "it is no request: `params` is no object"
     } else if has_twice(line) {
         "it is no message: it has two fields of one name"
-    } else if id.is_some() && method.is_some_and(|it| it != "ping") && !*is_begun {
+    } else if id.is_some() && !*is_begun && !matches!(method, Some("ping" | "initialize") | None) {
         "the conversation has not begun: send `initialize` first"
     } else {
-        return None;
+        let id = id.cloned()?;
+        return misfit.map(|words| (-32602, id, words));
     };
     let id = id.cloned().unwrap_or(Value::Null);
     Some((-32600, id, words.to_owned()))
+}
+
+/// Returns whether a line is a message that is not answered.
+fn is_notification(line: &[u8]) -> bool {
+    let value: Value = serde_json::from_slice(line).unwrap_or_default();
+    value["jsonrpc"] == "2.0" && value["method"].is_string() && value.get("id").is_none()
 }
 
 /// The names of an object's fields.

@@ -392,6 +392,27 @@ fn lines_that_are_no_messages_are_answered() {
             json!(3),
         ),
         (long.as_bytes(), -32600, Value::Null),
+        // Methods that there are, with parameters that are not theirs.
+        (
+            br#"{"jsonrpc": "2.0", "id": 13, "method": "tools/call", "params": {"name": "runs", "arguments": "{}"}}"#,
+            -32602,
+            json!(13),
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 14, "method": "tools/call", "params": {}}"#,
+            -32602,
+            json!(14),
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 15, "method": "resources/read"}"#,
+            -32602,
+            json!(15),
+        ),
+        (
+            br#"{"jsonrpc": "2.0", "id": 16, "method": "prompts/list"}"#,
+            -32601,
+            json!(16),
+        ),
     ] {
         let to = client.to.as_mut().unwrap();
         to.write_all(line).unwrap();
@@ -416,6 +437,11 @@ fn a_conversation_begins_with_initialize() {
     let said = early["error"]["message"].as_str().unwrap();
     assert!(said.contains("send `initialize` first"), "{early}");
     assert!(client.request("ping", json!({}))["result"].is_object());
+    // Neither a message that is not answered nor a greeting that lacks something ends it.
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+    let bare = client.request("initialize", json!({}));
+    let said = bare["error"]["message"].as_str().unwrap();
+    assert!(said.contains("missing field `protocolVersion`"), "{bare}");
     client.initialize(&json!({}));
     assert!(client.request("tools/list", json!({}))["result"].is_object());
     client.end();
