@@ -4,6 +4,7 @@ mod score;
 mod shapes;
 
 use crate::ImportError;
+use crate::folder::read;
 use ruff_python_ast::Stmt;
 use shapes::{Known, Names, run};
 use std::fmt::Write as _;
@@ -16,8 +17,6 @@ pub use shapes::Tensor;
 pub const COMMIT: &str = "423217d9fda91e0c2d67e4a43bf62f96f6d104f1";
 /// The levels that are read.
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=3;
-/// Bytes of a task, at most.
-const MOST_BYTES: u64 = 1 << 20;
 
 /// Tasks whose output does not depend on their input, so that a kernel is right that computes
 /// nothing: level, number, and why.
@@ -79,7 +78,7 @@ pub struct Tasks {
 /// Reads the tasks of the levels 1 to 3 in a checkout, or in the folder of its levels.
 ///
 /// # Errors
-/// If there are none, or a file cannot be read.
+/// If there are none. Files that cannot be read are left out and listed.
 pub fn read_kernelbench(folder: &Path) -> Result<Tasks, ImportError> {
     let inner = folder.join("KernelBench");
     let levels = if inner.is_dir() {
@@ -103,12 +102,13 @@ pub fn read_kernelbench(folder: &Path) -> Result<Tasks, ImportError> {
         paths.retain(|it| it.extension().is_some_and(|it| it == "py"));
         paths.sort();
         for path in paths {
-            match read_task(level, &path)? {
-                Some(task) => found.tasks.push(task),
-                None => found.unmapped.push(format!(
+            match read_task(level, &path) {
+                Ok(Some(task)) => found.tasks.push(task),
+                Ok(None) => found.unmapped.push(format!(
                     "{}: the name of a task is NUMBER_NAME.py",
                     path.display()
                 )),
+                Err(error) => found.unmapped.push(error.to_string()),
             }
         }
     }
@@ -170,14 +170,7 @@ fn read_task(level: u32, path: &Path) -> Result<Option<Task>, ImportError> {
     let Ok(number) = number.parse::<u32>() else {
         return Ok(None);
     };
-    let failed = |error: std::io::Error| ImportError::new(path, error.to_string());
-    if MOST_BYTES < std::fs::metadata(path).map_err(failed)?.len() {
-        return Err(ImportError::new(
-            path,
-            format!("has more than {MOST_BYTES} bytes"),
-        ));
-    }
-    let source = std::fs::read_to_string(path).map_err(failed)?;
+    let source = read(path)?;
     let fault = FAULTY.iter().find(|it| (it.0, it.1) == (level, number));
     Ok(Some(Task {
         level,

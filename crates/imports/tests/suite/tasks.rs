@@ -168,3 +168,28 @@ fn shares_of_all_tasks_and_the_geomean_of_the_right_ones_are_told() {
     assert!(score(&tasks, 1, &results, &baselines).is_err());
     assert!(score(&tasks, 2, &baselines, &results).is_err());
 }
+
+/// One file that cannot be read takes nothing else with it.
+#[test]
+fn a_damaged_task_is_left_out_and_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    write(
+        folder.path(),
+        1,
+        "1_A",
+        "def get_inputs(): return [torch.rand(2)]",
+    );
+    let level = folder.path().join("KernelBench/level1");
+    std::fs::write(level.join("2_Bytes.py"), b"\xff\xfe\0").unwrap();
+    let long = std::fs::File::create(level.join("3_Long.py")).unwrap();
+    long.set_len(1 << 40).unwrap();
+    std::fs::create_dir(level.join("4_Folder.py")).unwrap();
+    std::os::unix::fs::symlink("nowhere.py", level.join("5_Link.py")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", level.join("6_Endless.py")).unwrap();
+    let found = read_kernelbench(folder.path()).unwrap();
+    assert_eq!(found.tasks.len(), 1);
+    for name in ["2_Bytes", "3_Long", "4_Folder", "5_Link", "6_Endless"] {
+        let listed = found.unmapped.iter().filter(|it| it.contains(name));
+        assert_eq!(listed.count(), 1, "{name}: {:?}", found.unmapped);
+    }
+}
