@@ -46,10 +46,13 @@ const EMPTY: [&str; 34] = [
     "might", "will", "would", "shall", "should", "must",
 ];
 
+/// Words that make a passive voice of what follows.
+const COPULAS: [&str; 6] = ["is", "are", "was", "were", "be", "been"];
+
 /// What ends a sentence, or an item of a list.
 const ENDS: [&str; 5] = [". ", "; ", "! ", "? ", " - "];
 
-/// A pair of words that follow each other, and whether a negation stands before or between them.
+/// A pair of words that follow each other, or would in the active voice, and whether a negation stands before or between them.
 struct Pair {
     words: [String; 2],
     is_negated: bool,
@@ -109,18 +112,33 @@ fn pairs_of_clause(clause: &str) -> Vec<Pair> {
     let mut last: Option<String> = None;
     // How many words of content ago the negation was.
     let mut since: Option<usize> = None;
-    for word in words.iter().filter(|it| !EMPTY.contains(it)) {
+    let mut is_passive = false;
+    for (at, word) in words.iter().enumerate() {
+        is_passive |= COPULAS.contains(&word.trim_end_matches("n't"));
         if is_negation(&word) {
             since = Some(0);
             continue;
         }
-        let word = stem(word);
-        if let Some(last) = last.replace(word.clone()) {
+        if EMPTY.contains(word) {
+            continue;
+        }
+        is_passive &= word.ends_with("ed");
+        let stem = stem(word);
+        let is_negated = since.is_some_and(|it| it <= 1);
+        if let Some(last) = last.replace(stem.clone()) {
+            // "Strides are supported" says what "supports strides" says, unless it is said by whom.
+            if is_passive && words.get(at + 1) != Some(&"by") {
+                pairs.push(Pair {
+                    words: [stem.clone(), last.clone()],
+                    is_negated,
+                });
+            }
             pairs.push(Pair {
-                words: [last, word],
-                is_negated: since.is_some_and(|it| it <= 1),
+                words: [last, stem],
+                is_negated,
             });
         }
+        is_passive = false;
         since = since.map(|it| it + 1);
     }
     pairs

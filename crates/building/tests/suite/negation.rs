@@ -46,6 +46,38 @@ fn what_a_passage_denies_is_not_said() {
             "Stores issue with stalls.",
             true,
         ),
+        // The other word order.
+        (
+            "Transposition is supported.",
+            "The unit does not support transposition.",
+            true,
+        ),
+        (
+            "Transposition isn't supported.",
+            "The unit supports transposition of tiles.",
+            true,
+        ),
+        (
+            "The unit supports transposition.",
+            "Transposition is not supported.",
+            true,
+        ),
+        ("Loads are not blocked.", "Stores block loads.", true),
+        (
+            "Transposition is not supported.",
+            "The unit does not support transposition.",
+            false,
+        ),
+        (
+            "The second version does not support strides.",
+            "Strides are supported by `ldin2`.",
+            false,
+        ),
+        (
+            "Stores do not wait for loads.",
+            "Loads wait for stores.",
+            false,
+        ),
         // Both are said of different things.
         (
             "The first version does not support strides.",
