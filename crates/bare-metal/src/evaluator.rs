@@ -22,14 +22,14 @@ use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{CachePart, FileStore};
 use autocomp_eval::{EvalError, Evaluations, Evaluator, EvaluatorSettings};
-use autocomp_native::Script;
+use autocomp_native::{Reference, Script};
 use autocomp_riscv::Limits;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use autocomp_toolchain::{Compiler, Toolchain};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU8;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Name of kernels in diagnostics.
 const KERNEL_FILE: &str = "kernel.c";
@@ -74,6 +74,7 @@ pub struct KernelEvaluator<P> {
     answers: FileStore,
     cache_folder: PathBuf,
     cases: OnceLock<Vec<Case>>,
+    host: OnceLock<Arc<Reference>>,
     /// Held while right answers are computed.
     computing: Mutex<()>,
     pub(crate) settings: EvaluatorSettings,
@@ -155,6 +156,7 @@ impl<P: Platform> KernelEvaluator<P> {
             answers: FileStore::new(cache_folder, CachePart::Answers),
             cache_folder: cache_folder.to_owned(),
             cases: OnceLock::new(),
+            host: OnceLock::new(),
             computing: Mutex::new(()),
             threads: ThreadCount::new(settings.threads),
             problem: problem.clone(),
@@ -296,6 +298,7 @@ impl<P: Platform> KernelEvaluator<P> {
             reference_key: &self.reference_key,
             store: &self.answers,
             cache_folder: &self.cache_folder,
+            host: &self.host,
             threads: self.settings.threads,
         }
     }

@@ -15,8 +15,8 @@ use autocomp_riscv::Limits;
 use autocomp_riscv_machine::Stop;
 use autocomp_toolchain::build::{Build, Builder, Loops, Rules, Source};
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Instructions that a reference may take, per multiply-accumulate step.
 const INSTRUCTIONS_PER_MAC: u64 = 200;
@@ -40,13 +40,15 @@ pub struct Oracle<'a, P> {
     pub store: &'a FileStore,
     /// Where what is compiled for the host lies.
     pub cache_folder: &'a Path,
+    /// The reference on the host, once it was asked for: a process may wait in it.
+    pub host: &'a OnceLock<Arc<Reference>>,
     /// Threads that may compute at once.
     pub threads: usize,
 }
 
 /// A reference that can be asked.
 pub enum Asked {
-    Host(Box<Reference>),
+    Host(Arc<Reference>),
     Simulated(Box<Image>),
 }
 
@@ -75,9 +77,7 @@ impl<P: Platform> Oracle<'_, P> {
         }
         let is_script = self.problem.reference_language == ReferenceLanguage::Python;
         if is_script || self.platform.answers_on_host() {
-            let toolchain = self.builder.toolchain().clone();
-            let host = Reference::new(self.problem, toolchain, self.cache_folder)?;
-            let host = Asked::Host(Box::new(host));
+            let host = Asked::Host(self.host()?);
             self.answer(&mut missing, is_first, &host)?;
             self.keep(&missing);
             return Ok(cases);
@@ -87,7 +87,7 @@ impl<P: Platform> Oracle<'_, P> {
         if WORTH_COMPILING <= work
             && let Ok(host) = self.on_host()
         {
-            let host = Asked::Host(Box::new(host));
+            let host = Asked::Host(Arc::new(host));
             if self.answer(&mut missing, is_first, &host).is_ok() {
                 self.keep(&missing);
                 return Ok(cases);
@@ -98,6 +98,15 @@ impl<P: Platform> Oracle<'_, P> {
         self.answer(&mut missing, is_first, &simulated)?;
         self.keep(&missing);
         Ok(cases)
+    }
+
+    fn host(&self) -> Result<Arc<Reference>, EvalError> {
+        if let Some(host) = self.host.get() {
+            return Ok(host.clone());
+        }
+        let toolchain = self.builder.toolchain().clone();
+        let host = Reference::new(self.problem, toolchain, self.cache_folder)?;
+        Ok(self.host.get_or_init(|| Arc::new(host)).clone())
     }
 
     fn keep(&self, answered: &[(&mut Case, ContentHash)]) {

@@ -1,19 +1,26 @@
 """Calls the function `reference` of a problem for each case and sends what it returns.
 
 Reads `reference.py` in its folder, and from standard input a line that describes the problem
-and the inputs behind it. Answers, on what was standard output: for each case a byte 0 and the
-outputs, then a byte 2 and, up to the end, a JSON list of the files that decided them; or a byte 1
-and, up to the end, a JSON object that says what is wrong.
+and, behind a byte 1 for each case, its inputs. Answers, on what was standard output: for each case
+a byte 0 and the outputs, then a byte 2 and, up to the end, a JSON object with the files that decided
+them and the processor time that was spent; or a byte 1 and, up to the end, a JSON object that says
+what is wrong. If it is given the numbers of two pipes, these take the place of standard input and
+output, and it says with a byte 3 that it has started.
 """
 
 import json
 import os
 import struct
 import sys
+import time
 
-# What the reference prints is no answer.
-answers = os.fdopen(os.dup(1), "wb")
-os.dup2(2, 1)
+is_standing = len(sys.argv) == 3
+if is_standing:
+    requests, answers = (os.fdopen(int(it), how) for it, how in zip(sys.argv[1:], ("rb", "wb")))
+else:
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    # What the reference prints is no answer.
+    os.dup2(2, 1)
 
 FILE = "reference.py"
 # Bytes of code that Python keeps beside a module, which is listed itself.
@@ -252,15 +259,19 @@ def returned(result, outputs):
 
 
 def main():
-    problem = json.loads(sys.stdin.buffer.readline())
+    problem = json.loads(requests.readline())
     sys.addaudithook(note)
     function = loaded()
     named = constants(function, problem["arguments"])
     buffers = problem["buffers"]
     outputs = [buffer for buffer in buffers if buffer["is_written"]]
-    for _ in range(problem["cases"]):
+    times = [time.process_time()]
+    if is_standing:
+        answers.write(b"\3")
+        answers.flush()
+    while requests.read(1):
         inputs = [
-            given(sys.stdin.buffer.read(buffer["sent"]), buffer)
+            given(requests.read(buffer["sent"]), buffer)
             for buffer in buffers
             if buffer["is_read"]
         ]
@@ -268,7 +279,9 @@ def main():
         parts = [sent(value, buffer) for value, buffer in zip(results, outputs)]
         answers.write(b"\0" + b"".join(parts))
         answers.flush()
-    answers.write(b"\2" + json.dumps(files()).encode())
+        times.append(time.process_time())
+    spent = {"start_s": times[0], "calls_s": times[-1] - times[0], "calls": len(times) - 1}
+    answers.write(b"\2" + json.dumps({"files": files(), **spent}).encode())
     answers.flush()
 
 

@@ -28,7 +28,7 @@ pub enum Oracle {
     /// A program of this processor.
     Program(Program),
     /// A function in Python.
-    Script(Script),
+    Script(Box<Script>),
 }
 
 impl Oracle {
@@ -49,11 +49,10 @@ impl Oracle {
                 let text = format!("{}\n{}", problem.reference, problem.wrapper());
                 Self::Program(built(builder, language.file(), &text, kind)?)
             }
-            ReferenceLanguage::Python => Self::Script(Script::new(
-                problem,
-                builder.toolchain().path(),
-                cache_folder,
-            )?),
+            ReferenceLanguage::Python => {
+                let path = builder.toolchain().path();
+                Self::Script(Box::new(Script::new(problem, path, cache_folder)?))
+            }
         })
     }
 }
@@ -306,7 +305,7 @@ impl Reference {
         cache_folder: &Path,
     ) -> Result<Self, EvalError> {
         let script = Script::new(problem, path, cache_folder)?;
-        Ok(Self::of(problem, Oracle::Script(script), None))
+        Ok(Self::of(problem, Oracle::Script(Box::new(script)), None))
     }
 
     fn compiled(

@@ -1,21 +1,27 @@
-//! References in Python: called in a sandbox, once for each case, and their answers kept.
+//! References in Python: called in a sandbox, and their answers kept.
 
 mod exchange;
 mod files;
+mod refusals;
+#[cfg(target_os = "linux")]
+mod standing;
 
 use crate::interpreter::Interpreter;
 use autocomp_catalog::{Buffer, Problem, ReferenceLanguage};
-use autocomp_core::{ContentHash, ContentHasher, Seed, one_line};
+use autocomp_core::{ContentHash, ContentHasher, Seed};
 use autocomp_eval::inputs::Case;
+use autocomp_eval::symmetry::Answer;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
-use autocomp_sandbox::{Exit, Limits, ProcessRule, SandboxPolicy, SandboxReport};
+use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy};
 pub use exchange::parts;
-use exchange::{outputs, push_sent, received, sent_bytes, told};
+use exchange::{outputs, push_case, received, sent_bytes, told};
 use files::Files;
+use refusals::contradicted;
 use serde::Deserialize;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -41,6 +47,8 @@ const BATCH_BYTES: usize = 256 << 20;
 const ANSWERED: u8 = 0;
 const REFUSED: u8 = 1;
 const READ: u8 = 2;
+/// Processor time of a start up to which there is nothing to be saved, seconds.
+const QUICK_START: f64 = 0.5;
 /// Bytes that the list of these files may have.
 const MOST_LISTED_BYTES: usize = 4 << 20;
 
@@ -53,22 +61,41 @@ pub struct Script {
     call_seconds: u64,
     /// What the files say that the reference reads beside its own.
     files: ContentHash,
+    /// Whether a process is kept for what is asked for later.
+    starts_slowly: bool,
+    /// That process.
+    #[cfg(target_os = "linux")]
+    standing: std::sync::Mutex<Option<standing::Standing>>,
+    /// What it is asked for again each time: nothing else tells of a reference that keeps something
+    /// from call to call.
+    control: OnceLock<Case>,
     /// Whether answers of it were asked for twice and were the same, here or when they were kept.
     is_consistent: AtomicBool,
 }
 
 /// What calls of a reference gave.
 struct Answered {
-    answers: Vec<Vec<Option<Vec<u8>>>>,
-    /// The files that it read.
-    files: Vec<PathBuf>,
+    answers: Vec<Answer>,
+    /// What it read and spent.
+    spent: Spent,
 }
 
-/// What the caller says instead of an answer.
-#[derive(Deserialize)]
-struct Refusal {
-    kind: String,
-    message: String,
+/// What is told of the calls of a reference. It decides no answer.
+#[derive(Default, Deserialize)]
+struct Spent {
+    /// The files that it read.
+    files: Vec<PathBuf>,
+    /// Processor time of starting, and of the calls, seconds.
+    start_s: f64,
+    calls_s: f64,
+    calls: u32,
+}
+
+impl Spent {
+    fn starts_slowly(&self) -> bool {
+        let call_s = self.calls_s / f64::from(self.calls.max(1));
+        QUICK_START < self.start_s && call_s < self.start_s
+    }
 }
 
 impl Script {
@@ -110,9 +137,15 @@ impl Script {
             answers: FileStore::new(cache_folder, CachePart::Answers),
             call_seconds,
             files: Files::default().hash(),
+            starts_slowly: false,
+            #[cfg(target_os = "linux")]
+            standing: std::sync::Mutex::default(),
+            control: OnceLock::new(),
             is_consistent: AtomicBool::new(false),
         };
-        script.files = script.read_files(problem)?.hash();
+        let files = script.read_files(problem)?;
+        script.files = files.hash();
+        script.starts_slowly = files.starts_slowly;
         Ok(script)
     }
 
@@ -133,7 +166,9 @@ impl Script {
             return Ok(Files::default());
         };
         let case = Case::draw(problem, set, Seed(0));
-        let files = Files::now(self.called(problem, &[&case])?.files);
+        let spent = self.called(problem, &[&case])?.spent;
+        let starts_slowly = spent.starts_slowly();
+        let files = Files::now(spent.files, starts_slowly);
         if let Ok(bytes) = serde_json::to_vec(&files) {
             self.answers.put(&key, &bytes);
         }
@@ -148,8 +183,8 @@ impl Script {
     }
 
     /// Fills in the right answers of `cases`. Those that were given before, of equal inputs,
-    /// are not computed again. The first ones are asked for twice, later ones once, since to
-    /// start Python and large packages takes seconds.
+    /// are not computed again. The first ones are asked for twice, later ones once, and of a process
+    /// that is kept where starting Python and large packages takes longer than answering.
     ///
     /// # Errors
     /// [`EvalError::Input`] if the reference gives none, or one that does not fit.
@@ -160,7 +195,10 @@ impl Script {
             let key = self.case_key(problem, case);
             let kept = self.answers.get(&key);
             match kept.and_then(|bytes| parts(problem, &bytes)) {
-                Some(after) => case.after = after,
+                Some(after) => {
+                    case.after = after;
+                    self.note_control(case);
+                }
                 None => missing.push((case, key)),
             }
         }
@@ -176,7 +214,14 @@ impl Script {
             // whatever it counts or has kept of the first call, it is something else there.
             let mut reversed: Vec<&Case> = inputs.iter().rev().copied().collect();
             reversed.extend(inputs.last().copied());
-            let answers = self.run(problem, &inputs)?;
+            let answers = match is_consistent {
+                true => self.standing_answers(problem, &inputs)?,
+                false => None,
+            };
+            let answers = match answers {
+                Some(answers) => answers,
+                None => self.run(problem, &inputs)?,
+            };
             let again = match is_consistent {
                 true => Vec::new(),
                 false => self.run(problem, &reversed)?,
@@ -185,20 +230,13 @@ impl Script {
             let pairs = expected.zip(&again).zip(&reversed);
             let other = pairs.into_iter().find(|((one, again), _)| one != again);
             if let Some((_, case)) = other {
-                return Err(EvalError::Input {
-                    message: format!(
-                        "{FILE} of {} contradicts itself: called again on input set `{}`, it answers otherwise",
-                        problem.name, case.name
-                    ),
-                    remedies: vec![format!(
-                        "correct {FILE}: it must keep nothing from call to call, and draw no numbers"
-                    )],
-                });
+                return Err(contradicted(problem, &case.name));
             }
             for ((case, key), after) in batch.iter_mut().zip(answers) {
                 let written: Vec<u8> = after.iter().flatten().flatten().copied().collect();
                 self.answers.put(key, &written);
                 case.after = after;
+                self.note_control(case);
             }
         }
         if !cases.is_empty() {
@@ -207,28 +245,38 @@ impl Script {
         Ok(())
     }
 
+    /// Keeps a case with its answer, by which a process that is kept is examined.
+    fn note_control(&self, case: &Case) {
+        if self.starts_slowly {
+            self.control.get_or_init(|| case.clone());
+        }
+    }
+
+    /// Nothing is kept where nothing can be started.
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+    fn standing_answers(
+        &self,
+        _problem: &Problem,
+        _cases: &[&Case],
+    ) -> Result<Option<Vec<Answer>>, EvalError> {
+        Ok(None)
+    }
+
     /// Computes the answers of `cases` in one process.
     ///
     /// # Errors
     /// As for [`Script::answer`].
-    pub fn run(
-        &self,
-        problem: &Problem,
-        cases: &[&Case],
-    ) -> Result<Vec<Vec<Option<Vec<u8>>>>, EvalError> {
+    pub fn run(&self, problem: &Problem, cases: &[&Case]) -> Result<Vec<Answer>, EvalError> {
         self.called(problem, cases).map(|it| it.answers)
     }
 
     fn called(&self, problem: &Problem, cases: &[&Case]) -> Result<Answered, EvalError> {
-        let told = serde_json::to_vec(&told(problem, cases.len()));
+        let told = serde_json::to_vec(&told(problem));
         let mut stdin = told.map_err(|error| EvalError::Fault(error.to_string()))?;
         stdin.push(b'\n');
         for case in cases {
-            for (buffer, content) in problem.buffers.iter().zip(&case.before) {
-                if let Some(content) = content.as_deref().filter(|_| buffer.is_read()) {
-                    push_sent(buffer.dtype, content, &mut stdin);
-                }
-            }
+            push_case(problem, case, &mut stdin);
         }
         let policy = self.policy(problem, cases.len());
         let report = autocomp_sandbox::run(
@@ -256,11 +304,11 @@ impl Script {
             rest = others;
             answers.push(received(problem, set, content)?);
         }
-        let files = match rest.split_first() {
+        let spent = match rest.split_first() {
             Some((&READ, json)) => serde_json::from_slice(json).unwrap_or_default(),
-            _ => Vec::new(),
+            _ => Spent::default(),
         };
-        Ok(Answered { answers, files })
+        Ok(Answered { answers, spent })
     }
 
     fn cpu_seconds(&self, cases: usize) -> u64 {
@@ -317,110 +365,4 @@ impl Script {
         }
         hasher.finish()
     }
-
-    /// Returns what is said of a reference that gave no answer to a case, but `rest`.
-    fn unanswered(
-        &self,
-        problem: &Problem,
-        set: &str,
-        rest: &[u8],
-        report: &SandboxReport,
-        cases: usize,
-    ) -> EvalError {
-        let name = &problem.name;
-        let refusal = match rest.split_first() {
-            Some((&REFUSED, json)) => serde_json::from_slice::<Refusal>(json).ok(),
-            _ => None,
-        };
-        let Some(refusal) = refusal else {
-            let is_killed = matches!(report.exit, Exit::Signal(libc::SIGKILL | libc::SIGXCPU));
-            let (what, remedy) = if report.timed_out || is_killed {
-                let (all, each) = (self.cpu_seconds(cases), self.call_seconds);
-                let calls = match cases {
-                    1 => "call".to_owned(),
-                    cases => format!("of {cases} calls"),
-                };
-                (
-                    format!(
-                        "does not end within {all} s of processor time, {each} for each {calls} and the start"
-                    ),
-                    "make it faster, or the problem smaller; a reference in C is often faster",
-                )
-            } else {
-                (
-                    "ended without an answer".to_owned(),
-                    "let it return its results, and not end the process",
-                )
-            };
-            let message = format!("{FILE} of {name} {what} (input set `{set}`)");
-            let tail = report.stderr.text();
-            let last = tail.trim().lines().last().unwrap_or_default();
-            let said = match one_line(last, LONGEST_MESSAGE).as_str() {
-                "" => String::new(),
-                tail => format!("; it said last: {tail}"),
-            };
-            return EvalError::Input {
-                message: format!("{message}{said}"),
-                remedies: vec![remedy.into()],
-            };
-        };
-        let Refusal { kind, message } = refusal;
-        let message = one_line(&message, LONGEST_MESSAGE);
-        if kind == "module" {
-            return EvalError::Environment {
-                message: format!(
-                    "{FILE} of {name} imports `{message}`, which Python {} ({}) does not have",
-                    self.interpreter.version,
-                    self.interpreter.program.display()
-                ),
-                remedies: vec![
-                    format!(
-                        "a module of your own: write what it has into {FILE}, which is all that is read"
-                    ),
-                    format!(
-                        "a package: install it: {}",
-                        self.interpreter.installing(&message)
-                    ),
-                    format!(
-                        "or have it in a virtual environment, whose Python comes first on PATH: python3 -m venv FOLDER && FOLDER/bin/pip install {message}, then PATH=FOLDER/bin:$PATH autocomp …"
-                    ),
-                ],
-            };
-        }
-        let remedy = match kind.as_str() {
-            "function" => {
-                "define `def reference(…)` with one parameter for each buffer that is read, in their order"
-            }
-            "count" => "return the outputs in the order of their buffers, several as a tuple",
-            "shape" => "return each output in the shape of its `[[buffer]]`",
-            "dtype" => {
-                "convert it, as in `.astype(np.int8)` or `.to(torch.int8)`, after rounding and clamping as the problem demands"
-            }
-            "masked" => "say what stands in their place, as in `.filled(0)`",
-            "value" => {
-                "return an array of NumPy, a tensor of PyTorch or numbers in lists for each output"
-            }
-            "range" => "clamp it to what the type has, or give the buffer another type",
-            "memory" => "make the problem smaller: a reference may use 16 GiB of addresses",
-            "confined" => {
-                "a reference sees no files, programs or network: constants belong into its text, data into input sets"
-            }
-            _ => "correct reference.py of the problem",
-        };
-        let verb = if matches!(kind.as_str(), "exception" | "confined" | "memory") {
-            "stops on"
-        } else {
-            "does not fit on"
-        };
-        EvalError::Input {
-            message: match kind.as_str() {
-                "function" => format!("{FILE} of {name} {message}"),
-                _ => format!("{FILE} of {name} {verb} input set `{set}`: {message}"),
-            },
-            remedies: vec![remedy.into()],
-        }
-    }
 }
-
-/// Characters that are told of what a reference says.
-const LONGEST_MESSAGE: usize = 300;

@@ -24,6 +24,8 @@ mod system_calls;
 
 pub use platform::Worker;
 pub(crate) use platform::{memory_file, name_of};
+#[cfg(target_os = "linux")]
+pub(crate) use process::{counted_ns, cpu_clock};
 
 use std::time::Duration;
 

@@ -4,6 +4,7 @@ use super::FILE;
 use autocomp_catalog::{Argument, Buffer, DataType, Problem};
 use autocomp_eval::EvalError;
 use autocomp_eval::comparison::place;
+use autocomp_eval::inputs::Case;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -12,7 +13,6 @@ use std::collections::BTreeMap;
 pub(super) struct Told<'p> {
     buffers: Vec<ToldBuffer<'p>>,
     arguments: BTreeMap<&'p str, serde_json::Value>,
-    cases: usize,
 }
 
 #[derive(Serialize)]
@@ -64,8 +64,21 @@ pub(super) fn sent_bytes(buffer: &Buffer) -> usize {
     }
 }
 
+/// First byte of a case.
+const CASE: u8 = 1;
+
+/// Appends the inputs of a case as a reference is told of them.
+pub(super) fn push_case(problem: &Problem, case: &Case, bytes: &mut Vec<u8>) {
+    bytes.push(CASE);
+    for (buffer, content) in problem.buffers.iter().zip(&case.before) {
+        if let Some(content) = content.as_deref().filter(|_| buffer.is_read()) {
+            push_sent(buffer.dtype, content, bytes);
+        }
+    }
+}
+
 /// Appends elements in the form in which they are exchanged.
-pub(super) fn push_sent(dtype: DataType, content: &[u8], bytes: &mut Vec<u8>) {
+fn push_sent(dtype: DataType, content: &[u8], bytes: &mut Vec<u8>) {
     if code(dtype) != 'd' {
         bytes.extend_from_slice(content);
         return;
@@ -135,7 +148,7 @@ pub fn parts(problem: &Problem, bytes: &[u8]) -> Option<Vec<Option<Vec<u8>>>> {
     rest.is_empty().then_some(after)
 }
 
-pub(super) fn told(problem: &Problem, cases: usize) -> Told<'_> {
+pub(super) fn told(problem: &Problem) -> Told<'_> {
     let buffers = problem.buffers.iter().map(|buffer| {
         let (least, most) = buffer.dtype.limits().unwrap_or_default();
         ToldBuffer {
@@ -156,7 +169,6 @@ pub(super) fn told(problem: &Problem, cases: usize) -> Told<'_> {
         arguments: arguments
             .map(|(name, value)| (name.as_str(), constant(value)))
             .collect(),
-        cases,
     }
 }
 

@@ -15,13 +15,19 @@ const MOST_READ_BYTES: u64 = 1 << 20;
 pub(super) struct Files {
     paths: Vec<PathBuf>,
     held: Option<ContentHash>,
+    /// Whether the reference took longer to start, which reads most of them, than to answer.
+    pub(super) starts_slowly: bool,
 }
 
 impl Files {
     /// Returns files as they are now.
-    pub(super) fn now(paths: Vec<PathBuf>) -> Self {
+    pub(super) fn now(paths: Vec<PathBuf>, starts_slowly: bool) -> Self {
         let held = Some(held(&paths));
-        Self { paths, held }
+        Self {
+            paths,
+            held,
+            starts_slowly,
+        }
     }
 
     /// Returns whether they hold what they held.

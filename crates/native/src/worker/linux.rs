@@ -1,7 +1,7 @@
 //! The worker as Linux confines and watches it.
 
 use super::confinement::{OWN_BYTES, filter, policy, write_setup};
-use super::process::{Identity, cpu_clock, field};
+use super::process::{Identity, counted_ns, cpu_clock, field};
 pub(crate) use super::system_calls::name_of;
 use super::{Death, Spent, WorkerSettings};
 use crate::builder::Program;
@@ -299,13 +299,7 @@ impl Worker {
     }
 
     fn cpu_ns(&self) -> u64 {
-        let mut time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        // SAFETY: the call writes to `time` only.
-        unsafe { libc::clock_gettime(self.clock, &raw mut time) };
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+        counted_ns(self.clock)
     }
 }
 

@@ -2,3 +2,4 @@
 
 mod library;
 mod scripts;
+mod standing;

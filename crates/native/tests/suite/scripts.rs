@@ -28,13 +28,13 @@ fill.x = { kind = "choice", values = [-1.5, 0.25, 3.0] }
 fill.mask = { kind = "identity" }
 "#;
 
-const HONEST: &str = "
+pub const HONEST: &str = "
 def reference(x, mask, scale):
     y = [[scale * it if kept else 0 for it, kept in zip(row, mask)] for row in x]
     return y, [sum(mask)]
 ";
 
-fn problem(reference: &str) -> Problem {
+pub fn problem(reference: &str) -> Problem {
     let folder = tempfile::tempdir().expect("a folder");
     let own = folder.path().join("problems/own/small");
     std::fs::create_dir_all(&own).expect("a folder");
@@ -52,7 +52,7 @@ fn case(problem: &Problem) -> Case {
     Case::draw(problem, &problem.input_sets[0], Seed(3))
 }
 
-fn script(problem: &Problem, cache: &Path) -> Script {
+pub fn script(problem: &Problem, cache: &Path) -> Script {
     let path = std::env::var_os("PATH");
     Script::new(problem, path.as_deref(), cache).expect("Python, which tests need")
 }
@@ -81,7 +81,7 @@ fn answer_within(reference: &str, seconds: u64) -> Result<Vec<f64>, String> {
     Ok(numbers(&problem, &case.after))
 }
 
-fn numbers(problem: &Problem, contents: &[Option<Vec<u8>>]) -> Vec<f64> {
+pub fn numbers(problem: &Problem, contents: &[Option<Vec<u8>>]) -> Vec<f64> {
     let buffers = problem.buffers.iter().zip(contents);
     let values = buffers.filter_map(|(buffer, content)| {
         let elements = content.as_ref()?.chunks(buffer.dtype.bytes());
