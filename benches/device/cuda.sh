@@ -6,13 +6,46 @@
 #   benches/device/cuda.sh pack FOLDER       here: fills FOLDER with all that is needed there
 #   benches/device/cuda.sh FOLDER [RESULTS]  there: no network, no Rust, no compiler needed
 #
+# KERNELS=FOLDER packs kernels beside those of problems (PROBLEM__NAME.cu, without cuda/), such as a
+# search has found; PROGRAM is the program that proposes kernels for large shapes.
+#
 # Results are tables in RESULTS (or $OUT, or a new folder). Each part has a time limit and says
 # whether it ran; one that fails takes no other with it. FAKE=libfake.so tries the script with a
 # driver that has no GPU (crates/families/cuda/family/examples/emulated-driver.rs). PARTS="kernels
-# faults" runs these alone: special pairs kernels plain programs faults.
+# faults" runs these alone: special corners pairs kernels plain programs faults large vendor.
 set -u
 export LC_ALL=C
 ARCHITECTURE=${ARCHITECTURE:-sm90}
+
+# Shapes that no simulator runs in full, with what the rewriter makes of the naive kernels.
+large() {
+  while read -r name change; do
+    problem=$folder/kernels/problems/$name
+    cp -r "problems/cuda/$name" "$problem"
+    # The first instance alone, in another size.
+    awk '/^\[\[instance/ { n += 1; left = n > 1 } /^$/ { left = 0 } !left' \
+      "problems/cuda/$name/family.toml" | sed "$change" > "$problem/family.toml"
+    "${PROGRAM:-target/release/autocomp}" propose "$problem" --count 4 \
+      --target "cuda-$ARCHITECTURE" --out "$problem/drafts" > /dev/null || continue
+    for draft in "$problem"/drafts/*.cu; do
+      mv "$draft" "$problem/$(basename "$draft" | tr - _)"
+    done
+    rm -r "$problem/drafts"
+  done << 'LARGE'
+gemm-f16 s/= 256/= 4096/
+gemm-bf16 s/= 256/= 4096/
+gemm-i8 s/= 256/= 4096/
+gemm s/= 512/= 4096/
+softmax s/M = 1024/M = 16384/;s/N = 1024/N = 4096/
+rmsnorm s/M = 1024/M = 16384/;s/N = 1024/N = 4096/
+transpose s/= 1024/= 8192/
+gelu s/= 1048576/= 67108864/
+reduce-sum s/= 1048576/= 67108864/
+histogram s/= 1048576/= 67108864/
+LARGE
+  target/debug/examples/on-device pack-large "cache=$cache" "$folder/kernels" \
+    "cuda-$ARCHITECTURE" "$folder"/kernels/problems/*
+}
 
 pack() {
   set -e
@@ -22,6 +55,9 @@ pack() {
   rm -rf "$folder"
   mkdir -p "$folder/kernels"
   target/debug/examples/on-device pack "cache=$cache" "$folder/kernels" "cuda-$ARCHITECTURE"
+  mkdir "$folder/kernels/found" "$folder/kernels/problems"
+  [ -z "${KERNELS:-}" ] || cp "$KERNELS"/*__*.cu "$folder/kernels/found"
+  large
   tar -cJf "$folder/kernels.tar.xz" -C "$folder" kernels
   rm -r "$folder/kernels"
   cp target/debug/examples/on-device "$folder/on-device"
@@ -29,7 +65,7 @@ pack() {
   xz -9 "$folder/on-device"
   # With the pinned compiler, kernels are compiled there, and references are computed.
   tar -cf "$folder/toolchains.tar" -C "$cache/toolchains" .
-  xz -6 -T0 "$folder/toolchains.tar"
+  xz --x86 --lzma2=preset=9,dict=192MiB "$folder/toolchains.tar"
   du -sh "$folder"
 }
 
@@ -38,7 +74,7 @@ if [ "${1:-}" = pack ] && [ $# = 2 ]; then
   exit
 fi
 if [ $# -lt 1 ] || [ ! -d "$1" ]; then
-  sed -n '2,12p' "$0" | cut -c3-
+  sed -n '2,15p' "$0" | cut -c3-
   exit 2
 fi
 
@@ -106,7 +142,8 @@ on_device=$work/on-device
 run() {
   command=$1
   shift
-  "$on_device" "$command" "cache=$work/cache" "library=${FAKE:-}" "$@"
+  "$on_device" "$command" "cache=$work/cache" "library=${FAKE:-}" \
+    "kernels=$work/kernels/found" "$@"
 }
 export -f run
 export on_device work FAKE
@@ -155,6 +192,10 @@ mapfile -t problems < "$work/problems"
 if part special 40 "$on_device" special "library=${FAKE:-}"; then
   cat "$results/special.tsv"
 fi
+if part corners 60 "$on_device" corners "library=${FAKE:-}"; then
+  say "corners: $(grep -c -P '\t0 *$' "$results/corners.tsv") instructions alike, $(grep -v -c -P '\t0 *$' "$results/corners.tsv") otherwise"
+  grep -v -P '\t0 *$' "$results/corners.tsv" | cut -c1-150
+fi
 if part pairs 95 "$on_device" pairs "library=${FAKE:-}" 100 33 "$work/kernels"; then
   cat "$results/pairs.tsv"
 fi
@@ -174,6 +215,17 @@ if part programs 75 bash -c 'fuzz 45'; then
 fi
 if part faults 75 "$on_device" faults "library=${FAKE:-}"; then
   cut -c1-200 "$results/faults.tsv"
+fi
+shapes=()
+for problem in "$work"/kernels/problems/*; do
+  [ -d "$problem" ] && shapes+=("$problem")
+done
+if part large 90 "$on_device" large "library=${FAKE:-}" "$work/kernels" "${shapes[@]}"; then
+  cut -c1-120 "$results/large.tsv"
+fi
+if part vendor 60 python3 "$(dirname "$0")/vendor.py" \
+  $(sed s,cuda/,, "$work/problems") $(cut -f1 "$results/large.tsv" 2>> "$log" | sed s,.*/,, | sort -u); then
+  cat "$results/vendor.tsv"
 fi
 {
   timeout 20 nvidia-smi --query-gpu=clocks.sm,clocks.mem,power.draw,temperature.gpu --format=csv || true

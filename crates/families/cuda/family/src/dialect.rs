@@ -73,6 +73,9 @@ pub(crate) const BOTH: &[&str] = &[
     "-std=c++17",
     "-nocudainc",
     "-nocudalib",
+    // The compiler looks for the vendor's files all the same, and starts kernels by another
+    // function where it finds them.
+    "--cuda-path=/nowhere",
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-threadsafe-statics",

@@ -34,6 +34,29 @@ pub fn machine(target: &Target) -> Result<Machine, String> {
     Machine::parse(text).map_err(|error| error.to_string())
 }
 
+/// Compiles kernels of a problem into files of a folder.
+pub fn compile(
+    place: &Place,
+    (problem, target, machine): (&Problem, &Target, Machine),
+    sources: Vec<(String, String)>,
+    folder: &Path,
+) -> Result<(), String> {
+    let bench = place
+        .opening((problem, target, &target.default_machine), |it| {
+            CudaBench::open(it, machine)
+        })
+        .map_err(|error| error.to_string())?;
+    for (name, source) in sources {
+        let program = bench.program(&source).map_err(|error| error.to_string())?;
+        let program = program.map_err(|it| format!("{name}: {:?}", it.diagnostics))?;
+        let (code, list) = program.texts();
+        let [ptx, requests] = files(folder, &name);
+        std::fs::write(ptx, code).map_err(|error| error.to_string())?;
+        std::fs::write(requests, list).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
 /// `pack FOLDER TARGET`: compiles all kernels, and those that are measured in pairs.
 pub fn pack(place: &Place) -> Result<(), String> {
     let folder = Path::new(&place.words[0]);
@@ -44,10 +67,6 @@ pub fn pack(place: &Place) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     for name in catalog.problem_names().filter(|it| it.starts_with("cuda/")) {
         let problem = catalog.problem(name).map_err(|error| error.to_string())?;
-        let (machine, on) = (machine(&target)?, target.default_machine.clone());
-        let bench = place
-            .opening((&problem, &target, &on), |it| CudaBench::open(it, machine))
-            .map_err(|error| error.to_string())?;
         let mut sources: Vec<(String, String)> = problem
             .kernels
             .iter()
@@ -56,14 +75,12 @@ pub fn pack(place: &Place) -> Result<(), String> {
         if name == pairs::PROBLEM {
             sources.push((pairs::MORE_NAME.into(), pairs::more(&problem)));
         }
-        for (name, source) in sources {
-            let program = bench.program(&source).map_err(|error| error.to_string())?;
-            let program = program.map_err(|it| format!("{name}: {:?}", it.diagnostics))?;
-            let (code, list) = program.texts();
-            let [ptx, requests] = files(folder, &name);
-            std::fs::write(ptx, code).map_err(|error| error.to_string())?;
-            std::fs::write(requests, list).map_err(|error| error.to_string())?;
-        }
+        compile(
+            place,
+            (&problem, &target, machine(&target)?),
+            sources,
+            folder,
+        )?;
     }
     Ok(())
 }

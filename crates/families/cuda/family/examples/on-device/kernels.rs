@@ -28,7 +28,7 @@ pub fn check(place: &Place) -> Result<(), String> {
                 continue;
             }
         };
-        for (kernel, source) in &problem.kernels {
+        for (kernel, source) in &place.kernels(&problem) {
             let evaluation = match bench.evaluate(source) {
                 Ok(evaluation) => evaluation,
                 Err(error) => {

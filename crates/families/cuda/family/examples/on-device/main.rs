@@ -9,8 +9,10 @@
 )]
 
 mod bundle;
+mod corners;
 mod faults;
 mod kernels;
+mod large;
 mod pairs;
 mod programs;
 #[allow(dead_code, reason = "tests use all of it")]
@@ -32,6 +34,8 @@ use std::time::Duration;
 pub struct Place {
     cache: PathBuf,
     library: Option<PathBuf>,
+    /// Kernels beside those of problems: `PROBLEM__NAME.cu`, without `cuda/`.
+    kernels: Option<PathBuf>,
     /// What comes behind the command.
     pub words: Vec<String>,
 }
@@ -41,17 +45,46 @@ impl Place {
         let mut place = Self {
             cache: std::env::temp_dir(),
             library: None,
+            kernels: None,
             words: Vec::new(),
         };
         for word in arguments {
             match word.split_once('=') {
                 Some(("cache", path)) => place.cache = path.into(),
                 Some(("library", "")) => {}
+                Some(("kernels", "")) => {}
+                Some(("kernels", path)) => place.kernels = Some(path.into()),
                 Some(("library", path)) => place.library = Some(path.into()),
                 _ => place.words.push(word),
             }
         }
         place
+    }
+
+    /// Returns the kernels of a problem, and those that stand beside.
+    pub fn kernels(&self, problem: &Problem) -> Vec<(String, String)> {
+        let own = problem.kernels.iter();
+        let mut all: Vec<_> = own
+            .map(|(name, text)| (name.clone(), text.clone()))
+            .collect();
+        let start = format!("{}__", problem.name.trim_start_matches("cuda/"));
+        for file in self
+            .kernels
+            .iter()
+            .filter_map(|it| it.read_dir().ok())
+            .flatten()
+        {
+            let Ok(file) = file else { continue };
+            let name = file.file_name().to_string_lossy().into_owned();
+            let name = name
+                .strip_prefix(&start)
+                .and_then(|it| it.strip_suffix(".cu"));
+            if let (Some(name), Ok(text)) = (name, std::fs::read_to_string(file.path())) {
+                all.push((name.to_owned(), text));
+            }
+        }
+        all.sort();
+        all
     }
 
     /// Returns the number that stands at a place among the arguments.
@@ -184,12 +217,15 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "environment" => environment(&place),
         "pack" => bundle::pack(&place),
+        "pack-large" => large::pack(&place),
+        "large" => large::large(&place),
         "plain" => bundle::plain(&place),
         "problems" => kernels::names(),
         "kernels" => kernels::check(&place),
         "programs" => programs::compare(&place),
         "text" => programs::text(&place),
         "special" => programs::special(&place),
+        "corners" => corners::corners(&place),
         "pairs" => pairs::pairs(&place),
         "faults" => faults::faults(&place),
         _ => Err(format!("{command} is no command")),

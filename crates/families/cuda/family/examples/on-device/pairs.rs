@@ -16,9 +16,9 @@ pub const PROBLEM: &str = "cuda/gemm-f32-256x384x640";
 pub const MORE_NAME: &str = "pairs_more";
 /// Least difference that is told apart from none, as a share.
 const BAND: f64 = 0.005;
-/// Turns of the inner loop that are made twice: 3 % of 640.
+/// Turns of the inner loop that are made twice: 45 of 640 take an H200 3 % longer.
 const MORE: &str = "  float more = 0.0f;
-  for (int k = 0; k < 19; k++) more += a[row * 640 + k] * b[k * 384 + column];
+  for (int k = 0; k < 45; k++) more += a[row * 640 + k] * b[k * 384 + column];
   sum += more == 1234.5f ? more : 0.0f;
 ";
 
@@ -51,7 +51,7 @@ pub fn pairs(place: &Place) -> Result<(), String> {
     println!(
         "pair\tmade\tno difference\tslower\tfaster\tmedian ratio\tmedian half width\tbase ns\trounds\tMHz before\tMHz after"
     );
-    for (name, at) in [("itself", 0), ("3 % more work", 1)] {
+    for (name, at) in [("itself", 0), ("3 % slower", 1)] {
         let answer = place.work(seconds + 30, &problem, |session| {
             let mut base = session.load(&all[0])?;
             let mut candidate = session.load(&all[at])?;

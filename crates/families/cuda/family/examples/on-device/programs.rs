@@ -15,7 +15,7 @@ const BATCH: u64 = 32;
 /// Words of a program's inputs, and of its outputs.
 const WORDS: usize = 256;
 
-fn launch(kernel: String, blocks: u32, offset: u64) -> Launch {
+pub fn launch(kernel: String, blocks: u32, offset: u64) -> Launch {
     let addresses = [buffer_address(0) + offset, buffer_address(1) + offset];
     Launch {
         kernel,
@@ -119,16 +119,20 @@ pub fn compare(place: &Place) -> Result<(), String> {
                     .zip(left[1].chunks(4 * WORDS))
                     .zip(rights.iter().zip(&seconds))
                 {
-                    let word = got.chunks(4).zip(right.chunks(4)).position(|(a, b)| a != b);
-                    if word.is_some() || right.len() != got.len() {
-                        let at = 4 * word.unwrap_or(0);
+                    let at = got.chunks(32).zip(right.chunks(32)).position(|(a, b)| a != b);
+                    if at.is_some() || right.len() != got.len() {
+                        let at = 32 * at.unwrap_or(0);
                         let of = |it: &[u8]| {
-                            it.get(at..at + 4)
-                                .map_or(0, |it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]))
+                            let words = it.get(at..at + 32).unwrap_or_default().chunks(4);
+                            words
+                                .map(|it| it.iter().rev().map(|it| format!("{it:02x}")).collect())
+                                .collect::<Vec<String>>()
+                                .join(" ")
                         };
                         let _ = writeln!(
                             text,
-                            "different\tseed {seed}\tword {word:?}\tdevice {:08x}\tinterpreter {:08x}\tsecond interpreter {:08x}",
+                            "different\tseed {seed}\tthread {}\tdevice {}\tinterpreter {}\tsecond interpreter {}",
+                            at / 32,
                             of(got),
                             of(right),
                             of(second)

@@ -9,8 +9,9 @@ use super::worker::{Ended, run};
 use super::{Comparison, Entry};
 use crate::bench::{CudaBench, Ready};
 use crate::texts::texts;
-use autocomp_catalog::Ranking;
+use autocomp_catalog::{Ranking, Target};
 use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Severity, Stage};
+use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Section};
 use autocomp_eval::{Bench, EvalError, Opening, TierClock, Verdict};
@@ -58,6 +59,13 @@ pub fn found(library: Option<&Path>, number: u32) -> Result<Told, String> {
         )),
         Ended::Died(how) => Err(format!("the driver ends the process that calls it ({how})")),
     }
+}
+
+/// Returns the simulated machine of a target that has the name which the driver gives.
+fn named(target: &Target, told: &Told) -> Option<Machine> {
+    let machines = target.machines.values();
+    let mut machines = machines.filter_map(|text| Machine::parse(text).ok());
+    machines.find(|machine| machine.driver_names.contains(&told.name))
 }
 
 /// What a worker found out about a kernel.
@@ -130,6 +138,10 @@ impl DeviceBench {
                 )],
             });
         }
+        let (stands, machine) = match named(target, &told) {
+            Some(machine) => (machine.name.clone(), machine),
+            None => (settings.simulated.clone(), machine),
+        };
         let text = target.machine(Some(name)).unwrap_or_default().to_owned();
         let use_cache = opening.settings.use_cache;
         let cache_folder = opening.surroundings.cache_folder.clone();
@@ -138,7 +150,7 @@ impl DeviceBench {
             Opening {
                 problem: opening.problem,
                 target,
-                machine: &settings.simulated,
+                machine: &stands,
                 settings: opening.settings,
                 surroundings: opening.surroundings,
                 progress: &mut *opening.progress,

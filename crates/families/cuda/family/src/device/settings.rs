@@ -14,7 +14,8 @@ pub(crate) struct Settings {
     pub(crate) name: String,
     /// What it is, in a sentence.
     pub(crate) description: String,
-    /// Machine of the same target on which kernels are checked before they may run here.
+    /// Machine of the same target on which kernels are checked before they may run here, where
+    /// none has the name that the driver gives.
     pub(crate) simulated: String,
     /// Number of the GPU, as the driver counts.
     #[serde(default)]

@@ -188,6 +188,24 @@ fn what_is_measured_is_told_beside_what_is_simulated() {
 }
 
 #[test]
+fn the_machine_with_the_name_of_the_gpu_stands_for_it() {
+    let place = Place::new((8, 9));
+    let mut target = target(place.folder.path(), 60);
+    let l4 = target.machines["l4"].replace("\"NVIDIA L4\"", "\"Fake GPU\"");
+    target.machines.insert("l4".into(), l4);
+    let simulated = |machine: &str, figure: &str| {
+        let bench = open_machine(&sum(), &target, machine).unwrap();
+        let evaluation = bench.evaluate(&kernel("add_slow")).unwrap();
+        let cost = evaluation.cost().map(|it| it.value);
+        let measurement = evaluation.measurement.unwrap();
+        measurement.figures.get(figure).copied().or(cost)
+    };
+    let stands = simulated("device", "simulated_ns");
+    assert_eq!(stands, simulated("l4", "none"));
+    assert_ne!(stands, simulated("l40s", "none"));
+}
+
+#[test]
 fn a_missing_or_other_gpu_is_told_with_what_to_do() {
     let place = Place::new((9, 0));
     let error = place.open(60).err().unwrap().to_string();

@@ -165,7 +165,8 @@ fn converted(how: Conversion, source: u64) -> u64 {
     let (low, high) = range(to);
     if value.is_nan() {
         return match (from, to) {
-            (Num::F64, Num::S64 | Num::U64) | (_, Num::S64 | Num::U64) => 1 << 63,
+            (_, Num::S64 | Num::U64) => 1 << 63,
+            (Num::F64, to) => 1 << (8 * to.bytes() - 1),
             _ => 0,
         };
     }

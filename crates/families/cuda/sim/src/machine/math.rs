@@ -95,7 +95,8 @@ pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
 /// Returns the hyperbolic tangent of `x`.
 pub(crate) fn tanh(x: f64) -> f64 {
     if x.abs() < 1e-4 {
-        return x - x * x * x / 3.0;
+        // A zero keeps its sign.
+        return (x - x * x * x / 3.0).copysign(x);
     }
     let power = exp2(2.0 * x.abs() * std::f64::consts::LOG2_E);
     let magnitude = 1.0 - 2.0 / (power + 1.0);

@@ -14,6 +14,9 @@ pub struct Machine {
     pub description: String,
     /// Where the figures come from.
     pub basis: String,
+    /// What the driver calls such GPUs.
+    #[serde(default)]
+    pub driver_names: Vec<String>,
     /// Architecture the compiler makes code for (`sm_89`).
     pub architecture: String,
     /// Multiprocessors.

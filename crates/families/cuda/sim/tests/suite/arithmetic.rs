@@ -78,6 +78,47 @@ fn floats() {
     assert_eq!(word("sub.f32 %r1, 0f7F800000, 0f7F800000;"), 0x7fff_ffff);
 }
 
+/// What one H200 gave (`benches/device/cuda.sh`, `corners.tsv`), where manuals leave it open or a
+/// faithful guess would be another.
+#[test]
+fn corners_are_as_on_a_device() {
+    let cases: &[(&str, u32)] = &[
+        ("rem.s32 %r1, 7, 0;", u32::MAX),
+        ("rem.u32 %r1, 7, 0;", u32::MAX),
+        ("rem.s64 %d1, 7, 0; cvt.u32.u64 %r1, %d1;", u32::MAX),
+        ("neg.f32 %r1, 0f7FC00000;", 0x7fff_ffff),
+        ("abs.f32 %r1, 0fFFFFFF80;", 0x7fff_ffff),
+        (
+            "mov.b16 %h1, 0x7e00; neg.f16 %h1, %h1; cvt.u32.u16 %r1, %h1;",
+            0x7fff,
+        ),
+        (
+            "mov.b16 %h1, 0x7fc0; abs.bf16 %h1, %h1; cvt.u32.u16 %r1, %h1;",
+            0x7fff,
+        ),
+        ("copysign.f32 %r1, 0f00000000, 0fFFFFFF80;", 0x7fff_ff80),
+        ("tanh.approx.f32 %r1, 0f80000000;", 0x8000_0000),
+        ("sin.approx.f32 %r1, 0f00000001;", 0),
+        ("mul.ftz.f32 %r1, 0f00800000, 0f3F7FFFFF;", 0),
+        ("mul.f32 %r1, 0f00800000, 0f3F7FFFFF;", 0x0080_0000),
+        (
+            "mov.b16 %h1, 0xf636; mov.b16 %h2, 0x3020; mov.b16 %h3, 0x4000; fma.rn.bf16 %h1, %h1, %h2, %h3; cvt.u32.u16 %r1, %h1;",
+            0xe6e3,
+        ),
+        (
+            "mov.b64 %d1, 0x7ff8000000000000; cvt.rzi.s32.f64 %r1, %d1;",
+            0x8000_0000,
+        ),
+        (
+            "mov.b64 %d1, 0x7ff8000000000000; cvt.rzi.u32.f64 %r1, %d1;",
+            0x8000_0000,
+        ),
+    ];
+    for (body, right) in cases {
+        assert_eq!(word(body), *right, "{body}");
+    }
+}
+
 /// Returns the words that a warp stores from `%r1`.
 fn row(body: &str, x: &[u8]) -> Vec<u32> {
     let text = kernel_of(&format!(

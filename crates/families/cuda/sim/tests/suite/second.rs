@@ -127,7 +127,7 @@ const OPERATIONS: &[Operation] = &[
         text: "rem.s32 D, A, B;",
         of: |a, b, _| {
             if b == 0 {
-                a
+                u32::MAX
             } else {
                 (signed(a) % signed(b)).rem_euclid(1 << 32) as u32
             }
@@ -333,20 +333,20 @@ const OPERATIONS: &[Operation] = &[
         },
     },
     Operation {
-        text: "add.f32 D, A, B;",
+        text: "add.rn.f32 D, A, B;",
         of: |a, b, _| float(value(a) + value(b)),
     },
     Operation {
-        text: "sub.f32 D, A, B;",
+        text: "sub.rn.f32 D, A, B;",
         of: |a, b, _| float(value(a) - value(b)),
     },
     Operation {
-        text: "mul.f32 D, A, B;",
+        text: "mul.rn.f32 D, A, B;",
         of: |a, b, _| float(value(a) * value(b)),
     },
     Operation {
         text: "neg.f32 D, A;",
-        of: |a, _, _| a ^ 1 << 31,
+        of: |a, _, _| float(-value(a)),
     },
     Operation {
         text: "{ .reg .b64 w; mul.wide.s32 w, A, B; shr.u64 w, w, 17; cvt.u32.u64 D, w; }",

@@ -1,7 +1,7 @@
 //! Operations of two operands.
 
 use super::halves::{half, half_kind, halves, is_pair};
-use super::{bits, bits64, each, flushed, put, saturated};
+use super::{bits, bits64, each, flushed, flushed_of, put, saturated};
 use crate::decode::{Bin, Num};
 use crate::machine::warp::Warp;
 
@@ -42,8 +42,6 @@ pub(super) fn single(op: Bin, a: f32, b: f32) -> f32 {
         Bin::Max => larger(a, b),
         Bin::MinNan => or_nan(a, b, smaller),
         Bin::MaxNan => or_nan(a, b, larger),
-        // The sign is that of the first, the magnitude that of the second.
-        Bin::CopySign => b.copysign(a),
         _ => 0.0,
     }
 }
@@ -73,7 +71,6 @@ fn double(op: Bin, a: f64, b: f64) -> f64 {
                 b
             }
         }
-        Bin::CopySign => b.copysign(a),
         _ => 0.0,
     }
 }
@@ -90,7 +87,7 @@ macro_rules! integers {
             (Bin::MulHi, true) => {
                 ((sa as $signed_wide * sb as $signed_wide) >> <$unsigned>::BITS) as $unsigned
             }
-            // What the hardware gives: all ones and the dividend.
+            // What an H200 gives for a division by zero: all ones, also as the remainder.
             (Bin::Div, false) => a.checked_div(b).unwrap_or(<$unsigned>::MAX),
             (Bin::Div, true) => {
                 if sb == 0 {
@@ -99,10 +96,10 @@ macro_rules! integers {
                     sa.wrapping_div(sb) as $unsigned
                 }
             }
-            (Bin::Rem, false) => a.checked_rem(b).unwrap_or(a),
+            (Bin::Rem, false) => a.checked_rem(b).unwrap_or(<$unsigned>::MAX),
             (Bin::Rem, true) => {
                 if sb == 0 {
-                    a
+                    <$unsigned>::MAX
                 } else {
                     sa.wrapping_rem(sb) as $unsigned
                 }
@@ -159,6 +156,7 @@ pub(crate) fn binary(
         } else {
             let y = warp.doubles[b as usize];
             match (op, num) {
+                (Bin::CopySign, _) => each(|it| x[it] & 1 << 63 | y[it] & !(1 << 63)),
                 (op, Num::F64) => {
                     each(|it| bits64(double(op, f64::from_bits(x[it]), f64::from_bits(y[it]))))
                 }
@@ -184,6 +182,8 @@ pub(crate) fn binary(
         (Bin::Div, Num::F32) if !flush && !saturate => each(|it| bits(float(x[it]) / float(y[it]))),
         (Bin::Min, Num::F32) if !flush => each(|it| bits(smaller(float(x[it]), float(y[it])))),
         (Bin::Max, Num::F32) if !flush => each(|it| bits(larger(float(x[it]), float(y[it])))),
+        // The sign is that of the first, the magnitude that of the second, also of a NaN.
+        (Bin::CopySign, _) => each(|it| x[it] & 0x8000_0000 | y[it] & 0x7fff_ffff),
         (op, Num::F32) => each(|it| {
             let (mut a, mut b) = (x[it], y[it]);
             if flush {
@@ -193,7 +193,9 @@ pub(crate) fn binary(
             if saturate {
                 result = saturated(result);
             }
-            if flush {
+            if flush && op == Bin::Mul {
+                flushed_of(f64::from(float(a)) * f64::from(float(b)), result)
+            } else if flush {
                 flushed(bits(result))
             } else {
                 bits(result)

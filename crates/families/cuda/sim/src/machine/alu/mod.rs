@@ -66,6 +66,17 @@ pub(crate) fn flushed(bits: u32) -> u32 {
     }
 }
 
+/// Replaces a result by a zero where `exact`, of which it is the nearest float, is subnormal: what
+/// is rounded up to the least normal number is one, too.
+#[inline(always)]
+fn flushed_of(exact: f64, result: f32) -> u32 {
+    if exact.abs() < f64::from(f32::MIN_POSITIVE) && result.abs() <= f32::MIN_POSITIVE {
+        bits(result) & 0x8000_0000
+    } else {
+        flushed(bits(result))
+    }
+}
+
 /// Cuts to what lies between 0 and 1.
 #[inline(always)]
 fn saturated(value: f32) -> f32 {

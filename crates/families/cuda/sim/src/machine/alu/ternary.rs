@@ -2,7 +2,7 @@
 
 use super::binary::integers;
 use super::halves::{half_kind, halves, is_pair};
-use super::{bits, bits64, each, flushed, put, saturated};
+use super::{bits, bits64, each, flushed, flushed_of, put, saturated};
 use crate::decode::{Bin, Num, Tri};
 use crate::half_floats::HALF_NAN;
 use crate::machine::warp::Warp;
@@ -71,6 +71,23 @@ fn products_of_bytes(a: u32, b: u32, c: u32, signed: (bool, bool)) -> u32 {
     c.wrapping_add(sum as u32)
 }
 
+/// Returns a sum that is rounded to fewer bits as the exact one would be: where anything is left
+/// of it, its last bit is set (round to odd).
+fn sum_to_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    if !sum.is_finite() {
+        return sum;
+    }
+    // What rounding has taken away, exactly.
+    let of_b = sum - a;
+    let rest = (a - (sum - of_b)) + (b - of_b);
+    if rest == 0.0 {
+        return sum;
+    }
+    let is_too_far = (rest < 0.0) == (0.0 < sum);
+    f64::from_bits((sum.to_bits() - u64::from(is_too_far)) | 1)
+}
+
 /// Does an operation of three operands.
 #[inline(always)]
 pub(crate) fn ternary(
@@ -123,12 +140,13 @@ pub(crate) fn ternary(
         }
         (Tri::Mad, Num::F32) => each(|it| {
             let of = |bits: u32| float(if flush { flushed(bits) } else { bits });
-            let mut result = of(x[it]).mul_add(of(y[it]), of(z[it]));
+            let (a, b, c) = (of(x[it]), of(y[it]), of(z[it]));
+            let mut result = a.mul_add(b, c);
             if saturate {
                 result = saturated(result);
             }
             if flush {
-                flushed(bits(result))
+                flushed_of(sum_to_odd(f64::from(a) * f64::from(b), c.into()), result)
             } else {
                 bits(result)
             }
@@ -138,7 +156,7 @@ pub(crate) fn ternary(
             each(|it| {
                 halves(is_pair(num), [x[it], y[it], z[it]], |[a, b, c]| {
                     let product = f64::from((kind.to)(a)) * f64::from((kind.to)(b));
-                    let sum = product + f64::from((kind.to)(c));
+                    let sum = sum_to_odd(product, f64::from((kind.to)(c)));
                     if sum.is_nan() {
                         HALF_NAN
                     } else {

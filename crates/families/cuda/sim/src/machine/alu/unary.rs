@@ -3,6 +3,7 @@
 use super::halves::{half_kind, halves, is_pair};
 use super::{bits, bits64, each, flushed, put};
 use crate::decode::{Num, Un};
+use crate::half_floats::HALF_NAN;
 use crate::machine::math;
 use crate::machine::warp::Warp;
 
@@ -78,10 +79,15 @@ pub(crate) fn unary(
     let x = warp.words[a as usize];
     let float = |bits: u32| f32::from_bits(bits);
     let result = match (op, num) {
-        (Un::Neg, Num::F32) if !flush => each(|it| x[it] ^ 0x8000_0000),
-        (Un::Abs, Num::F32) if !flush => each(|it| x[it] & 0x7fff_ffff),
-        (Un::Neg, Num::F32) => each(|it| flushed(x[it]) ^ 0x8000_0000),
-        (Un::Abs, Num::F32) => each(|it| flushed(x[it]) & 0x7fff_ffff),
+        // An addition on an H200, which has one NaN.
+        (Un::Neg, Num::F32) if !flush => each(|it| bits(-float(x[it]))),
+        (Un::Abs, Num::F32) if !flush => each(|it| bits(float(x[it]).abs())),
+        (Un::Neg, Num::F32) => each(|it| bits(-float(flushed(x[it])))),
+        (Un::Abs, Num::F32) => each(|it| bits(float(flushed(x[it])).abs())),
+        // These know no subnormal numbers on an H200.
+        (Un::Sin | Un::Cos, Num::F32) => {
+            each(|it| bits(special(op, float(flushed(x[it])).into()) as f32))
+        }
         (Un::Sqrt, Num::F32) if !flush => each(|it| bits(float(x[it]).sqrt())),
         (Un::Rcp, Num::F32) if !flush => each(|it| bits(1.0 / float(x[it]))),
         (op, Num::F32) => each(|it| {
@@ -93,6 +99,7 @@ pub(crate) fn unary(
             let kind = half_kind(num);
             each(|it| {
                 halves(is_pair(num), [x[it]], |[a]| match op {
+                    Un::Neg | Un::Abs if (kind.to)(a).is_nan() => HALF_NAN,
                     Un::Neg => a ^ 0x8000,
                     Un::Abs => a & 0x7fff,
                     op => (kind.from_double)(special(op, (kind.to)(a).into())),
