@@ -36,12 +36,12 @@ gemm-f16 s/= 256/= 4096/
 gemm-bf16 s/= 256/= 4096/
 gemm-i8 s/= 256/= 4096/
 gemm s/= 512/= 4096/
-softmax s/M = 1024/M = 16384/;s/N = 1024/N = 4096/
-rmsnorm s/M = 1024/M = 16384/;s/N = 1024/N = 4096/
-transpose s/= 1024/= 8192/
-gelu s/= 1048576/= 67108864/
-reduce-sum s/= 1048576/= 67108864/
-histogram s/= 1048576/= 67108864/
+softmax s/M = 1024/M = 8192/;s/N = 1024/N = 4096/
+rmsnorm s/M = 1024/M = 8192/;s/N = 1024/N = 4096/
+transpose s/= 1024/= 4096/
+gelu s/= 1048576/= 33554432/
+reduce-sum s/= 1048576/= 33554432/
+histogram s/= 1048576/= 33554432/
 LARGE
   target/debug/examples/on-device pack-large "cache=$cache" "$folder/kernels" \
     "cuda-$ARCHITECTURE" "$folder"/kernels/problems/*
@@ -220,7 +220,7 @@ shapes=()
 for problem in "$work"/kernels/problems/*; do
   [ -d "$problem" ] && shapes+=("$problem")
 done
-if part large 90 "$on_device" large "library=${FAKE:-}" "$work/kernels" "${shapes[@]}"; then
+if part large 120 "$on_device" large "library=${FAKE:-}" "$work/kernels" "${shapes[@]}"; then
   cut -c1-120 "$results/large.tsv"
 fi
 if part vendor 60 python3 "$(dirname "$0")/vendor.py" \

@@ -186,18 +186,21 @@ AUTOCOMP_D float autocomp_erfc_of_large(float m) {
   float e = expf(-t);
   return 10.5f < m ? 0.0f : p * __builtin_fmaf(e, -t_low, e);
 }
+// One polynomial for all threads of a warp, with the coefficients of each: in the square of small
+// numbers, and for the logarithm of what is left up to one of the others.
 AUTOCOMP_D float erff(float a) {
-  float m = fabsf(a), t = a * a;
-  if (m < 1.0f) {
-    float p = 7.85385657e-5f;
-    p = __builtin_fmaf(p, t, -8.01019218e-4f);
-    p = __builtin_fmaf(p, t, 5.18832752e-3f);
-    p = __builtin_fmaf(p, t, -2.68538118e-2f);
-    p = __builtin_fmaf(p, t, 0.112835851f);
-    p = __builtin_fmaf(p, t, -0.376126258f);
-    return __builtin_fmaf(a, 0.128379167f, __builtin_fmaf(p * t, a, a));
-  }
-  return copysignf(1.0f - autocomp_erfc_of_large(m), a);
+  float m = fabsf(a);
+  bool is_small = m < 1.0f;
+  float s = is_small ? a * a : 4.05f < m ? 4.05f : m;
+  float r = is_small ? 7.85385657e-5f : 2.67728492e-4f;
+  r = __builtin_fmaf(r, s, is_small ? -8.01019218e-4f : -4.24097395e-3f);
+  r = __builtin_fmaf(r, s, is_small ? 5.18832752e-3f : 3.14584911e-2f);
+  r = __builtin_fmaf(r, s, is_small ? -2.68538118e-2f : -0.148651636f);
+  r = __builtin_fmaf(r, s, is_small ? 0.112835851f : -0.920764868f);
+  r = __builtin_fmaf(r, s, is_small ? -0.376126258f : -1.62597516f);
+  r = __builtin_fmaf(r, s, is_small ? 0.128379167f : -5.10287984e-4f);
+  float large = 1.0f - __nvvm_ex2_approx_f(r);
+  return is_small ? __builtin_fmaf(r, a, a) : copysignf(large, a);
 }
 AUTOCOMP_D float erfcf(float a) { return a < 0.5f ? (-1.0f < a ? 1.0f - erff(a) : 2.0f - autocomp_erfc_of_large(-a)) : autocomp_erfc_of_large(a); }
 AUTOCOMP_D void sincosf(float a, float* s, float* c) {

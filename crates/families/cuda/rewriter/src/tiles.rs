@@ -35,6 +35,8 @@ pub struct Tiles {
 const MOST_DEPTH: i64 = 128;
 /// Registers of a multiprocessor.
 const REGISTERS: i64 = 65_536;
+/// Memory that a host function may ask for, bytes: parts of results that blocks leave for others.
+const MOST_SCRATCH_BYTES: i64 = 128 << 20;
 
 fn of_floats(nest: &Nest) -> Option<Product<'_>> {
     let found = product(nest)?;
@@ -81,7 +83,8 @@ impl Tiles {
                                     let is_whole = split == 1
                                         || is_zero
                                             && found.depths % (split * depth) == 0
-                                            && (blocks as f64) < 2.0 * machine.sms;
+                                            && (blocks as f64) < 2.0 * machine.sms
+                                            && nest.count() * split * 4 <= MOST_SCRATCH_BYTES;
                                     if is_whole && made.fits(nest, &found, machine) {
                                         all.push(made);
                                     }

@@ -1,7 +1,8 @@
 //! How long a launch takes by the model, and what limits it.
 //!
 //! `estimate MACHINE.toml FILE.ptx KERNEL GX,GY,GZ BX,BY,BZ warm|cold[-sampled] ARGUMENT...` where an
-//! argument is `b:BYTES` (a buffer of random floats), `i:WHOLE`, `l:LONG` or `f:FLOAT`.
+//! argument is `b:BYTES` (a buffer of random floats), `i:WHOLE`, `l:LONG` or `f:FLOAT`; `s:BYTES` is no
+//! argument but dynamic shared memory.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -29,10 +30,14 @@ fn main() {
     };
     let mut memory = DeviceMemory::new(&module);
     let mut arguments = Vec::new();
-    let mut footprint = 0;
+    let (mut footprint, mut dynamic_shared) = (0, 0);
     let mut state = 1_u64;
     for argument in &given[7..] {
         let (kind, value) = argument.split_once(':').unwrap();
+        if kind == "s" {
+            dynamic_shared = value.parse().unwrap();
+            continue;
+        }
         let (bytes, align) = match kind {
             "b" => {
                 let bytes: usize = value.parse().unwrap();
@@ -59,8 +64,8 @@ fn main() {
         kernel: kernel.name.clone(),
         grid: triple(&given[4]),
         block: triple(&given[5]),
-        dynamic_shared: 0,
-        allowed_shared: 0,
+        dynamic_shared,
+        allowed_shared: dynamic_shared,
         arguments,
     };
     let mut l2 = match given[6].starts_with("warm") {
