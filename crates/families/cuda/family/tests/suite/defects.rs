@@ -23,6 +23,18 @@ const SOFTMAX: &str = "cuda/softmax-f32-500x333";
 const GEMM16: &str = "cuda/gemm-f16-256x256x256";
 const SCAN: &str = "cuda/scan-i32-262144";
 const ATTENTION: &str = "cuda/attention-f32-256x64";
+const HISTOGRAM: &str = "cuda/histogram-i32-1048576";
+const SUM: &str = "cuda/reduce-sum-f32-1048576";
+const LAYERNORM: &str = "cuda/layernorm-f32-1024x1024";
+const ENTROPY: &str = "cuda/cross-entropy-f32-512x1024";
+const GEMM8: &str = "cuda/gemm-i8-256x256x256";
+const STENCIL: &str = "cuda/stencil-f32-96";
+const GEMM: &str = "cuda/gemm-f32-256x384x640";
+const SPMV: &str = "cuda/spmv-f32-16384x16";
+const QUANTIZE: &str = "cuda/quantize-i8-1024x1024";
+const TOP_K: &str = "cuda/top-k-f32-512x1024x8";
+const ROPE: &str = "cuda/rope-f32-1024x128";
+const CONV: &str = "cuda/conv2d-f32-16x34x34x32";
 
 const DEFECTS: &[Defect] = &[
     (
@@ -222,6 +234,186 @@ const DEFECTS: &[Defect] = &[
         Outcome::Illegal,
         "uninitialised",
         "atomicAdd",
+    ),
+    (
+        HISTOGRAM,
+        "tuned",
+        "own[threadIdx.x] = 0;\n  __syncthreads();",
+        "own[threadIdx.x] = 0;",
+        Outcome::Illegal,
+        "uninitialised",
+        "own[v.",
+    ),
+    (
+        HISTOGRAM,
+        "tuned",
+        "  own[threadIdx.x] = 0;\n",
+        "",
+        Outcome::Illegal,
+        "uninitialised",
+        "own[v.",
+    ),
+    (
+        HISTOGRAM,
+        "tuned",
+        "atomicAdd(&own[v.y], 1);",
+        "own[v.y] += 1;",
+        Outcome::Illegal,
+        "race",
+        "own[v.y] += 1",
+    ),
+    (
+        HISTOGRAM,
+        "tuned",
+        "atomicAdd(&y[threadIdx.x], own[threadIdx.x]);",
+        "y[threadIdx.x] += own[threadIdx.x];",
+        Outcome::Illegal,
+        "race",
+        "y[threadIdx.x]",
+    ),
+    (
+        HISTOGRAM,
+        "tuned",
+        "  cudaMemset(Y, 0, 256 * sizeof(int));\n",
+        "",
+        Outcome::Illegal,
+        "uninitialised",
+        "y[threadIdx.x]",
+    ),
+    (
+        HISTOGRAM,
+        "tuned",
+        "__shared__ int own[256];",
+        "__shared__ int own[250];",
+        Outcome::Illegal,
+        "out-of-bounds",
+        "own[threadIdx.x] = 0",
+    ),
+    (
+        SUM,
+        "tuned",
+        "threadIdx.x < blockDim.x / 32 ? part[threadIdx.x] : 0.0f",
+        "part[threadIdx.x % 32]",
+        Outcome::Illegal,
+        "uninitialised",
+        "of_block(sum)",
+    ),
+    (
+        SUM,
+        "tuned",
+        "parts_of<<<256, 512>>>",
+        "parts_of<<<255, 512>>>",
+        Outcome::Illegal,
+        "uninitialised",
+        "parts[threadIdx.x]",
+    ),
+    (
+        SUM,
+        "tuned",
+        "whole_of<<<1, 256>>>",
+        "whole_of<<<1, 512>>>",
+        Outcome::Illegal,
+        "out-of-bounds",
+        "parts[threadIdx.x]",
+    ),
+    (
+        LAYERNORM,
+        "tuned",
+        "for (int distance = 16;",
+        "for (int distance = 8;",
+        Outcome::Wrong,
+        "output-mismatch",
+        "",
+    ),
+    (
+        ENTROPY,
+        "tuned",
+        "labels[i]]",
+        "labels[i] + 1]",
+        Outcome::Wrong,
+        "output-mismatch",
+        "",
+    ),
+    (
+        GEMM8,
+        "tuned",
+        "if (k + DEEP <",
+        "if (k <",
+        Outcome::Illegal,
+        "left-in-flight",
+        "copy(at ^ 1",
+    ),
+    (
+        STENCIL,
+        "tuned",
+        "for (int d = 0; d < DEEP; d++)",
+        "for (int d = 0; d <= DEEP; d++)",
+        Outcome::Illegal,
+        "out-of-bounds",
+        "y[at] = result",
+    ),
+    (
+        GEMM,
+        "tuned",
+        "at ^= 1;\n",
+        "keep(at)",
+        Outcome::Illegal,
+        "race",
+        "",
+    ),
+    (
+        GEMM,
+        "tuned",
+        "    __syncthreads();\n  }\n",
+        "  }\n",
+        Outcome::Illegal,
+        "race",
+        "sa[at][i][y]",
+    ),
+    (
+        SPMV,
+        "tuned",
+        "if (at % 16 == 0) y[at / 16] = sum;",
+        "y[at / 16] = sum + at % 16 * 1e-3f;",
+        Outcome::Illegal,
+        "race",
+        "y[at / 16]",
+    ),
+    (
+        QUANTIZE,
+        "tuned",
+        "if (lane == 0) s[row] = scale;",
+        "if (lane == 32) s[row] = scale;",
+        Outcome::Wrong,
+        "output-not-written",
+        "",
+    ),
+    (
+        TOP_K,
+        "tuned",
+        "float other = __shfl_xor_sync(0xffffffff, best, d);",
+        "float other = __shfl_xor_sync(0x0000ffff, best, d);",
+        Outcome::Illegal,
+        "not-named",
+        "__shfl_xor_sync(0x0000ffff",
+    ),
+    (
+        ROPE,
+        "tuned",
+        "u = c[at]",
+        "u = *(const float4*)((const float*)c + at)",
+        Outcome::Crashed,
+        "misaligned-access",
+        "u = *(const float4*)",
+    ),
+    (
+        CONV,
+        "tuned",
+        "i = blockIdx.x * 4 + threadIdx.y,",
+        "i = blockIdx.x * 4 + threadIdx.y + 1,",
+        Outcome::Wrong,
+        "output-not-written",
+        "",
     ),
 ];
 
