@@ -17,17 +17,23 @@ const LONGEST_FAILURE: usize = 4_000;
 /// The file that tells a run folder.
 pub const METADATA: &str = "run_metadata.json";
 
+/// Returns the size of a file that is one itself, no link to one.
+pub(crate) fn size(path: &Path) -> Result<u64, ImportError> {
+    let failed = |message: String| ImportError::new(path, message);
+    let metadata = fs::symlink_metadata(path).map_err(|error| failed(error.to_string()))?;
+    match metadata.is_file() {
+        true => Ok(metadata.len()),
+        false => Err(failed("it is no file".to_owned())),
+    }
+}
+
 /// Reads a file that is one itself, no link to one.
 pub(crate) fn read(path: &Path) -> Result<String, ImportError> {
     let failed = |message: String| ImportError::new(path, message);
-    let metadata = fs::symlink_metadata(path).map_err(|error| failed(error.to_string()))?;
-    if !metadata.is_file() {
-        return Err(failed("it is no file".to_owned()));
-    }
-    if LONGEST < metadata.len() {
+    let size = size(path)?;
+    if LONGEST < size {
         return Err(failed(format!(
-            "it has {} bytes, and {LONGEST} are read at most",
-            metadata.len()
+            "it has {size} bytes, and {LONGEST} are read at most"
         )));
     }
     fs::read_to_string(path).map_err(|error| failed(error.to_string()))

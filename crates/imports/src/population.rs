@@ -1,7 +1,7 @@
 //! Programs of evolutionary searches, each made from another one: checkpoints of OpenEvolve, and
 //! databases of ShinkaEvolve.
 
-use crate::folder::{entries, last_lines, read};
+use crate::folder::{entries, last_lines, read, size};
 use crate::tree::{Node, Tree};
 use crate::{ImportError, OldRun, python_json};
 use autocomp_store::{Cell, StoreError, read_table};
@@ -132,6 +132,8 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
             .map(|it| it.1)
             .ok_or_else(|| ImportError::new(path, "it has no database (`*.sqlite`, `*.db`)"))?,
     };
+    // A pipe would be waited for.
+    size(&path)?;
     let columns = [
         "id",
         "code",

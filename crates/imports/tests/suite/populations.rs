@@ -245,6 +245,12 @@ fn a_database_becomes_a_run() {
         .execute_batch("CREATE VIEW programs AS WITH RECURSIVE x(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM x) SELECT id, id AS generation, id AS timestamp FROM x;")
         .unwrap();
     assert!(read_shinka(&place.path().join("y.db"), "ms").is_err());
+    // Nobody writes into a pipe.
+    let pipe = place.path().join("z.db");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let error = read_shinka(&pipe, "ms").unwrap_err().message;
+    assert_eq!(error, "it is no file");
 }
 
 /// Python writes numbers that JSON does not have.
