@@ -356,10 +356,10 @@ const DEFECTS: &[Defect] = &[
         GEMM,
         "tuned",
         "at ^= 1;\n",
-        "keep(at)",
+        "",
         Outcome::Illegal,
         "race",
-        "",
+        "keep(at)",
     ),
     (
         GEMM,
