@@ -88,43 +88,52 @@ fn whatever_plans_make_compiles_and_is_right() {
         (_, Some(_)) => 2,
         _ => 400,
     };
-    for (name, shape) in SHAPES {
-        if !only.is_empty() && *name != only {
-            continue;
+    // The longest test of the suite: one half of the problems beside the other.
+    std::thread::scope(|scope| {
+        for half in SHAPES.chunks(SHAPES.len().div_ceil(2)) {
+            let (only, shape_of) = (&only, &shape_of);
+            scope.spawn(move || {
+                for (name, shape) in half {
+                    if !only.is_empty() && *name != *only {
+                        continue;
+                    }
+                    let shape = shape_of.as_deref().unwrap_or(shape);
+                    let problem = small_problem(name, shape);
+                    let bench = open_on(&problem, "cuda-sm89");
+                    let rewriter = rewriter(&problem);
+                    let baseline = &problem.kernels["baseline"];
+                    let found = drafts(&*rewriter, baseline, plans);
+                    if !only.is_empty() {
+                        println!(
+                            "{name} {shape:?}: {} drafts; {:?}",
+                            found.len(),
+                            rewriter.not_understood(baseline)
+                        );
+                    }
+                    for (text, kernel) in found {
+                        let evaluation = bench
+                            .evaluate(&kernel)
+                            .unwrap_or_else(|error| panic!("{name}: {error}"));
+                        assert_eq!(
+                            evaluation.outcome,
+                            Outcome::Ok,
+                            "{name}: {text}\n{kernel}\n{:#?}",
+                            evaluation.diagnostics
+                        );
+                        if !only.is_empty() {
+                            let share =
+                                evaluation.measurement.as_ref().map(|it| it.percent_of_peak);
+                            println!(
+                                "{:?} ns, {share:?} % of peak: {}",
+                                evaluation.cost().map(|it| it.value),
+                                text.replace('\n', " ")
+                            );
+                        }
+                    }
+                }
+            });
         }
-        let shape = shape_of.as_deref().unwrap_or(shape);
-        let problem = small_problem(name, shape);
-        let bench = open_on(&problem, "cuda-sm89");
-        let rewriter = rewriter(&problem);
-        let baseline = &problem.kernels["baseline"];
-        let found = drafts(&*rewriter, baseline, plans);
-        if !only.is_empty() {
-            println!(
-                "{name} {shape:?}: {} drafts; {:?}",
-                found.len(),
-                rewriter.not_understood(baseline)
-            );
-        }
-        for (text, kernel) in found {
-            let evaluation = bench
-                .evaluate(&kernel)
-                .unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert_eq!(
-                evaluation.outcome,
-                Outcome::Ok,
-                "{name}: {text}\n{kernel}\n{:#?}",
-                evaluation.diagnostics
-            );
-            if !only.is_empty() {
-                let share = evaluation.measurement.as_ref().map(|it| it.percent_of_peak);
-                println!(
-                    "{:?} ns, {share:?} % of peak: {}",
-                    evaluation.cost().map(|it| it.value),
-                    text.replace('\n', " ")
-                );
-            }
-        }
-    }
+    });
 }
 
 /// Tiles of floats that are copied asynchronously, of operands that lie either way.
