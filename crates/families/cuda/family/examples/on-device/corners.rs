@@ -13,327 +13,123 @@ const THREADS: usize = 4096;
 const AT_ONCE: usize = 30;
 
 /// Instructions by what they take and give, with `D` for the result and `A`, `B` and `C` for what
-/// is given: `r` and `f` are 32 bits, `d` 64, `h` 16, `p` a predicate.
-const INSTRUCTIONS: &[(&str, &[&str])] = &[
+/// is given, each ended by a semicolon: `r` and `f` are 32 bits, `d` 64, `h` 16, `p` a predicate.
+const INSTRUCTIONS: &[(&str, &str)] = &[
     (
         "r r",
-        &[
-            "div.u32 D, A, B",
-            "div.s32 D, A, B",
-            "rem.u32 D, A, B",
-            "rem.s32 D, A, B",
-            "shl.b32 D, A, B",
-            "shr.u32 D, A, B",
-            "shr.s32 D, A, B",
-            "abs.s32 D, A",
-            "neg.s32 D, A",
-            "cnot.b32 D, A",
-            "popc.b32 D, A",
-            "clz.b32 D, A",
-            "brev.b32 D, A",
-            "bfind.u32 D, A",
-            "bfind.s32 D, A",
-            "bfind.shiftamt.u32 D, A",
-            "bfind.shiftamt.s32 D, A",
-            "bfe.u32 D, A, B, C",
-            "bfe.s32 D, A, B, C",
-            "bfi.b32 D, A, B, C, 5",
-            "bfi.b32 D, A, B, 3, C",
-            "prmt.b32 D, A, B, C",
-            "prmt.b32.f4e D, A, B, C",
-            "prmt.b32.b4e D, A, B, C",
-            "prmt.b32.rc8 D, A, B, C",
-            "prmt.b32.ecl D, A, B, C",
-            "prmt.b32.ecr D, A, B, C",
-            "prmt.b32.rc16 D, A, B, C",
-            "shf.l.wrap.b32 D, A, B, C",
-            "shf.l.clamp.b32 D, A, B, C",
-            "shf.r.wrap.b32 D, A, B, C",
-            "shf.r.clamp.b32 D, A, B, C",
-            "mad.lo.s32 D, A, B, C",
-            "mad.hi.s32 D, A, B, C",
-            "mad.hi.u32 D, A, B, C",
-            "mul.hi.s32 D, A, B",
-            "mul.hi.u32 D, A, B",
-            "mul24.lo.s32 D, A, B",
-            "mul24.lo.u32 D, A, B",
-            "mad24.lo.s32 D, A, B, C",
-            "sad.s32 D, A, B, C",
-            "sad.u32 D, A, B, C",
-            "add.sat.s32 D, A, B",
-            "sub.sat.s32 D, A, B",
-            "min.s32 D, A, B",
-            "max.u32 D, A, B",
-            "dp4a.u32.u32 D, A, B, C",
-            "dp4a.s32.s32 D, A, B, C",
-            "dp2a.lo.s32.s32 D, A, B, C",
-            "dp2a.hi.u32.s32 D, A, B, C",
-            "lop3.b32 D, A, B, C, 0x96",
-            "slct.u32.s32 D, A, B, C",
-            "cvt.s32.s8 D, A",
-            "cvt.sat.s8.s32 D, A",
-            "cvt.sat.u8.s32 D, A",
-            "cvt.sat.u8.u32 D, A",
-            "cvt.sat.s16.s32 D, A",
-            "cvt.sat.u32.s32 D, A",
-        ],
+        "div.u32 D, A, B; div.s32 D, A, B; rem.u32 D, A, B; rem.s32 D, A, B; shl.b32 D, A, B; \
+         shr.u32 D, A, B; shr.s32 D, A, B; abs.s32 D, A; neg.s32 D, A; cnot.b32 D, A; \
+         popc.b32 D, A; clz.b32 D, A; brev.b32 D, A; bfind.u32 D, A; bfind.s32 D, A; \
+         bfind.shiftamt.u32 D, A; bfind.shiftamt.s32 D, A; bfe.u32 D, A, B, C; \
+         bfe.s32 D, A, B, C; bfi.b32 D, A, B, C, 5; bfi.b32 D, A, B, 3, C; prmt.b32 D, A, B, C; \
+         prmt.b32.f4e D, A, B, C; prmt.b32.b4e D, A, B, C; prmt.b32.rc8 D, A, B, C; \
+         prmt.b32.ecl D, A, B, C; prmt.b32.ecr D, A, B, C; prmt.b32.rc16 D, A, B, C; \
+         shf.l.wrap.b32 D, A, B, C; shf.l.clamp.b32 D, A, B, C; shf.r.wrap.b32 D, A, B, C; \
+         shf.r.clamp.b32 D, A, B, C; mad.lo.s32 D, A, B, C; mad.hi.s32 D, A, B, C; \
+         mad.hi.u32 D, A, B, C; mul.hi.s32 D, A, B; mul.hi.u32 D, A, B; mul24.lo.s32 D, A, B; \
+         mul24.lo.u32 D, A, B; mad24.lo.s32 D, A, B, C; sad.s32 D, A, B, C; sad.u32 D, A, B, C; \
+         add.sat.s32 D, A, B; sub.sat.s32 D, A, B; min.s32 D, A, B; max.u32 D, A, B; \
+         dp4a.u32.u32 D, A, B, C; dp4a.s32.s32 D, A, B, C; dp2a.lo.s32.s32 D, A, B, C; \
+         dp2a.hi.u32.s32 D, A, B, C; lop3.b32 D, A, B, C, 0x96; slct.u32.s32 D, A, B, C; \
+         cvt.s32.s8 D, A; cvt.sat.s8.s32 D, A; cvt.sat.u8.s32 D, A; cvt.sat.u8.u32 D, A; \
+         cvt.sat.s16.s32 D, A; cvt.sat.u32.s32 D, A;",
     ),
     (
         "d d",
-        &[
-            "div.u64 D, A, B",
-            "div.s64 D, A, B",
-            "rem.u64 D, A, B",
-            "rem.s64 D, A, B",
-            "mul.lo.s64 D, A, B",
-            "mul.hi.s64 D, A, B",
-            "mul.hi.u64 D, A, B",
-            "mad.lo.s64 D, A, B, C",
-            "mad.hi.u64 D, A, B, C",
-            "abs.s64 D, A",
-            "neg.s64 D, A",
-            "brev.b64 D, A",
-            "min.s64 D, A, B",
-            "max.u64 D, A, B",
-            "add.f64 D, A, B",
-            "sub.f64 D, A, B",
-            "mul.f64 D, A, B",
-            "fma.rn.f64 D, A, B, C",
-            "div.rn.f64 D, A, B",
-            "sqrt.rn.f64 D, A",
-            "rcp.rn.f64 D, A",
-            "abs.f64 D, A",
-            "neg.f64 D, A",
-            "min.f64 D, A, B",
-            "max.f64 D, A, B",
-            "cvt.rni.f64.f64 D, A",
-            "cvt.rmi.f64.f64 D, A",
-            "cvt.rzi.s64.f64 D, A",
-            "cvt.rni.u64.f64 D, A",
-            "cvt.rn.f64.s64 D, A",
-            "cvt.rn.f64.u64 D, A",
-            "copysign.f64 D, A, B",
-        ],
+        "div.u64 D, A, B; div.s64 D, A, B; rem.u64 D, A, B; rem.s64 D, A, B; mul.lo.s64 D, A, B; \
+         mul.hi.s64 D, A, B; mul.hi.u64 D, A, B; mad.lo.s64 D, A, B, C; mad.hi.u64 D, A, B, C; \
+         abs.s64 D, A; neg.s64 D, A; brev.b64 D, A; min.s64 D, A, B; max.u64 D, A, B; \
+         add.f64 D, A, B; sub.f64 D, A, B; mul.f64 D, A, B; fma.rn.f64 D, A, B, C; \
+         div.rn.f64 D, A, B; sqrt.rn.f64 D, A; rcp.rn.f64 D, A; abs.f64 D, A; neg.f64 D, A; \
+         min.f64 D, A, B; max.f64 D, A, B; cvt.rni.f64.f64 D, A; cvt.rmi.f64.f64 D, A; \
+         cvt.rzi.s64.f64 D, A; cvt.rni.u64.f64 D, A; cvt.rn.f64.s64 D, A; cvt.rn.f64.u64 D, A; \
+         copysign.f64 D, A, B;",
     ),
     (
         "r d",
-        &[
-            "popc.b64 D, A",
-            "clz.b64 D, A",
-            "bfind.u64 D, A",
-            "bfind.s64 D, A",
-            "cvt.rzi.s32.f64 D, A",
-            "cvt.rzi.u32.f64 D, A",
-            "cvt.sat.s32.s64 D, A",
-            "cvt.u32.u64 D, A",
-        ],
+        "popc.b64 D, A; clz.b64 D, A; bfind.u64 D, A; bfind.s64 D, A; cvt.rzi.s32.f64 D, A; \
+         cvt.rzi.u32.f64 D, A; cvt.sat.s32.s64 D, A; cvt.u32.u64 D, A;",
     ),
     (
         "d r",
-        &[
-            "mul.wide.s32 D, A, B",
-            "mul.wide.u32 D, A, B",
-            "cvt.s64.s32 D, A",
-            "cvt.rn.f64.s32 D, A",
-        ],
+        "mul.wide.s32 D, A, B; mul.wide.u32 D, A, B; cvt.s64.s32 D, A; cvt.rn.f64.s32 D, A;",
     ),
     (
         "f d",
-        &[
-            "cvt.rn.f32.f64 D, A",
-            "cvt.rn.f32.s64 D, A",
-            "cvt.rn.f32.u64 D, A",
-        ],
+        "cvt.rn.f32.f64 D, A; cvt.rn.f32.s64 D, A; cvt.rn.f32.u64 D, A;",
     ),
     (
         "d f",
-        &[
-            "cvt.f64.f32 D, A",
-            "cvt.rzi.s64.f32 D, A",
-            "cvt.rzi.u64.f32 D, A",
-        ],
+        "cvt.f64.f32 D, A; cvt.rzi.s64.f32 D, A; cvt.rzi.u64.f32 D, A;",
     ),
     (
         "f f",
-        &[
-            "add.f32 D, A, B",
-            "add.ftz.f32 D, A, B",
-            "add.sat.f32 D, A, B",
-            "sub.f32 D, A, B",
-            "mul.f32 D, A, B",
-            "mul.ftz.f32 D, A, B",
-            "mul.sat.f32 D, A, B",
-            "fma.rn.f32 D, A, B, C",
-            "fma.rn.ftz.f32 D, A, B, C",
-            "fma.rn.sat.f32 D, A, B, C",
-            "div.rn.f32 D, A, B",
-            "div.full.f32 D, A, B",
-            "div.approx.f32 D, A, B",
-            "sqrt.rn.f32 D, A",
-            "sqrt.approx.f32 D, A",
-            "sqrt.approx.ftz.f32 D, A",
-            "rcp.rn.f32 D, A",
-            "rcp.approx.f32 D, A",
-            "rcp.approx.ftz.f32 D, A",
-            "rsqrt.approx.f32 D, A",
-            "rsqrt.approx.ftz.f32 D, A",
-            "ex2.approx.f32 D, A",
-            "ex2.approx.ftz.f32 D, A",
-            "lg2.approx.f32 D, A",
-            "lg2.approx.ftz.f32 D, A",
-            "sin.approx.f32 D, A",
-            "cos.approx.f32 D, A",
-            "tanh.approx.f32 D, A",
-            "min.f32 D, A, B",
-            "max.f32 D, A, B",
-            "min.ftz.f32 D, A, B",
-            "min.NaN.f32 D, A, B",
-            "max.NaN.f32 D, A, B",
-            "abs.f32 D, A",
-            "abs.ftz.f32 D, A",
-            "neg.f32 D, A",
-            "neg.ftz.f32 D, A",
-            "copysign.f32 D, A, B",
-            "cvt.rni.f32.f32 D, A",
-            "cvt.rzi.f32.f32 D, A",
-            "cvt.rmi.f32.f32 D, A",
-            "cvt.rpi.f32.f32 D, A",
-            "cvt.sat.f32.f32 D, A",
-            "selp.f32 D, A, B, %p1",
-        ],
+        "add.f32 D, A, B; add.ftz.f32 D, A, B; add.sat.f32 D, A, B; sub.f32 D, A, B; \
+         mul.f32 D, A, B; mul.ftz.f32 D, A, B; mul.sat.f32 D, A, B; fma.rn.f32 D, A, B, C; \
+         fma.rn.ftz.f32 D, A, B, C; fma.rn.sat.f32 D, A, B, C; div.rn.f32 D, A, B; \
+         div.full.f32 D, A, B; div.approx.f32 D, A, B; sqrt.rn.f32 D, A; sqrt.approx.f32 D, A; \
+         sqrt.approx.ftz.f32 D, A; rcp.rn.f32 D, A; rcp.approx.f32 D, A; rcp.approx.ftz.f32 D, A; \
+         rsqrt.approx.f32 D, A; rsqrt.approx.ftz.f32 D, A; ex2.approx.f32 D, A; \
+         ex2.approx.ftz.f32 D, A; lg2.approx.f32 D, A; lg2.approx.ftz.f32 D, A; \
+         sin.approx.f32 D, A; cos.approx.f32 D, A; tanh.approx.f32 D, A; min.f32 D, A, B; \
+         max.f32 D, A, B; min.ftz.f32 D, A, B; min.NaN.f32 D, A, B; max.NaN.f32 D, A, B; \
+         abs.f32 D, A; abs.ftz.f32 D, A; neg.f32 D, A; neg.ftz.f32 D, A; copysign.f32 D, A, B; \
+         cvt.rni.f32.f32 D, A; cvt.rzi.f32.f32 D, A; cvt.rmi.f32.f32 D, A; cvt.rpi.f32.f32 D, A; \
+         cvt.sat.f32.f32 D, A; selp.f32 D, A, B, %p1;",
     ),
     (
         "r f",
-        &[
-            "cvt.rni.s32.f32 D, A",
-            "cvt.rzi.s32.f32 D, A",
-            "cvt.rmi.s32.f32 D, A",
-            "cvt.rpi.s32.f32 D, A",
-            "cvt.rni.u32.f32 D, A",
-            "cvt.rzi.u32.f32 D, A",
-            "cvt.rzi.ftz.s32.f32 D, A",
-            "cvt.rna.tf32.f32 D, A",
-            "cvt.rn.f16x2.f32 D, A, B",
-            "cvt.rn.bf16x2.f32 D, A, B",
-            "cvt.rn.relu.f16x2.f32 D, A, B",
-            "cvt.rzi.s8.f32 D, A",
-            "cvt.rzi.u8.f32 D, A",
-            "cvt.rni.sat.s8.f32 D, A",
-            "cvt.rni.sat.u8.f32 D, A",
-            "cvt.rzi.s16.f32 D, A",
-            "cvt.rzi.u16.f32 D, A",
-        ],
+        "cvt.rni.s32.f32 D, A; cvt.rzi.s32.f32 D, A; cvt.rmi.s32.f32 D, A; cvt.rpi.s32.f32 D, A; \
+         cvt.rni.u32.f32 D, A; cvt.rzi.u32.f32 D, A; cvt.rzi.ftz.s32.f32 D, A; \
+         cvt.rna.tf32.f32 D, A; cvt.rn.f16x2.f32 D, A, B; cvt.rn.bf16x2.f32 D, A, B; \
+         cvt.rn.relu.f16x2.f32 D, A, B; cvt.rzi.s8.f32 D, A; cvt.rzi.u8.f32 D, A; \
+         cvt.rni.sat.s8.f32 D, A; cvt.rni.sat.u8.f32 D, A; cvt.rzi.s16.f32 D, A; \
+         cvt.rzi.u16.f32 D, A;",
     ),
     (
         "f r",
-        &[
-            "cvt.rn.f32.s32 D, A",
-            "cvt.rn.f32.u32 D, A",
-            "cvt.rn.f32.u8 D, A",
-            "cvt.rz.f32.s32 D, A",
-        ],
+        "cvt.rn.f32.s32 D, A; cvt.rn.f32.u32 D, A; cvt.rn.f32.u8 D, A; cvt.rz.f32.s32 D, A;",
     ),
     (
         "h f",
-        &[
-            "cvt.rn.f16.f32 D, A",
-            "cvt.rz.f16.f32 D, A",
-            "cvt.rn.bf16.f32 D, A",
-            "cvt.rz.bf16.f32 D, A",
-        ],
+        "cvt.rn.f16.f32 D, A; cvt.rz.f16.f32 D, A; cvt.rn.bf16.f32 D, A; cvt.rz.bf16.f32 D, A;",
     ),
-    ("f h", &["cvt.f32.f16 D, A"]),
-    ("r h", &["cvt.rni.s32.f16 D, A", "cvt.rzi.u32.f16 D, A"]),
-    ("h r", &["cvt.rn.f16.s32 D, A", "cvt.rn.f16.u32 D, A"]),
-    ("h d", &["cvt.rn.f16.f64 D, A"]),
+    ("f h", "cvt.f32.f16 D, A;"),
+    ("r h", "cvt.rni.s32.f16 D, A; cvt.rzi.u32.f16 D, A;"),
+    ("h r", "cvt.rn.f16.s32 D, A; cvt.rn.f16.u32 D, A;"),
+    ("h d", "cvt.rn.f16.f64 D, A;"),
     (
         "h h",
-        &[
-            "add.f16 D, A, B",
-            "sub.f16 D, A, B",
-            "mul.f16 D, A, B",
-            "fma.rn.f16 D, A, B, C",
-            "add.sat.f16 D, A, B",
-            "fma.rn.relu.f16 D, A, B, C",
-            "neg.f16 D, A",
-            "abs.f16 D, A",
-            "min.f16 D, A, B",
-            "max.f16 D, A, B",
-            "max.NaN.f16 D, A, B",
-            "ex2.approx.f16 D, A",
-            "tanh.approx.f16 D, A",
-            "fma.rn.bf16 D, A, B, C",
-            "fma.rn.relu.bf16 D, A, B, C",
-            "neg.bf16 D, A",
-            "abs.bf16 D, A",
-            "min.bf16 D, A, B",
-            "max.bf16 D, A, B",
-            "max.NaN.bf16 D, A, B",
-            "tanh.approx.bf16 D, A",
-            "ex2.approx.ftz.bf16 D, A",
-            "cvt.rni.f16.f16 D, A",
-            "cvt.rzi.f16.f16 D, A",
-            "mul.lo.s16 D, A, B",
-            "mul.hi.s16 D, A, B",
-            "div.s16 D, A, B",
-            "rem.u16 D, A, B",
-            "shl.b16 D, A, %r2",
-            "shr.s16 D, A, %r2",
-            "min.s16 D, A, B",
-        ],
+        "add.f16 D, A, B; sub.f16 D, A, B; mul.f16 D, A, B; fma.rn.f16 D, A, B, C; \
+         add.sat.f16 D, A, B; fma.rn.relu.f16 D, A, B, C; neg.f16 D, A; abs.f16 D, A; \
+         min.f16 D, A, B; max.f16 D, A, B; max.NaN.f16 D, A, B; ex2.approx.f16 D, A; \
+         tanh.approx.f16 D, A; fma.rn.bf16 D, A, B, C; fma.rn.relu.bf16 D, A, B, C; \
+         neg.bf16 D, A; abs.bf16 D, A; min.bf16 D, A, B; max.bf16 D, A, B; max.NaN.bf16 D, A, B; \
+         tanh.approx.bf16 D, A; ex2.approx.ftz.bf16 D, A; cvt.rni.f16.f16 D, A; \
+         cvt.rzi.f16.f16 D, A; mul.lo.s16 D, A, B; mul.hi.s16 D, A, B; div.s16 D, A, B; \
+         rem.u16 D, A, B; shl.b16 D, A, %r2; shr.s16 D, A, %r2; min.s16 D, A, B;",
     ),
     (
         "r r2",
-        &[
-            "add.f16x2 D, A, B",
-            "mul.f16x2 D, A, B",
-            "fma.rn.f16x2 D, A, B, C",
-            "neg.f16x2 D, A",
-            "abs.f16x2 D, A",
-            "min.f16x2 D, A, B",
-            "max.f16x2 D, A, B",
-            "fma.rn.bf16x2 D, A, B, C",
-            "neg.bf16x2 D, A",
-            "abs.bf16x2 D, A",
-            "min.bf16x2 D, A, B",
-            "max.bf16x2 D, A, B",
-            "ex2.approx.f16x2 D, A",
-            "tanh.approx.f16x2 D, A",
-        ],
+        "add.f16x2 D, A, B; mul.f16x2 D, A, B; fma.rn.f16x2 D, A, B, C; neg.f16x2 D, A; \
+         abs.f16x2 D, A; min.f16x2 D, A, B; max.f16x2 D, A, B; fma.rn.bf16x2 D, A, B, C; \
+         neg.bf16x2 D, A; abs.bf16x2 D, A; min.bf16x2 D, A, B; max.bf16x2 D, A, B; \
+         ex2.approx.f16x2 D, A; tanh.approx.f16x2 D, A;",
     ),
     (
         "p f",
-        &[
-            "setp.eq.f32 D, A, B",
-            "setp.ne.f32 D, A, B",
-            "setp.lt.f32 D, A, B",
-            "setp.ltu.f32 D, A, B",
-            "setp.equ.f32 D, A, B",
-            "setp.neu.f32 D, A, B",
-            "setp.num.f32 D, A, B",
-            "setp.nan.f32 D, A, B",
-            "setp.gt.ftz.f32 D, A, B",
-            "testp.finite.f32 D, A",
-            "testp.subnormal.f32 D, A",
-            "testp.normal.f32 D, A",
-            "testp.notanumber.f32 D, A",
-        ],
+        "setp.eq.f32 D, A, B; setp.ne.f32 D, A, B; setp.lt.f32 D, A, B; setp.ltu.f32 D, A, B; \
+         setp.equ.f32 D, A, B; setp.neu.f32 D, A, B; setp.num.f32 D, A, B; setp.nan.f32 D, A, B; \
+         setp.gt.ftz.f32 D, A, B; testp.finite.f32 D, A; testp.subnormal.f32 D, A; \
+         testp.normal.f32 D, A; testp.notanumber.f32 D, A;",
     ),
     (
         "p d",
-        &[
-            "setp.lt.f64 D, A, B",
-            "setp.geu.f64 D, A, B",
-            "setp.lt.s64 D, A, B",
-        ],
+        "setp.lt.f64 D, A, B; setp.geu.f64 D, A, B; setp.lt.s64 D, A, B;",
     ),
     (
         "p h",
-        &[
-            "setp.lt.f16 D, A, B",
-            "setp.neu.f16 D, A, B",
-            "setp.gtu.bf16 D, A, B",
-        ],
+        "setp.lt.f16 D, A, B; setp.neu.f16 D, A, B; setp.gtu.bf16 D, A, B;",
     ),
 ];
 
@@ -549,8 +345,8 @@ fn kernel(kinds: &str, text: &str) -> String {
     ))
 }
 
-/// Runs an instruction on interpreter and device, and returns the rest of its row.
-fn row(
+/// Runs instructions on interpreter and device, and returns their rows.
+fn rows(
     place: &Place,
     problem: &autocomp_catalog::Problem,
     instructions: &[(&'static str, &'static str)],
@@ -624,10 +420,13 @@ pub fn corners(place: &Place) -> Result<(), String> {
     let problem = two_buffers(6 * THREADS as u64);
     let all: Vec<_> = INSTRUCTIONS
         .iter()
-        .flat_map(|(kinds, texts)| texts.iter().map(move |text| (*kinds, *text)))
+        .flat_map(|(kinds, texts)| {
+            let texts = texts.split_terminator(';').map(str::trim);
+            texts.map(move |text| (*kinds, text))
+        })
         .collect();
     for some in all.chunks(AT_ONCE) {
-        print!("{}", row(place, &problem, some));
+        print!("{}", rows(place, &problem, some));
     }
     Ok(())
 }
