@@ -8,10 +8,10 @@ AUTOCOMP_D int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
 AUTOCOMP_D int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
 AUTOCOMP_D unsigned __uhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b) >> 1); }
 AUTOCOMP_D unsigned __urhadd(unsigned a, unsigned b) { return (unsigned)(((unsigned long long)a + b + 1) >> 1); }
-AUTOCOMP_D int __dp2a_lo(int a, int b, int c) { return c + (short)a * (signed char)b + (a >> 16) * (signed char)(b >> 8); }
-AUTOCOMP_D int __dp2a_hi(int a, int b, int c) { return __dp2a_lo(a, b >> 16, c); }
-AUTOCOMP_D unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) { return c + (a & 0xffffu) * (b & 0xffu) + (a >> 16) * (b >> 8 & 0xffu); }
-AUTOCOMP_D unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) { return __dp2a_lo(a, b >> 16, c); }
+AUTOCOMP_D int __dp2a_lo(int a, int b, int c) { int r; asm("dp2a.lo.s32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
+AUTOCOMP_D int __dp2a_hi(int a, int b, int c) { int r; asm("dp2a.hi.s32.s32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
+AUTOCOMP_D unsigned __dp2a_lo(unsigned a, unsigned b, unsigned c) { unsigned r; asm("dp2a.lo.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
+AUTOCOMP_D unsigned __dp2a_hi(unsigned a, unsigned b, unsigned c) { unsigned r; asm("dp2a.hi.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); return r; }
 // Each number of two words, of type T and BITS bits: `x` and `y` become VALUE.
 #define AUTOCOMP_PARTS(NAME, T, BITS, VALUE) \
   AUTOCOMP_D unsigned NAME(unsigned a, unsigned b) { \

@@ -53,6 +53,7 @@ AUTOCOMP_D __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) {
 AUTOCOMP_D __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b) { return __nv_bfloat162(a.y, b.y); }
 
 AUTOCOMP_D __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) { unsigned short r; asm("fma.rn.bf16 %0, %1, %2, %3;" : "=h"(r) : "h"(a.bits), "h"(b.bits), "h"(c.bits)); return __ushort_as_bfloat16(r); }
+AUTOCOMP_D __nv_bfloat16 __hfma_relu(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c) { unsigned short r; asm("fma.rn.relu.bf16 %0, %1, %2, %3;" : "=h"(r) : "h"(a.bits), "h"(b.bits), "h"(c.bits)); return __ushort_as_bfloat16(r); }
 AUTOCOMP_OF_TWO(__nv_bfloat16, __hmax, "max.bf16")
 AUTOCOMP_OF_TWO(__nv_bfloat16, __hmin, "min.bf16")
 AUTOCOMP_D __nv_bfloat16 __habs(__nv_bfloat16 a) { return __ushort_as_bfloat16(a.bits & 0x7fff); }
@@ -75,6 +76,7 @@ AUTOCOMP_D bool operator<=(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)a <
 AUTOCOMP_D bool operator>(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)b < (float)a; }
 AUTOCOMP_D bool operator>=(__nv_bfloat16 a, __nv_bfloat16 b) { return (float)b <= (float)a; }
 AUTOCOMP_PAIR_OF_THREE(__nv_bfloat162, __hfma2, "fma.rn.bf16x2")
+AUTOCOMP_PAIR_OF_THREE(__nv_bfloat162, __hfma2_relu, "fma.rn.relu.bf16x2")
 AUTOCOMP_PAIR(__nv_bfloat162, __hmax2, "max.bf16x2")
 AUTOCOMP_PAIR(__nv_bfloat162, __hmin2, "min.bf16x2")
 AUTOCOMP_PAIR_OF_ONE(__nv_bfloat162, __hneg2, "neg.bf16x2")

@@ -48,6 +48,7 @@ AUTOCOMP_D half2 __lows2half2(half2 a, half2 b) { return half2(a.x, b.x); }
 AUTOCOMP_D half2 __highs2half2(half2 a, half2 b) { return half2(a.y, b.y); }
 
 AUTOCOMP_D half __hfma(half a, half b, half c) { unsigned short r; asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(r) : "h"(__half_as_ushort(a)), "h"(__half_as_ushort(b)), "h"(__half_as_ushort(c))); return __ushort_as_half(r); }
+AUTOCOMP_D half __hfma_relu(half a, half b, half c) { unsigned short r; asm("fma.rn.relu.f16 %0, %1, %2, %3;" : "=h"(r) : "h"(__half_as_ushort(a)), "h"(__half_as_ushort(b)), "h"(__half_as_ushort(c))); return __ushort_as_half(r); }
 #define AUTOCOMP_OF_TWO(T, NAME, OP) \
   AUTOCOMP_D T NAME(T a, T b) { unsigned short r; asm(OP " %0, %1, %2;" : "=h"(r) : "h"(__builtin_bit_cast(unsigned short, a)), "h"(__builtin_bit_cast(unsigned short, b))); return __builtin_bit_cast(T, r); }
 AUTOCOMP_OF_TWO(half, __hmax, "max.f16")
@@ -72,6 +73,7 @@ AUTOCOMP_PAIR(half2, __hmin2, "min.f16x2")
 AUTOCOMP_PAIR_OF_ONE(half2, __hneg2, "neg.f16x2")
 AUTOCOMP_PAIR_OF_ONE(half2, __habs2, "abs.f16x2")
 AUTOCOMP_PAIR_OF_THREE(half2, __hfma2, "fma.rn.f16x2")
+AUTOCOMP_PAIR_OF_THREE(half2, __hfma2_relu, "fma.rn.relu.f16x2")
 
 // What both types have by their operators, and by way of floats.
 #define AUTOCOMP_BY_OPERATORS(T, T2) \
@@ -102,7 +104,6 @@ AUTOCOMP_PAIR_OF_THREE(half2, __hfma2, "fma.rn.f16x2")
   AUTOCOMP_D T hceil(T a) { return (T)ceilf((float)a); } \
   AUTOCOMP_D T htrunc(T a) { return (T)truncf((float)a); } \
   AUTOCOMP_D T hrint(T a) { return (T)rintf((float)a); } \
-  AUTOCOMP_D T __hfma_relu(T a, T b, T c) { return __hmax(__hfma(a, b, c), (T)0.0f); } \
   AUTOCOMP_EACH(T, T2, h2exp, hexp) \
   AUTOCOMP_EACH(T, T2, h2exp2, hexp2) \
   AUTOCOMP_EACH(T, T2, h2log, hlog) \
@@ -125,7 +126,6 @@ AUTOCOMP_PAIR_OF_THREE(half2, __hfma2, "fma.rn.f16x2")
   AUTOCOMP_D bool __hbneu2(T2 a, T2 b) { return (float)a.x != (float)b.x && (float)a.y != (float)b.y; } \
   AUTOCOMP_D T2 __hisnan2(T2 a) { return T2((T)(float)__hisnan(a.x), (T)(float)__hisnan(a.y)); } \
   AUTOCOMP_D T2 __h2div(T2 a, T2 b) { return T2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); } \
-  AUTOCOMP_D T2 __hfma2_relu(T2 a, T2 b, T2 c) { return __hmax2(__hfma2(a, b, c), T2((T)0.0f, (T)0.0f)); } \
   AUTOCOMP_D T2 __lowhigh2highlow(T2 a) { return T2(a.y, a.x); } \
   AUTOCOMP_D float __low2float(T2 a) { return (float)a.x; } \
   AUTOCOMP_D float __high2float(T2 a) { return (float)a.y; } \

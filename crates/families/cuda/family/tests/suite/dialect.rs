@@ -58,7 +58,7 @@ const CHECKS: &[(&str, &[&str])] = &[
             "pair == half2(1.5f, 3) && (pair * pair + pair) == half2(3.75f, 12) && (-pair).x == (half)-1.5f",
             "__low2float(__hgt2(pair, half2(2, 2))) == 0 && __high2float(__hgt2(pair, half2(2, 2))) == 1 && !__hbgt2(pair, half2(2, 2))",
             "__lowhigh2highlow(pair) == half2(3, 1.5f) && __lows2half2(pair, pair) == __low2half2(pair) && __h2div(pair, pair) == half2(1, 1)",
-            "(float)__hmax(h, (half)(NAN * one)) == 1.5f && (float)__hfma_relu(-h, h, h) == 0",
+            "(float)__hmax(h, (half)(NAN * one)) == 1.5f && (float)__hfma_relu(-h, h, h) == 0 && __hisnan(__hfma_relu((half)(NAN * one), h, h))",
         ],
     ),
     (

@@ -1,6 +1,6 @@
 //! Moves, arithmetic, comparisons and choices.
 
-use super::{Bin, Cmp, Decoder, Junction, Num, Op, Reading, Reg, Tri, Un, number};
+use super::{Bin, Cmp, Decoder, Junction, Num, Op, Property, Reading, Reg, Tri, Un, number};
 use crate::ptx::{Operand, PtxError};
 
 /// Returns the comparison that a word names.
@@ -24,12 +24,40 @@ fn comparison(word: &str, num: Num) -> Option<Cmp> {
     })
 }
 
+/// Returns the selectors of a mode of `prmt`, by the lowest two bits of its last operand.
+fn selectors(mode: &str) -> Option<[u16; 4]> {
+    Some(match mode {
+        // Four bytes of both operands from one on, forward and backward.
+        "f4e" => [0x3210, 0x4321, 0x5432, 0x6543],
+        "b4e" => [0x5670, 0x6701, 0x7012, 0x0123],
+        // A byte four times, a half twice.
+        "rc8" => [0x0000, 0x1111, 0x2222, 0x3333],
+        "rc16" => [0x1010, 0x3232, 0x1010, 0x3232],
+        // The bytes below or above one are that one.
+        "ecl" => [0x3210, 0x3211, 0x3222, 0x3333],
+        "ecr" => [0x0000, 0x1110, 0x2210, 0x3210],
+        _ => return None,
+    })
+}
+
+/// Returns whether results may be cut to what fits (`.sat`).
+fn may_saturate(reading: &Reading<'_>, num: Num) -> bool {
+    match reading.words[0] {
+        "add" | "sub" => matches!(num, Num::F32 | Num::F16 | Num::F16x2 | Num::S32),
+        "mul" | "fma" => matches!(num, Num::F32 | Num::F16 | Num::F16x2),
+        "mad" => num == Num::F32 || num == Num::S32 && reading.has("hi"),
+        "mad24" => num == Num::S32 && reading.has("hi"),
+        _ => false,
+    }
+}
+
 impl Decoder<'_> {
     pub(super) fn arithmetic(&mut self, reading: &Reading<'_>) -> Result<Op, PtxError> {
         let directed = ["rz", "rm", "rp"].iter().any(|word| reading.has(word));
         let saturate = reading.has("sat");
         let flush = reading.has("ftz");
-        if reading.has("relu") || reading.has("cc") {
+        let is_refused = |word: &&str| matches!(*word, "cc" | "oob" | "xorsign");
+        if reading.words.iter().any(is_refused) {
             return Err(reading.unsupported());
         }
         match reading.words[0] {
@@ -37,6 +65,7 @@ impl Decoder<'_> {
             "cvta" => {
                 return self.generic_address(reading);
             }
+            "testp" => return self.property(reading),
             "setp" => return self.comparison(reading, flush),
             "set" => return self.comparison_value(reading, flush),
             "selp" => {
@@ -67,15 +96,21 @@ impl Decoder<'_> {
         }
         let num = match name {
             "lop3" | "prmt" | "shf" | "bmsk" => Num::U32,
-            "dp4a" => Num::S32,
+            "dp4a" | "dp2a" => Num::S32,
             _ => reading.num()?,
         };
-        if saturate && (num != Num::F32 || !matches!(name, "add" | "sub" | "mul" | "fma" | "mad")) {
+        let is_half = matches!(num, Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2);
+        if saturate && !may_saturate(reading, num)
+            || reading.has("relu") && !(name == "fma" && is_half)
+            || flush && is_half && matches!(name, "add" | "sub" | "mul" | "fma")
+        {
             return Err(reading.unsupported());
         }
         if let Some(op) = Self::of_one(reading, num) {
             let d = match op {
-                Un::Popc | Un::Clz | Un::Bfind => self.destination(reading, 0, Num::U32)?,
+                Un::Popc | Un::Clz | Un::Bfind | Un::BfindShift => {
+                    self.destination(reading, 0, Num::U32)?
+                }
                 _ => self.destination(reading, 0, num)?,
             };
             let a = self.source(reading, 1, num)?;
@@ -121,7 +156,8 @@ impl Decoder<'_> {
             "popc" => Un::Popc,
             "clz" => Un::Clz,
             "brev" => Un::Brev,
-            "bfind" if !reading.has("shiftamt") => Un::Bfind,
+            "bfind" if reading.has("shiftamt") => Un::BfindShift,
+            "bfind" => Un::Bfind,
             "sqrt" if is_exact || is_near => Un::Sqrt,
             "rsqrt" if is_near => Un::Rsqrt,
             "rcp" if is_exact || is_near => Un::Rcp,
@@ -201,10 +237,20 @@ impl Decoder<'_> {
             });
         }
         let op = match reading.words[0] {
+            "fma" if reading.has("relu") => Tri::MadRelu,
             "fma" => Tri::Mad,
             "mad" if reading.has("hi") => Tri::MadHi,
             "mad" => Tri::Mad,
+            "mul24" | "mad24" if num.bytes() != 4 || num.is_float() => {
+                return Err(reading.unsupported());
+            }
+            "mul24" | "mad24" if reading.has("hi") => Tri::Mad24Hi,
+            "mul24" | "mad24" => Tri::Mad24,
             "prmt" if reading.last() == "b32" => Tri::Prmt,
+            "prmt" => match selectors(reading.last()) {
+                Some(of) => Tri::PrmtBy(of),
+                None => return Err(reading.unsupported()),
+            },
             "shf" => match (reading.has("l"), reading.has("wrap")) {
                 (true, true) => Tri::ShfLeftWrap,
                 (true, false) => Tri::ShfLeft,
@@ -220,6 +266,10 @@ impl Decoder<'_> {
                     _ => return Err(reading.unsupported()),
                 }
             }
+            "dp2a" => match reading.words[1..] {
+                [half @ ("lo" | "hi"), a, b] => Tri::Dp2a(a == "s32", b == "s32", half == "hi"),
+                _ => return Err(reading.unsupported()),
+            },
             "lop3" => match reading.operand(4)? {
                 Operand::Integer(table) if reading.last() == "b32" => Tri::Lop3(*table as u8),
                 _ => return Err(reading.unsupported()),
@@ -233,7 +283,10 @@ impl Decoder<'_> {
         };
         let a = self.source(reading, 1, num)?;
         let b = self.source(reading, 2, of_second)?;
-        let c = self.source(reading, 3, of_last)?;
+        let c = match reading.words[0] {
+            "mul24" => self.word_constant(0),
+            _ => self.source(reading, 3, of_last)?,
+        };
         Ok(Op::Tri {
             op,
             num,
@@ -424,6 +477,30 @@ impl Decoder<'_> {
             b,
             with,
             flush,
+        })
+    }
+
+    fn property(&mut self, reading: &Reading<'_>) -> Result<Op, PtxError> {
+        let num = reading.num()?;
+        let property = match reading.words[1..] {
+            ["finite", _] => Property::Finite,
+            ["infinite", _] => Property::Infinite,
+            ["number", _] => Property::Number,
+            ["notanumber", _] => Property::NotANumber,
+            ["normal", _] => Property::Normal,
+            ["subnormal", _] => Property::Subnormal,
+            _ => return Err(reading.unsupported()),
+        };
+        if !matches!(num, Num::F32 | Num::F64) {
+            return Err(reading.unsupported());
+        }
+        let d = self.predicate_destination(reading, reading.operand(0)?)?;
+        let a = self.source(reading, 1, num)?;
+        Ok(Op::Testp {
+            property,
+            num,
+            d,
+            a,
         })
     }
 

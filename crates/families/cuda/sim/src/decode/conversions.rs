@@ -9,11 +9,15 @@ impl Decoder<'_> {
         let [.., to, from] = words[..] else {
             return Err(reading.unsupported());
         };
-        if reading.has("pack") {
+        let is_known = |word: &&str| {
+            let known = "rn rna rz rm rp rni rzi rmi rpi sat relu ftz";
+            known.split(' ').any(|it| it == *word)
+        };
+        if !words[1..words.len() - 2].iter().all(is_known) {
             return Err(reading.unsupported());
         }
         let relu = reading.has("relu");
-        if to == "tf32" && from == "f32" {
+        if to == "tf32" && from == "f32" && reading.has("rna") {
             let d = self.destination(reading, 0, Num::U32)?;
             let a = self.source(reading, 1, Num::F32)?;
             return Ok(Op::CvtTf32 { d, a });
@@ -22,13 +26,22 @@ impl Decoder<'_> {
             return Err(reading.unsupported());
         };
         if matches!(to, Num::F16x2 | Num::Bf16x2) && from == Num::F32 {
-            if !reading.has("rn") {
-                return Err(reading.unsupported());
-            }
+            let rounding = match words[1] {
+                "rn" => Rounding::Nearest,
+                "rz" => Rounding::Zero,
+                _ => return Err(reading.unsupported()),
+            };
             let d = self.destination(reading, 0, to)?;
             let a = self.source(reading, 1, Num::F32)?;
             let b = self.source(reading, 2, Num::F32)?;
-            return Ok(Op::CvtPair { to, relu, d, a, b });
+            return Ok(Op::CvtPair {
+                to,
+                rounding,
+                relu,
+                d,
+                a,
+                b,
+            });
         }
         if [to, from]
             .iter()
@@ -53,10 +66,11 @@ impl Decoder<'_> {
             };
         }
         let is_narrowing = to.is_float() && !to_integral && rounding != Rounding::Nearest;
-        if is_narrowing
-            && !(to == Num::F32
-                && matches!(from, Num::F64 | Num::U32 | Num::S32 | Num::U64 | Num::S64))
-        {
+        let is_wider = match to {
+            Num::F16 | Num::Bf16 => from.bytes() > 2,
+            _ => from == Num::F64 || !from.is_float() && from.bytes() > 2,
+        };
+        if is_narrowing && (to == Num::F64 || !is_wider) {
             return Err(reading.unsupported());
         }
         let d = self.any_destination(reading, reading.operand(0)?)?;

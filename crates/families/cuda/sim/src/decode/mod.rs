@@ -21,8 +21,8 @@ pub use addresses::{
 pub(crate) use kernel::BANKS;
 pub use kernel::{Kernel, decode};
 pub use operations::{
-    Address, AtomicOp, Bin, Cmp, Junction, MatrixType, Meant, Num, Op, Part, Reach, Reg, Rounding,
-    ShflMode, Step, Tri, Un, VoteMode,
+    Address, AtomicOp, Bin, Cmp, Junction, MatrixType, Meant, Num, Op, Part, Property, Reach, Reg,
+    Rounding, ShflMode, Step, Tri, Un, VoteMode,
 };
 
 use reading::{Reading, number};

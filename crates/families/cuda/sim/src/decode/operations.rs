@@ -86,6 +86,8 @@ pub enum Un {
     Clz,
     Brev,
     Bfind,
+    /// How far the bit that `Bfind` finds is from the highest one.
+    BfindShift,
     Sqrt,
     Rsqrt,
     Rcp,
@@ -102,11 +104,19 @@ pub enum Un {
 pub enum Tri {
     /// `a * b + c`, the low half of the product for integers, rounded once for floats.
     Mad,
+    /// The same of halves, zero where it is below.
+    MadRelu,
     /// The high half of `a * b`, plus `c`.
     MadHi,
+    /// Bits 0 to 31 of the product of the lowest 24 bits of both, plus `c`.
+    Mad24,
+    /// The same with bits 16 to 47.
+    Mad24Hi,
     /// The function of three bits with this table.
     Lop3(u8),
     Prmt,
+    /// `Prmt` by the one of these selectors that the lowest two bits of `c` name.
+    PrmtBy([u16; 4]),
     ShfLeft,
     ShfRight,
     ShfLeftWrap,
@@ -116,6 +126,9 @@ pub enum Tri {
     /// Four products of bytes and a sum; whether the bytes of the first and of the second are
     /// signed.
     Dp4a(bool, bool),
+    /// Two products of halves of `a` with bytes of `b`, and a sum; whether the halves and the
+    /// bytes are signed, and whether the bytes are those of the upper half.
+    Dp2a(bool, bool, bool),
     /// `a` where `c` is not negative, `b` elsewhere.
     Slct,
 }
@@ -138,6 +151,18 @@ pub enum Cmp {
     Geu,
     Num,
     Nan,
+}
+
+/// What a float is tested for; zeros are normal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are those of PTX")]
+pub enum Property {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
 }
 
 /// How two truths are put together.
@@ -360,6 +385,7 @@ pub enum Op {
     /// Two floats into one register, `a` into the upper half.
     CvtPair {
         to: Num,
+        rounding: Rounding,
         relu: bool,
         d: u32,
         a: u32,
@@ -379,6 +405,12 @@ pub enum Op {
         b: u32,
         with: Option<(Junction, u32, bool)>,
         flush: bool,
+    },
+    Testp {
+        property: Property,
+        num: Num,
+        d: u32,
+        a: u32,
     },
     Set {
         cmp: Cmp,

@@ -68,7 +68,7 @@ pub(crate) fn registers(kernel: &Kernel, at: usize) -> (Vec<u32>, Vec<u32>) {
         }
         Op::Un { op, num, d, a, .. } => {
             reads.push(of(num, *a));
-            let is_count = matches!(op, Un::Popc | Un::Clz | Un::Bfind);
+            let is_count = matches!(op, Un::Popc | Un::Clz | Un::Bfind | Un::BfindShift);
             writes.push(if is_count { *d } else { of(num, *d) });
         }
         Op::Tri {
@@ -130,6 +130,10 @@ pub(crate) fn registers(kernel: &Kernel, at: usize) -> (Vec<u32>, Vec<u32>) {
             reads.extend(with.map(|(_, p, _)| predicates + p));
             writes.push(predicates + d);
             writes.extend(q.map(|q| predicates + q));
+        }
+        Op::Testp { num, d, a, .. } => {
+            reads.push(of(num, *a));
+            writes.push(predicates + d);
         }
         Op::Set { num, d, a, b, .. } => {
             reads.extend([of(num, *a), of(num, *b)]);

@@ -59,32 +59,42 @@ fn single_from(value: i128, rounding: Rounding) -> f32 {
 
 fn narrowed(value: f64, rounding: Rounding) -> f32 {
     let nearest = value as f32;
-    if nearest.is_nan() || f64::from(nearest) == value {
+    f32::from_bits(directed(nearest.to_bits(), nearest.into(), value, rounding))
+}
+
+/// Returns the bits of the half or bfloat16 next to a value in the direction of `rounding`.
+fn half_from(to: Num, value: f64, rounding: Rounding) -> u16 {
+    let (nearest, back) = match to {
+        Num::Bf16 | Num::Bf16x2 => {
+            let nearest = bf16_from_f64(value);
+            (nearest, bf16_to_f32(nearest))
+        }
+        _ => {
+            let nearest = half_from_f64(value);
+            (nearest, half_to_f32(nearest))
+        }
+    };
+    directed(nearest.into(), back.into(), value, rounding) as u16
+}
+
+/// Returns the bits of the float next to a value in the direction of `rounding`; `nearest` are the
+/// bits of the nearest float, `back` is its value.
+fn directed(nearest: u32, back: f64, value: f64, rounding: Rounding) -> u32 {
+    if back.is_nan() || back == value {
         return nearest;
     }
-    let is_above = value < f64::from(nearest);
-    let towards = |up: bool| {
-        if up != is_above && nearest.is_finite() || nearest.is_infinite() && up != (0.0 < nearest) {
-            let bits = nearest.to_bits();
-            if nearest == 0.0 {
-                return f32::from_bits(if up { 1 } else { 0x8000_0001 });
-            }
-            return f32::from_bits(if up == (0.0 < nearest) {
-                bits + 1
-            } else {
-                bits - 1
-            });
-        }
-        nearest
+    let is_too_far = value.abs() < back.abs();
+    let outwards = match rounding {
+        Rounding::Nearest | Rounding::NearestAway => return nearest,
+        Rounding::Zero => false,
+        Rounding::Down => value < 0.0,
+        Rounding::Up => 0.0 < value,
     };
-    match rounding {
-        Rounding::Nearest | Rounding::NearestAway => nearest,
-        Rounding::Up if is_above => nearest,
-        Rounding::Up => towards(true),
-        Rounding::Down if !is_above => nearest,
-        Rounding::Down => towards(false),
-        Rounding::Zero if is_above == (value < 0.0) => nearest,
-        Rounding::Zero => towards(value < 0.0),
+    // The bits behind the sign count up with the magnitude.
+    match (outwards, is_too_far) {
+        (true, false) => nearest + 1,
+        (false, true) => nearest - 1,
+        _ => nearest,
     }
 }
 
@@ -103,8 +113,7 @@ fn converted(how: Conversion, source: u64) -> u64 {
         return match to {
             Num::F64 => (value as f64).to_bits(),
             Num::F32 => single_from(value, rounding).to_bits().into(),
-            Num::F16 => half_from_f64(value as f64).into(),
-            Num::Bf16 => bf16_from_f64(value as f64).into(),
+            Num::F16 | Num::Bf16 => half_from(to, value as f64, rounding).into(),
             to => {
                 let (low, high) = range(to);
                 let value = if how.saturate {
@@ -145,17 +154,15 @@ fn converted(how: Conversion, source: u64) -> u64 {
         if how.relu && value <= 0.0 {
             value = 0.0;
         }
+        let direction = match how.to_integral {
+            true => Rounding::Nearest,
+            false => rounding,
+        };
         return match to {
             Num::F64 if value.is_nan() => 0x7fff_ffff_ffff_ffff,
             Num::F64 => value.to_bits(),
-            Num::F16 => half_from_f64(value).into(),
-            Num::Bf16 => bf16_from_f64(value).into(),
+            Num::F16 | Num::Bf16 => half_from(to, value, direction).into(),
             _ => {
-                let direction = if how.to_integral {
-                    Rounding::Nearest
-                } else {
-                    rounding
-                };
                 let result = bits(narrowed(value, direction));
                 (if how.flush { flushed(result) } else { result }).into()
             }
@@ -278,8 +285,7 @@ pub(crate) fn convert(warp: &mut Warp, how: Conversion, d: Reg, a: Reg, lanes: u
 /// Puts two floats into one register as halves.
 pub(crate) fn convert_pair(
     warp: &mut Warp,
-    to: Num,
-    relu: bool,
+    (to, rounding, relu): (Num, Rounding, bool),
     (d, a, b): (u32, u32, u32),
     lanes: u32,
 ) {
@@ -289,9 +295,10 @@ pub(crate) fn convert_pair(
         let half = |bits: u32| {
             let value = f32::from_bits(bits);
             let value = if relu && value <= 0.0 { 0.0 } else { value };
-            match to {
-                Num::Bf16x2 => bf16_from_f32(value),
-                _ => half_from_f32(value),
+            match (to, rounding) {
+                (Num::Bf16x2, Rounding::Nearest) => bf16_from_f32(value),
+                (_, Rounding::Nearest) => half_from_f32(value),
+                _ => half_from(to, value.into(), rounding),
             }
         };
         *it = u32::from(half(x[lane])) << 16 | u32::from(half(y[lane]));

@@ -188,8 +188,15 @@ impl<O: Witness> Block<'_, O> {
                 };
                 convert::convert(warp, how, *d, *a, lanes);
             }
-            Op::CvtPair { to, relu, d, a, b } => {
-                convert::convert_pair(warp, *to, *relu, (*d, *a, *b), lanes)
+            Op::CvtPair {
+                to,
+                rounding,
+                relu,
+                d,
+                a,
+                b,
+            } => {
+                convert::convert_pair(warp, (*to, *rounding, *relu), (*d, *a, *b), lanes);
             }
             Op::CvtTf32 { d, a } => {
                 let result = warp.words[*a as usize].map(tf32_from_f32);
@@ -217,6 +224,15 @@ impl<O: Witness> Block<'_, O> {
                     blend(&mut warp.predicates[*q as usize], no, lanes);
                 }
                 blend(&mut warp.predicates[*d as usize], yes, lanes);
+            }
+            Op::Testp {
+                property,
+                num,
+                d,
+                a,
+            } => {
+                let truth = alu::test(warp, *property, *num, *a);
+                blend(&mut warp.predicates[*d as usize], truth, lanes);
             }
             Op::Set {
                 cmp,

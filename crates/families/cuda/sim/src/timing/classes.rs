@@ -138,13 +138,30 @@ pub(crate) fn cost(op: &Op) -> Cost {
             latency: 0.0,
             ..NOTHING
         },
+        // The sum, whether it goes beyond, and a choice.
+        Op::Bin {
+            num: Num::S32,
+            saturate: true,
+            ..
+        } => Cost {
+            alu: 2.0,
+            add: 1.0,
+            ..plain(3.0)
+        },
         Op::Bin { op, num, .. } => binary(*op, *num),
         Op::Un { op, num, .. } => unary(*op, *num),
         Op::Tri { op, num, .. } => match (op, num) {
             (_, Num::F64) => double(1.0),
             (Tri::Mad, Num::F32 | Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => fma(1.0),
             (Tri::Mad | Tri::MadHi, num) if num.bytes() == 8 => int(4.0),
-            (Tri::Mad | Tri::Dp4a(..), _) => int(1.0),
+            (Tri::MadRelu, _) => fma(1.0),
+            (Tri::Mad | Tri::Dp4a(..) | Tri::Dp2a(..), _) => int(1.0),
+            // Each factor is cut to 24 bits first.
+            (Tri::Mad24 | Tri::Mad24Hi, _) => Cost {
+                alu: 2.0,
+                int: 1.0,
+                ..plain(3.0)
+            },
             (Tri::Bfe, num) => alu(2.0 * words(*num)),
             (_, num) => alu(words(*num)),
         },
@@ -178,6 +195,8 @@ pub(crate) fn cost(op: &Op) -> Cost {
             false => plain(0.5),
         },
         Op::CvtPair { .. } | Op::CvtTf32 { .. } => plain(1.0),
+        // The exponent, and its comparison.
+        Op::Testp { num, .. } => alu(2.0 * words(*num)),
         Op::Setp { num: Num::F64, .. } => double(1.0),
         Op::Setp { num, .. } | Op::Set { num, .. } => alu(words(*num)),
         Op::SelectWord { .. } | Op::JoinPredicates { .. } => alu(1.0),
@@ -259,7 +278,9 @@ pub(super) fn unary(op: Un, num: Num) -> Cost {
             ..special(2.0, 0.0)
         },
         (Un::Tanh | Un::Ex2 | Un::Lg2, _) => special(1.0, 0.0),
-        (Un::Popc | Un::Clz | Un::Brev | Un::Bfind, num) => special(words(num), 0.0),
+        (Un::Popc | Un::Clz | Un::Brev | Un::Bfind | Un::BfindShift, num) => {
+            special(words(num), 0.0)
+        }
         (Un::Abs, num) => alu(words(num) * words(num)),
         (_, num) => alu(words(num)),
     }

@@ -1,6 +1,6 @@
 //! Instructions against values that were worked out by hand.
 
-use crate::kernels::{kernel_of, run};
+use crate::kernels::{kernel_of, read, run};
 use autocomp_cuda_sim::machine::Order;
 
 /// Returns what one thread puts into `%r1`.
@@ -76,6 +76,139 @@ fn floats() {
         0x4000_3c00
     );
     assert_eq!(word("sub.f32 %r1, 0f7F800000, 0f7F800000;"), 0x7fff_ffff);
+}
+
+/// By the description of PTX; what a device gave is not known.
+#[test]
+fn instructions_that_are_seldom_used() {
+    let of_halves = |operation: &str, [a, b, c]: [u32; 3]| {
+        word(&format!(
+            "mov.b16 %h1, {a}; mov.b16 %h2, {b}; mov.b16 %h3, {c}; {operation}; cvt.u32.u16 %r1, %h1;"
+        ))
+    };
+    let tested = |property: &str, number: &str| {
+        word(&format!(
+            "testp.{property} %p1, {number}; selp.u32 %r1, 1, 0, %p1;"
+        ))
+    };
+    let cases: &[(&str, u32)] = &[
+        ("bfind.shiftamt.u32 %r1, 0x100;", 23),
+        ("bfind.shiftamt.u32 %r1, 0;", u32::MAX),
+        ("bfind.shiftamt.s32 %r1, -1;", u32::MAX),
+        ("bfind.shiftamt.s32 %r1, -256;", 24),
+        ("mov.b64 %d1, 1; bfind.shiftamt.u64 %r1, %d1;", 63),
+        ("prmt.b32.f4e %r1, 0x44332211, 0x88776655, 3;", 0x7766_5544),
+        ("prmt.b32.b4e %r1, 0x44332211, 0x88776655, 1;", 0x7788_1122),
+        ("prmt.b32.rc8 %r1, 0x44332211, 0x88776655, 2;", 0x3333_3333),
+        ("prmt.b32.ecl %r1, 0x44332211, 0x88776655, 2;", 0x4433_3333),
+        ("prmt.b32.ecr %r1, 0x44332211, 0x88776655, 2;", 0x3333_2211),
+        ("prmt.b32.rc16 %r1, 0x44332211, 0x88776655, 7;", 0x4433_4433),
+        ("mul24.lo.s32 %r1, 0x1ffffff, 3;", -3_i32 as u32),
+        ("mul24.lo.u32 %r1, 0x1ffffff, 0x1ffffff;", 0xfe00_0001),
+        ("mul24.hi.u32 %r1, 0xffffff, 0xffffff;", 0xffff_fe00),
+        ("mul24.hi.s32 %r1, 0x800000, 0x800000;", 0x4000_0000),
+        ("mad24.lo.s32 %r1, 0xffffff, 0xffffff, 4;", 5),
+        (
+            "mad24.hi.sat.s32 %r1, 0x800000, 0x800000, 0x40000000;",
+            0x7fff_ffff,
+        ),
+        (
+            "mad.hi.sat.s32 %r1, 0x80000000, 0x7fffffff, 0x80000001;",
+            0x8000_0000,
+        ),
+        ("add.sat.s32 %r1, 0x7fffffff, 1;", 0x7fff_ffff),
+        ("add.sat.s32 %r1, 0x80000000, -1;", 0x8000_0000),
+        ("sub.sat.s32 %r1, 0, 0x80000000;", 0x7fff_ffff),
+        ("dp2a.lo.s32.s32 %r1, 0xffff0002, 0x04030201, 10;", 10),
+        (
+            "dp2a.hi.u32.s32 %r1, 0xffff0002, 0xff030201, 0;",
+            (6 - 65_535_i32) as u32,
+        ),
+        ("cvt.rz.f16x2.f32 %r1, 0f477FF000, 0fBF801FFF;", 0x7bff_bc00),
+        (
+            "cvt.rz.relu.bf16x2.f32 %r1, 0f7F7FFFFF, 0fBF800000;",
+            0x7f7f_0000,
+        ),
+    ];
+    for (body, right) in cases {
+        assert_eq!(word(body), *right, "{body}");
+    }
+    let half = "%h1, %h1, %h2";
+    for (operation, given, right) in [
+        ("add.sat.f16", [0x3c00, 0x3c00, 0], 0x3c00),
+        ("add.sat.f16", [0xbc00, 0x3800, 0], 0),
+        ("add.sat.f16", [0x7e00, 0x3800, 0], 0),
+        ("sub.sat.f16", [0x3c00, 0x3800, 0], 0x3800),
+        ("mul.sat.f16", [0x8000, 0x3800, 0], 0),
+        ("fma.rn.sat.f16", [0x4000, 0x4000, 0xc400], 0),
+        ("fma.rn.sat.f16", [0x4000, 0x4000, 0x7e00], 0),
+        ("fma.rn.relu.f16", [0xbc00, 0x4000, 0x3c00], 0),
+        ("fma.rn.relu.f16", [0x3c00, 0x4000, 0x3c00], 0x4200),
+        ("fma.rn.relu.f16", [0x3c00, 0x7e00, 0x3c00], 0x7fff),
+        ("fma.rn.relu.f16", [0xbc00, 0x7c00, 0x3c00], 0),
+        ("fma.rn.relu.f16", [0x8000, 0x3c00, 0x8000], 0),
+        ("fma.rn.relu.bf16", [0x3f80, 0x4000, 0x3f80], 0x4040),
+        ("fma.rn.relu.bf16", [0x3f80, 0xc000, 0x3f80], 0),
+        ("fma.rn.relu.bf16", [0x3f80, 0x7fc0, 0x3f80], 0x7fff),
+    ] {
+        let third = if operation.starts_with("fma") {
+            ", %h3"
+        } else {
+            ""
+        };
+        let whole = format!("{operation} {half}{third}");
+        assert_eq!(of_halves(&whole, given), right, "{whole} {given:x?}");
+    }
+    for (to, number, right) in [
+        ("rz.f16.f32", "0f477FF000", 0x7bff),
+        ("rz.f16.f32", "0fFF800000", 0xfc00),
+        ("rz.f16.f32", "0f33FFFFFF", 0x0001),
+        ("rz.f16.f32", "0f00000001", 0),
+        ("rp.f16.f32", "0f00000001", 1),
+        ("rm.f16.f32", "0f80000001", 0x8001),
+        ("rm.f16.f32", "0fC77FF000", 0xfc00),
+        ("rz.f16.f32", "0fFFC00000", 0x7fff),
+        ("rz.bf16.f32", "0f3F80FFFF", 0x3f80),
+        ("rz.bf16.f32", "0f7F7FFFFF", 0x7f7f),
+        ("rz.bf16.f32", "0f7F800001", 0x7fff),
+        ("rz.f16.s32", "-70000", 0xfbff),
+    ] {
+        let whole = format!("cvt.{to} %h1, {number}");
+        assert_eq!(of_halves(&whole, [0; 3]), right, "{whole}");
+    }
+    for (property, number, right) in [
+        ("finite.f32", "0f7F7FFFFF", 1),
+        ("finite.f32", "0f7FC00000", 0),
+        ("finite.f32", "0fFF800000", 0),
+        ("infinite.f32", "0fFF800000", 1),
+        ("number.f32", "0fFF800000", 1),
+        ("notanumber.f32", "0f7F800001", 1),
+        ("normal.f32", "0f80000000", 1),
+        ("normal.f32", "0f007FFFFF", 0),
+        ("subnormal.f32", "0f007FFFFF", 1),
+        ("subnormal.f32", "0f00000000", 0),
+        ("normal.f64", "0d0010000000000000", 1),
+        ("subnormal.f64", "0d800FFFFFFFFFFFFF", 1),
+        ("infinite.f64", "0d7FF0000000000000", 1),
+    ] {
+        assert_eq!(tested(property, number), right, "testp.{property} {number}");
+    }
+}
+
+#[test]
+fn what_a_word_asks_for_is_not_left_out() {
+    for text in [
+        "min.xorsign.abs.f32 %f1, %f2, %f3;",
+        "add.ftz.f16 %h1, %h2, %h3;",
+        "fma.rn.oob.f16 %h1, %h2, %h3, %h4;",
+        "cvt.rn.satfinite.f16x2.f32 %r1, %f2, %f3;",
+        "cvt.rz.tf32.f32 %r1, %f2;",
+        "add.sat.u32 %r1, %r2, %r3;",
+        "add.relu.f32 %f1, %f2, %f3;",
+    ] {
+        let error = read(&kernel_of(text)).map(|_| ()).expect_err(text);
+        assert!(error.is_unsupported, "{text}: {error}");
+    }
 }
 
 /// What one H200 gave (`benches/device/cuda.sh`, `corners.tsv`), where manuals leave it open or a

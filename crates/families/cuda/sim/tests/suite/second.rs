@@ -84,6 +84,129 @@ fn chosen(word: u64, select: u32) -> u32 {
     result
 }
 
+/// The value of a half that is no NaN, in units of 2^-24; an infinity is where the next half would
+/// be.
+fn half_value(bits: u32) -> i128 {
+    let (exponent, fraction) = (bits >> 10 & 31, i128::from(bits & 1023));
+    let magnitude = match exponent {
+        0 => fraction,
+        exponent => (1024 + fraction) << (exponent - 1),
+    };
+    if bit(bits.into(), 15) == 1 {
+        -magnitude
+    } else {
+        magnitude
+    }
+}
+
+fn half_is_nan(bits: u32) -> bool {
+    bits & 0x7fff > 0x7c00
+}
+
+/// The half of the greatest magnitude that is no greater than one in units of 2^-24 / `parts`.
+fn half_below(magnitude: i128, parts: i128) -> u32 {
+    (0..15).rev().map(|it| 1 << it).fold(0, |found, step| {
+        let next: u32 = found + step;
+        let fits = next < 0x7c00 && half_value(next) * parts <= magnitude;
+        if fits { next } else { found }
+    })
+}
+
+/// The nearest half.
+fn nearest_half(value: i128, parts: i128) -> u32 {
+    let magnitude = value.abs();
+    let below = half_below(magnitude, parts);
+    let middle = (half_value(below) + half_value(below + 1)) * parts;
+    let is_up = middle < 2 * magnitude || middle == 2 * magnitude && below % 2 == 1;
+    below + u32::from(is_up) + if value < 0 { 0x8000 } else { 0 }
+}
+
+/// `a * b + c` of halves, 0 where it is below.
+fn half_fma_relu(a: u32, b: u32, c: u32) -> u32 {
+    let is_infinite = |it: u32| it & 0x7fff == 0x7c00;
+    let sign = |it: u32| it & 0x8000;
+    let is_zero = |it: u32| it & 0x7fff == 0;
+    let of_product = sign(a) ^ sign(b);
+    let product_is_infinite = is_infinite(a) || is_infinite(b);
+    if [a, b, c].into_iter().any(half_is_nan)
+        || product_is_infinite && (is_zero(a) || is_zero(b))
+        || product_is_infinite && is_infinite(c) && of_product != sign(c)
+    {
+        return 0x7fff;
+    }
+    let infinite = match (product_is_infinite, is_infinite(c)) {
+        (true, _) => Some(of_product),
+        (_, true) => Some(sign(c)),
+        _ => None,
+    };
+    match infinite {
+        Some(0) => 0x7c00,
+        Some(_) => 0,
+        None => {
+            let sum = half_value(a) * half_value(b) + (half_value(c) << 24);
+            nearest_half(sum.max(0), 1 << 24)
+        }
+    }
+}
+
+/// `a + b` of halves between 0 and 1.
+fn half_sum_within_one(a: u32, b: u32) -> u32 {
+    let is_infinite = |it: u32| it & 0x7fff == 0x7c00;
+    let is_invalid = is_infinite(a) && is_infinite(b) && a != b;
+    if half_is_nan(a) || half_is_nan(b) || is_invalid {
+        return 0;
+    }
+    match [a, b].into_iter().find(|it| is_infinite(*it)) {
+        Some(0x7c00) => 0x3c00,
+        Some(_) => 0,
+        None => nearest_half((half_value(a) + half_value(b)).clamp(0, 1 << 24), 1),
+    }
+}
+
+/// A float cut to a half.
+fn half_towards_zero(of: u32) -> u32 {
+    let magnitude = of & 0x7fff_ffff;
+    if magnitude > 0x7f80_0000 {
+        return 0x7fff;
+    }
+    let sign = of >> 16 & 0x8000;
+    let half = match magnitude >> 23 {
+        255 => 0x7c00,
+        143.. => 0x7bff,
+        // Below 2^16: a fraction with the unit 2^(exponent - 150), counted as halves are.
+        exponent => {
+            let fraction = i128::from(magnitude & 0x7f_ffff) + 0x80_0000;
+            match exponent {
+                126.. => half_below(fraction << (exponent - 126), 1),
+                _ => half_below(fraction.checked_shr(126 - exponent).unwrap_or(0), 1),
+            }
+        }
+    };
+    sign + half
+}
+
+fn each_half(of: impl Fn(u32) -> u32) -> u32 {
+    of(0) + (of(16) << 16)
+}
+
+/// The lowest 24 bits.
+fn of_24(word: u32) -> i128 {
+    let low = i128::from(word % (1 << 24));
+    low - if low < 1 << 23 { 0 } else { 1 << 24 }
+}
+
+fn within_32(value: i128) -> u32 {
+    value
+        .clamp(-2_147_483_648, 2_147_483_647)
+        .rem_euclid(1 << 32) as u32
+}
+
+/// Four bytes of two words, lowest first, by their numbers.
+fn bytes_of(a: u32, b: u32, numbers: [u32; 4]) -> u32 {
+    let bytes: Vec<u8> = [a.to_le_bytes(), b.to_le_bytes()].concat();
+    u32::from_le_bytes(numbers.map(|it| bytes[it as usize]))
+}
+
 const OPERATIONS: &[Operation] = &[
     Operation {
         text: "add.u32 D, A, B;",
@@ -223,6 +346,144 @@ const OPERATIONS: &[Operation] = &[
                 .rev()
                 .find(|it| bit(a.into(), *it) == 1)
                 .unwrap_or(u32::MAX)
+        },
+    },
+    Operation {
+        text: "bfind.shiftamt.u32 D, A;",
+        of: |a, _, _| {
+            (0..32)
+                .find(|it| bit(a.into(), 31 - it) == 1)
+                .unwrap_or(u32::MAX)
+        },
+    },
+    Operation {
+        text: "bfind.shiftamt.s32 D, A;",
+        of: |a, _, _| {
+            (0..32)
+                .find(|it| bit(a.into(), 31 - it) != bit(a.into(), 31))
+                .unwrap_or(u32::MAX)
+        },
+    },
+    Operation {
+        text: "prmt.b32.f4e D, A, B, C;",
+        of: |a, b, c| bytes_of(a, b, std::array::from_fn(|it| it as u32 + c % 4)),
+    },
+    Operation {
+        text: "prmt.b32.b4e D, A, B, C;",
+        of: |a, b, c| bytes_of(a, b, std::array::from_fn(|it| (c % 4 + 8 - it as u32) % 8)),
+    },
+    Operation {
+        text: "prmt.b32.rc8 D, A, B, C;",
+        of: |a, b, c| bytes_of(a, b, [c % 4; 4]),
+    },
+    Operation {
+        text: "prmt.b32.ecl D, A, B, C;",
+        of: |a, b, c| bytes_of(a, b, std::array::from_fn(|it| (it as u32).max(c % 4))),
+    },
+    Operation {
+        text: "prmt.b32.ecr D, A, B, C;",
+        of: |a, b, c| bytes_of(a, b, std::array::from_fn(|it| (it as u32).min(c % 4))),
+    },
+    Operation {
+        text: "prmt.b32.rc16 D, A, B, C;",
+        of: |a, b, c| bytes_of(a, b, std::array::from_fn(|it| it as u32 % 2 + c % 2 * 2)),
+    },
+    Operation {
+        text: "mul24.lo.u32 D, A, B;",
+        of: |a, b, _| {
+            let factor = |it: u32| u64::from(it) % (1 << 24);
+            (factor(a) * factor(b) % (1 << 32)) as u32
+        },
+    },
+    Operation {
+        text: "mul24.hi.s32 D, A, B;",
+        of: |a, b, _| {
+            (of_24(a) * of_24(b))
+                .div_euclid(1 << 16)
+                .rem_euclid(1 << 32) as u32
+        },
+    },
+    Operation {
+        text: "mad24.lo.s32 D, A, B, C;",
+        of: |a, b, c| (of_24(a) * of_24(b) + i128::from(c)).rem_euclid(1 << 32) as u32,
+    },
+    Operation {
+        text: "mad24.hi.sat.s32 D, A, B, C;",
+        of: |a, b, c| within_32((of_24(a) * of_24(b)).div_euclid(1 << 16) + signed(c)),
+    },
+    Operation {
+        text: "mad.hi.sat.s32 D, A, B, C;",
+        of: |a, b, c| within_32((signed(a) * signed(b)).div_euclid(1 << 32) + signed(c)),
+    },
+    Operation {
+        text: "add.sat.s32 D, A, B;",
+        of: |a, b, _| within_32(signed(a) + signed(b)),
+    },
+    Operation {
+        text: "sub.sat.s32 D, A, B;",
+        of: |a, b, _| within_32(signed(a) - signed(b)),
+    },
+    Operation {
+        text: "dp2a.lo.s32.s32 D, A, B, C;",
+        of: |a, b, c| {
+            let [a, b] = [a, b].map(u32::to_le_bytes);
+            let part = |idx: usize| {
+                i64::from(i16::from_le_bytes([a[2 * idx], a[2 * idx + 1]]))
+                    * i64::from(b[idx] as i8)
+            };
+            (i64::from(c) + part(0) + part(1)).rem_euclid(1 << 32) as u32
+        },
+    },
+    Operation {
+        text: "dp2a.hi.u32.s32 D, A, B, C;",
+        of: |a, b, c| {
+            let [a, b] = [a, b].map(u32::to_le_bytes);
+            let part = |idx: usize| {
+                i64::from(u16::from_le_bytes([a[2 * idx], a[2 * idx + 1]]))
+                    * i64::from(b[idx + 2] as i8)
+            };
+            (i64::from(c) + part(0) + part(1)).rem_euclid(1 << 32) as u32
+        },
+    },
+    Operation {
+        text: "add.sat.f16x2 D, A, B;",
+        of: |a, b, _| each_half(|at| half_sum_within_one(a >> at & 0xffff, b >> at & 0xffff)),
+    },
+    Operation {
+        text: "fma.rn.relu.f16x2 D, A, B, C;",
+        of: |a, b, c| {
+            each_half(|at| half_fma_relu(a >> at & 0xffff, b >> at & 0xffff, c >> at & 0xffff))
+        },
+    },
+    Operation {
+        text: "{ .reg .b16 h; cvt.rz.f16.f32 h, A; cvt.u32.u16 D, h; }",
+        of: |a, _, _| half_towards_zero(a),
+    },
+    Operation {
+        text: "cvt.rz.bf16x2.f32 D, A, B;",
+        of: |a, b, _| {
+            each_half(|at| match if at == 0 { b } else { a } {
+                it if value(it).is_nan() => 0x7fff,
+                it => it >> 16,
+            })
+        },
+    },
+    Operation {
+        text: "{ .reg .pred p; testp.normal.f32 p, A; selp.b32 D, B, C, p; }",
+        of: |a, b, c| {
+            let exponent = a >> 23 & 255;
+            let is_zero = a << 1 == 0;
+            if is_zero || exponent % 255 != 0 { b } else { c }
+        },
+    },
+    Operation {
+        text: "{ .reg .pred p; testp.subnormal.f32 p, A; selp.b32 D, B, C, p; }",
+        of: |a, b, c| {
+            if a >> 23 & 255 == 0 && a << 1 != 0 {
+                b
+            } else {
+                c
+            }
         },
     },
     Operation {
@@ -496,15 +757,86 @@ pub fn program(seed: u64) -> (String, Vec<[u32; WORDS]>, Vec<[u32; WORDS]>) {
             words.iter_mut().for_each(|words| step(part, words));
         }
     }
+    let body = whole(|body| write(&parts, &mut 0, body));
+    (body, first, words)
+}
+
+/// Returns the text of a program that loads the words of a thread, does what `inner` writes, and
+/// stores them.
+fn whole(inner: impl Fn(&mut String)) -> String {
     let mut body = String::from(
         " .reg .b32 %w<8>; .reg .b32 %c<2000>; mul.wide.u32 %d1, %t, 32; add.u64 %d2, %x, %d1; add.u64 %d3, %y, %d1;\n",
     );
     for word in 0..WORDS {
         let _ = writeln!(body, "ld.global.u32 %w{word}, [%d2+{}];", 4 * word);
     }
-    write(&parts, &mut 0, &mut body);
+    inner(&mut body);
     for word in 0..WORDS {
         let _ = writeln!(body, "st.global.u32 [%d3+{}], %w{word};", 4 * word);
     }
-    (body, first, words)
+    body
+}
+
+/// Numbers at which operations turn: integers, floats and halves.
+const SPECIAL: [u32; 42] = [
+    0,
+    1,
+    2,
+    3,
+    7,
+    31,
+    32,
+    33,
+    255,
+    0x7fff,
+    0x8000,
+    0xffff,
+    0x7f_ffff,
+    0x80_0000,
+    0x80_0001,
+    0xff_ffff,
+    0x7fff_ffff,
+    0x8000_0000,
+    0x8000_0001,
+    0xffff_ff80,
+    0xffff_fffe,
+    0xffff_ffff,
+    0x8080_8080,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x3f7f_ffff,
+    0x7f7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7f80_0001,
+    0x3300_0000,
+    0x3380_0001,
+    0x387f_e000,
+    0x477f_f000,
+    0xc77f_efff,
+    0x3f81_8000,
+    0x3c00_bc00,
+    0x7c00_fc00,
+    0x7e00_0001,
+    0x8001_03ff,
+    0x7bff_fbff,
+    0x0400_3c01,
+];
+
+/// Makes a program of each operation alone: its text, the words that 1,024 threads begin with,
+/// special numbers and drawn ones, and those that they end with.
+pub fn alone() -> impl Iterator<Item = (String, Vec<[u32; WORDS]>, Vec<[u32; WORDS]>)> {
+    OPERATIONS.iter().map(|operation| {
+        let mut draw = Draw(7);
+        let mut word = || match draw.below(8) {
+            0 => draw.word(),
+            _ => SPECIAL[draw.below(SPECIAL.len())],
+        };
+        let first: Vec<[u32; WORDS]> = (0..1024).map(|_| std::array::from_fn(|_| word())).collect();
+        let part = Part::Word(*operation, [0, 1, 2, 3]);
+        let mut last = first.clone();
+        last.iter_mut().for_each(|words| step(&part, words));
+        let body = whole(|body| write(std::slice::from_ref(&part), &mut 0, body));
+        (body, first, last)
+    })
 }

@@ -203,7 +203,17 @@ pub(crate) fn binary(
         }),
         (op, Num::F16 | Num::F16x2 | Num::Bf16 | Num::Bf16x2) => {
             let kind = half_kind(num);
-            each(|it| halves(is_pair(num), [x[it], y[it]], |[a, b]| half(kind, op, a, b)))
+            each(|it| {
+                halves(is_pair(num), [x[it], y[it]], |[a, b]| {
+                    half(kind, (op, saturate), a, b)
+                })
+            })
+        }
+        (Bin::Add, Num::S32) if saturate => {
+            each(|it| (x[it] as i32).saturating_add(y[it] as i32) as u32)
+        }
+        (Bin::Sub, Num::S32) if saturate => {
+            each(|it| (x[it] as i32).saturating_sub(y[it] as i32) as u32)
         }
         (Bin::Add, Num::U32 | Num::S32) => each(|it| x[it].wrapping_add(y[it])),
         (Bin::Sub, Num::U32 | Num::S32) => each(|it| x[it].wrapping_sub(y[it])),

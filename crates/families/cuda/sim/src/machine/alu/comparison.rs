@@ -2,8 +2,9 @@
 
 use super::flushed;
 use super::halves::half_kind;
-use crate::decode::{Cmp, Num};
+use crate::decode::{Cmp, Num, Property};
 use crate::machine::warp::Warp;
+use std::num::FpCategory;
 
 #[inline(always)]
 fn mask_of(of: impl Fn(usize) -> bool) -> u32 {
@@ -45,6 +46,22 @@ fn holds<T: Ord>(cmp: Cmp, a: &T, b: &T) -> bool {
         Cmp::Ge | Cmp::Geu => a >= b,
         Cmp::Num => true,
         Cmp::Nan => false,
+    }
+}
+
+/// Tests the floats of all threads and returns a bit for each.
+pub(crate) fn test(warp: &Warp, property: Property, num: Num, a: u32) -> u32 {
+    let holds = |class: FpCategory| match property {
+        Property::Finite => !matches!(class, FpCategory::Nan | FpCategory::Infinite),
+        Property::Infinite => class == FpCategory::Infinite,
+        Property::Number => class != FpCategory::Nan,
+        Property::NotANumber => class == FpCategory::Nan,
+        Property::Normal => matches!(class, FpCategory::Normal | FpCategory::Zero),
+        Property::Subnormal => class == FpCategory::Subnormal,
+    };
+    match num {
+        Num::F64 => mask_of(|it| holds(f64::from_bits(warp.doubles[a as usize][it]).classify())),
+        _ => mask_of(|it| holds(f32::from_bits(warp.words[a as usize][it]).classify())),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Floats of 16 bits, one or two in a register.
 
 use super::binary::single;
+use super::saturated;
 use crate::decode::{Bin, Num};
 use crate::half_floats::{
     bf16_from_f32, bf16_from_f64, bf16_to_f32, half_from_f32, half_from_f64, half_to_f32,
@@ -33,12 +34,15 @@ pub(super) fn half_kind(num: Num) -> &'static HalfKind {
 }
 
 #[inline]
-pub(super) fn half(kind: &HalfKind, op: Bin, a: u16, b: u16) -> u16 {
+pub(super) fn half(kind: &HalfKind, (op, saturate): (Bin, bool), a: u16, b: u16) -> u16 {
     match op {
         Bin::And => a & b,
         Bin::Or => a | b,
         Bin::Xor => a ^ b,
-        op => (kind.from)(single(op, (kind.to)(a), (kind.to)(b))),
+        op => {
+            let result = single(op, (kind.to)(a), (kind.to)(b));
+            (kind.from)(if saturate { saturated(result) } else { result })
+        }
     }
 }
 

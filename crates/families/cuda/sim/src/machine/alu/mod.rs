@@ -7,7 +7,7 @@ mod ternary;
 mod unary;
 
 pub(crate) use binary::binary;
-pub(crate) use comparison::compare;
+pub(crate) use comparison::{compare, test};
 pub(crate) use ternary::{insert, ternary, wide};
 pub(crate) use unary::unary;
 

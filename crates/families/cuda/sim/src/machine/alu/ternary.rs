@@ -71,6 +71,32 @@ fn products_of_bytes(a: u32, b: u32, c: u32, signed: (bool, bool)) -> u32 {
     c.wrapping_add(sum as u32)
 }
 
+fn products_of_halves(a: u32, b: u32, c: u32, signed: (bool, bool), upper: bool) -> u32 {
+    let part = |word: u32, at: u32, bits: u32, signed: bool| {
+        let up = 32 - bits;
+        let word = word >> at << up;
+        if signed {
+            i64::from(word as i32 >> up)
+        } else {
+            i64::from(word >> up)
+        }
+    };
+    let from = if upper { 16 } else { 0 };
+    let sum = (0..2)
+        .map(|idx| part(a, 16 * idx, 16, signed.0) * part(b, from + 8 * idx, 8, signed.1))
+        .sum::<i64>();
+    c.wrapping_add(sum as u32)
+}
+
+/// Returns the product of the lowest 24 bits of two words, of which 48 bits hold.
+fn product_of_24_bits(num: Num, a: u32, b: u32) -> i64 {
+    let factor = |word: u32| match num.is_signed() {
+        true => i64::from((word << 8) as i32 >> 8),
+        false => i64::from(word & 0xff_ffff),
+    };
+    factor(a) * factor(b)
+}
+
 /// Returns a sum that is rounded to fewer bits as the exact one would be: where anything is left
 /// of it, its last bit is set (round to odd).
 fn sum_to_odd(a: f64, b: f64) -> f64 {
@@ -157,16 +183,32 @@ pub(crate) fn ternary(
                 halves(is_pair(num), [x[it], y[it], z[it]], |[a, b, c]| {
                     let product = f64::from((kind.to)(a)) * f64::from((kind.to)(b));
                     let sum = sum_to_odd(product, f64::from((kind.to)(c)));
-                    if sum.is_nan() {
-                        HALF_NAN
-                    } else {
-                        (kind.from_double)(sum)
+                    match sum {
+                        sum if saturate && (sum.is_nan() || sum <= 0.0) => 0,
+                        sum if saturate => (kind.from_double)(sum.min(1.0)),
+                        sum if op == Tri::MadRelu && sum <= 0.0 => 0,
+                        sum if sum.is_nan() => HALF_NAN,
+                        sum => (kind.from_double)(sum),
                     }
                 })
             })
         }
         (Tri::Mad, Num::U32 | Num::S32) => each(|it| x[it].wrapping_mul(y[it]).wrapping_add(z[it])),
-        (Tri::Mad, _) => each(|it| x[it].wrapping_mul(y[it]).wrapping_add(z[it]) & 0xffff),
+        (Tri::Mad | Tri::MadRelu, _) => {
+            each(|it| x[it].wrapping_mul(y[it]).wrapping_add(z[it]) & 0xffff)
+        }
+        (Tri::MadHi, Num::S32) if saturate => each(|it| {
+            let product = (i64::from(x[it] as i32) * i64::from(y[it] as i32)) >> 32;
+            (product as i32).saturating_add(z[it] as i32) as u32
+        }),
+        (Tri::Mad24 | Tri::Mad24Hi, num) => each(|it| {
+            let product = product_of_24_bits(num, x[it], y[it]);
+            match (op, saturate) {
+                (Tri::Mad24, _) => (product as u32).wrapping_add(z[it]),
+                (_, false) => ((product >> 16) as u32).wrapping_add(z[it]),
+                (_, true) => ((product >> 16) as i32).saturating_add(z[it] as i32) as u32,
+            }
+        }),
         (Tri::MadHi, num) => each(|it| {
             integers!(
                 Bin::MulHi,
@@ -182,6 +224,7 @@ pub(crate) fn ternary(
         }),
         (Tri::Lop3(lut), _) => each(|it| table(lut, x[it], y[it], z[it])),
         (Tri::Prmt, _) => each(|it| permuted(x[it], y[it], z[it])),
+        (Tri::PrmtBy(of), _) => each(|it| permuted(x[it], y[it], of[z[it] as usize & 3].into())),
         (Tri::ShfLeft | Tri::ShfLeftWrap, _) => each(|it| {
             let by = if op == Tri::ShfLeft {
                 z[it].min(32)
@@ -206,6 +249,9 @@ pub(crate) fn ternary(
         }
         (Tri::Sad, _) => each(|it| x[it].abs_diff(y[it]).wrapping_add(z[it])),
         (Tri::Dp4a(sa, sb), _) => each(|it| products_of_bytes(x[it], y[it], z[it], (sa, sb))),
+        (Tri::Dp2a(sa, sb, upper), _) => {
+            each(|it| products_of_halves(x[it], y[it], z[it], (sa, sb), upper))
+        }
         (Tri::Slct, _) => each(|it| if 0 <= z[it] as i32 { x[it] } else { y[it] }),
     };
     put(&mut warp.words[d as usize], result, lanes);

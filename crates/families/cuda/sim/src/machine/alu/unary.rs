@@ -39,11 +39,12 @@ fn of_integer(op: Un, num: Num, x: u64) -> u64 {
         Un::Popc => x.count_ones().into(),
         Un::Clz => (x.leading_zeros() - (64 - width)).into(),
         Un::Brev => x.reverse_bits() >> (64 - width),
-        Un::Bfind => {
+        Un::Bfind | Un::BfindShift => {
             let x = if is_negative { !x & mask } else { x };
-            match x {
-                0 => u64::from(u32::MAX),
-                x => u64::from(63 - x.leading_zeros()),
+            match (op, x) {
+                (_, 0) => u64::from(u32::MAX),
+                (Un::Bfind, x) => u64::from(63 - x.leading_zeros()),
+                (_, x) => u64::from(x.leading_zeros() - (64 - width)),
             }
         }
         _ => 0,
@@ -59,7 +60,7 @@ pub(crate) fn unary(
     flush: bool,
     lanes: u32,
 ) {
-    let is_count = matches!(op, Un::Popc | Un::Clz | Un::Bfind);
+    let is_count = matches!(op, Un::Popc | Un::Clz | Un::Bfind | Un::BfindShift);
     if num.bytes() == 8 {
         let x = warp.doubles[a as usize];
         if is_count {
