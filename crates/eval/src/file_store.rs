@@ -123,6 +123,27 @@ impl FileStore {
         }
     }
 
+    /// Writes the entry of `key` to `path`, or has `make` write there what becomes the entry.
+    ///
+    /// # Errors
+    /// Those of `make`, and [`EvalError::Environment`](crate::EvalError::Environment) if `path`
+    /// cannot be written.
+    pub fn restore(
+        &self,
+        key: &ContentHash,
+        path: &Path,
+        make: impl FnOnce() -> Result<(), crate::EvalError>,
+    ) -> Result<(), crate::EvalError> {
+        if let Some(bytes) = self.get(key) {
+            return fs::write(path, bytes).map_err(|error| unwritable(path, &error));
+        }
+        make()?;
+        if let Ok(bytes) = fs::read(path) {
+            self.put(key, &bytes);
+        }
+        Ok(())
+    }
+
     fn try_put(&self, key: &ContentHash, payload: &[u8]) -> io::Result<()> {
         let path = self.path(key);
         let folder = path.parent().unwrap_or(&self.folder);

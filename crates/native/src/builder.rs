@@ -3,16 +3,15 @@
 //! The program has no C library: it consists of the kernel, a few functions
 //! that C compilers and kernels expect, and the code that calls the kernel.
 
-mod header;
 mod library;
 
 use crate::kind::Kind;
 use autocomp_catalog::Problem;
-use autocomp_core::{ContentHash, Diagnostic};
+use autocomp_core::{ContentHash, ContentHasher, Diagnostic};
 use autocomp_eval::cache::remove_older;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
 use autocomp_sandbox::{SandboxPolicy, SandboxReport};
-use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
+use autocomp_toolchain::{CommonHeader, CompileTarget, Compiler, Toolchain};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -75,6 +74,8 @@ pub fn library_header(name: &str) -> Option<&'static str> {
     found.map(|(_, text)| *text)
 }
 
+/// What a source becomes before it is linked.
+const OBJECT: &str = "kernel.o";
 /// Processor time of one run of the compiler, seconds: intrinsics are many.
 const CPU_SECONDS: u64 = 20;
 /// From this age on a folder is of a process that was killed: they are in use as long as a
@@ -134,11 +135,8 @@ pub struct Builder {
     /// Folder with the runtime and its objects.
     runtime: tempfile::TempDir,
     is_runtime_made: Mutex<bool>,
-    /// The kinds whose header is compiled.
-    headers: Mutex<Vec<Kind>>,
-    /// Its text, in a place that stays.
-    header: PathBuf,
-    /// Compiled headers.
+    header: CommonHeader,
+    /// What was compiled of ours and of problems.
     compiled: FileStore,
     scratch: PathBuf,
 }
@@ -168,12 +166,8 @@ impl Builder {
         for (name, text) in RUNTIME {
             write(&runtime.path().join(name), text)?;
         }
-        let header = scratch.join(format!("{}.h", ContentHash::of(HEADER.as_bytes()).short()));
-        if fs::read_to_string(&header).ok().as_deref() != Some(HEADER) {
-            let fresh = runtime.path().join("kernel.h");
-            write(&fresh, HEADER)?;
-            fs::rename(&fresh, &header).map_err(|error| unwritable(&header, &error))?;
-        }
+        let compiled = || FileStore::new(cache_folder, CachePart::Builds);
+        let header = CommonHeader::new(HEADER, &scratch, compiled())?;
         let headers = runtime.path().join(HEADER_FOLDER);
         fs::create_dir(&headers).map_err(|error| unwritable(&headers, &error))?;
         for (name, text) in HEADERS {
@@ -189,9 +183,8 @@ impl Builder {
                 .collect(),
             runtime,
             is_runtime_made: Mutex::new(false),
-            headers: Mutex::default(),
             header,
-            compiled: FileStore::new(cache_folder, CachePart::Builds),
+            compiled: compiled(),
             scratch,
         })
     }
@@ -205,30 +198,46 @@ impl Builder {
         if *is_made {
             return Ok(());
         }
-        let header = self.header(Kind::Reference)?;
-        let header = header.to_string_lossy();
         let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
-        for (name, seen) in [
-            ("runner", &[define.as_str()][..]),
-            ("math", &["-include-pch", &header]),
-        ] {
+        for name in ["runner", "math"] {
             let source = self.runtime.path().join(format!("{name}.c"));
             let object = self.runtime.path().join(format!("{name}.o"));
-            let extra = [seen, Kind::Reference.flags()].concat();
-            self.compile_own("runtime", &source, &object, &extra)?;
+            let key = self.key_of(&["object", name]);
+            self.compiled.restore(&key, &object, || {
+                if name == "runner" {
+                    let extra = [&[define.as_str()], Kind::Reference.flags()].concat();
+                    return self.compile_own(&source, &object, &extra);
+                }
+                let header = self.header(Kind::Reference)?;
+                let extra = [&["-include-pch", &header], Kind::Reference.flags()].concat();
+                self.compile_own(&source, &object, &extra)
+            })?;
         }
         *is_made = true;
         Ok(())
     }
 
+    /// Returns what names a text that is compiled here, or anything else that `texts` decide.
+    fn key_of(&self, texts: &[&str]) -> ContentHash {
+        let mut hasher = ContentHasher::new("autocomp program of a worker");
+        for text in [&*self.key(), &self.entry, &self.macros.join("\0")] {
+            hasher.update(text.as_bytes());
+        }
+        for text in texts {
+            hasher.update(text.as_bytes());
+        }
+        hasher.finish()
+    }
+
+    /// Returns the compiled header for sources of a kind.
+    fn header(&self, kind: Kind) -> Result<String, EvalError> {
+        let flags: Vec<String> = kind.flags().iter().map(|it| (*it).to_owned()).collect();
+        let path = self.header.compiled(&self.compiler, &flags)?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
     /// Compiles a source of ours, which is there whatever the kernel.
-    fn compile_own(
-        &self,
-        what: &str,
-        source: &Path,
-        output: &Path,
-        extra: &[&str],
-    ) -> Result<(), EvalError> {
+    fn compile_own(&self, source: &Path, output: &Path, extra: &[&str]) -> Result<(), EvalError> {
         let made = ("-c", source, output);
         let report = self.compile(self.runtime.path(), made, extra)?;
         if report.succeeded() {
@@ -236,7 +245,7 @@ impl Builder {
         }
         self.compiler.toolchain().confirm()?;
         Err(EvalError::Fault(format!(
-            "{} does not compile the {what} of the host: {}",
+            "{} does not compile the runtime of the host: {}",
             self.compiler(),
             report.stderr.text()
         )))
@@ -281,13 +290,24 @@ impl Builder {
         let folder = folder_in(&self.scratch)?;
         let source = folder.path().join(name);
         write(&source, text)?;
-        let mut report = self.object(folder.path(), name, kind)?;
-        if report.succeeded() && kind == Kind::IntegerReference {
-            report = self.object(folder.path(), name, Kind::KnownIntegerReference)?;
+        let object = folder.path().join(OBJECT);
+        // A kernel is built once, the problem's own texts by each process.
+        let key = (kind != Kind::Kernel).then(|| self.key_of(&[&format!("{kind:?}"), name, text]));
+        if let Some(bytes) = key.and_then(|key| self.compiled.get(&key)) {
+            write(&object, bytes)?;
+        } else {
+            let mut report = self.object(folder.path(), name, kind)?;
+            if report.succeeded() && kind == Kind::IntegerReference {
+                report = self.object(folder.path(), name, Kind::KnownIntegerReference)?;
+            }
+            if !report.succeeded() {
+                return self.blamed(&report, (name, text)).map(Err);
+            }
+            if let (Some(key), Ok(bytes)) = (key, fs::read(&object)) {
+                self.compiled.put(&key, &bytes);
+            }
         }
-        if report.succeeded() {
-            report = self.link(folder.path())?;
-        }
+        let report = self.link(folder.path())?;
         if !report.succeeded() {
             return self.blamed(&report, (name, text)).map(Err);
         }
@@ -300,12 +320,11 @@ impl Builder {
     /// Compiles the file `name` of `folder`.
     fn object(&self, folder: &Path, name: &str, kind: Kind) -> Result<SandboxReport, EvalError> {
         let header = self.header(kind)?;
-        let header = header.to_string_lossy();
         let mut extra = vec!["-include-pch", &header];
         extra.extend(kind.flags());
         extra.extend(self.macros.iter().map(String::as_str));
         // A bare name, so that diagnostics and line tables show nothing else.
-        let made = ("-c", Path::new(name), Path::new("kernel.o"));
+        let made = ("-c", Path::new(name), Path::new(OBJECT));
         self.compile(folder, made, &extra)
     }
 
@@ -317,7 +336,6 @@ impl Builder {
         let folder = folder_in(&self.scratch)?;
         write(&folder.path().join("kernel.c"), text)?;
         let header = self.header(Kind::Kernel)?;
-        let header = header.to_string_lossy();
         let mut extra = vec!["-include-pch", &header, "-fverbose-asm"];
         extra.extend(Kind::Kernel.flags());
         extra.extend(self.macros.iter().map(String::as_str));
@@ -344,7 +362,7 @@ impl Builder {
 
     fn link(&self, folder: &Path) -> Result<SandboxReport, EvalError> {
         let objects = ["runner.o", "math.o"].map(|object| self.runtime.path().join(object));
-        let flags = ["-static", "-z", "noexecstack", "kernel.o"].map(OsStr::new);
+        let flags = ["-static", "-z", "noexecstack", OBJECT].map(OsStr::new);
         let inputs = flags
             .into_iter()
             .chain(objects.iter().map(|it| it.as_os_str()));
@@ -353,8 +371,9 @@ impl Builder {
 
     /// Returns what a tool may see that works in `folder`.
     fn policy(&self, folder: &Path) -> SandboxPolicy {
+        let [text, compiled] = self.header.readable();
         self.compiler
-            .policy(folder, &[self.runtime.path(), &self.header])
+            .policy(folder, &[self.runtime.path(), text, compiled])
     }
 
     /// Returns what a failed tool says of a source.
@@ -405,6 +424,6 @@ fn folder_in(scratch: &Path) -> Result<tempfile::TempDir, EvalError> {
     tempfile::tempdir_in(scratch).map_err(|error| unwritable(scratch, &error))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), EvalError> {
+fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), EvalError> {
     fs::write(path, text).map_err(|error| unwritable(path, &error))
 }

@@ -3,6 +3,7 @@
 
 mod absent;
 pub mod build;
+mod common_header;
 mod compiler;
 mod compiler_output;
 mod discovery;
@@ -14,6 +15,7 @@ mod toolchain;
 mod tools;
 mod trial;
 
+pub use common_header::CommonHeader;
 pub use compiler::Compiler;
 pub use discovery::{find_toolchain, on_path};
 pub use pins::pinned_folders;

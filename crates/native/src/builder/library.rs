@@ -20,7 +20,7 @@ impl Builder {
     ) -> Result<Result<Program, Vec<Diagnostic>>, EvalError> {
         let folder = folder_in(&self.scratch)?;
         write(&folder.path().join(name), text)?;
-        let header = self.header.to_string_lossy();
+        let header = self.header.text().to_string_lossy();
         let define = format!("-DAUTOCOMP_ENTRY={}", self.entry);
         let runner = self.runtime.path().join("runner.c");
         let of_runner = [

@@ -162,9 +162,8 @@ impl Compilation {
         toolchain: autocomp_toolchain::Toolchain,
         machine: &Machine,
     ) -> Result<Self, EvalError> {
-        let scratch = surroundings.cache_folder.join("cuda-builds");
-        let dialect = Dialect::new(&scratch)?;
-        let folder = folder_in(&scratch)?;
+        let dialect = Dialect::new(&surroundings.cache_folder)?;
+        let folder = folder_in(dialect.scratch())?;
         let kernels = suite.join("kernels");
         let unread = |error: std::io::Error| wrong(suite, &format!("kernels: {error}"));
         for entry in fs::read_dir(&kernels).map_err(unread)? {
@@ -195,7 +194,7 @@ impl Compilation {
         let flags: Vec<String> = DEVICE.iter().map(|it| (*it).to_owned()).collect();
         let report = self
             .dialect
-            .compile(&self.compiler, folder, made, &[&flags])?;
+            .compile(&self.compiler, folder, made, &flags, &[])?;
         if !report.succeeded() {
             let text = report.stderr.text();
             let line = text.lines().find(|it| it.contains("error"));

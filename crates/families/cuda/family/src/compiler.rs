@@ -9,7 +9,7 @@ use crate::dialect::{
 use crate::requests::Recording;
 use crate::texts::texts;
 use autocomp_catalog::Problem;
-use autocomp_core::Diagnostic;
+use autocomp_core::{ContentHasher, Diagnostic};
 use autocomp_cuda_sim::decode::{RANGE, buffer_address};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::EvalError;
@@ -19,7 +19,7 @@ pub(crate) use host::CALLED_AGAIN;
 use host::{Wanted, given_back, host_error, host_failure, keeps_state, names_of, wanted};
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -50,8 +50,10 @@ pub(crate) struct KernelCompiler {
     /// Folder with the headers.
     runtime: Dialect,
     is_recorder_made: Mutex<bool>,
-    scratch: PathBuf,
+    /// Definitions of the problem, as flags.
     macros: Vec<String>,
+    /// What the host part may ask the machine, as flags.
+    answers: Vec<String>,
     /// Where the memory lies that the host part asks for.
     memory: u64,
     /// The call of the host part.
@@ -69,8 +71,7 @@ impl KernelCompiler {
         machine: &Machine,
         cache_folder: &Path,
     ) -> Result<Self, EvalError> {
-        let scratch = cache_folder.join("cuda-builds");
-        let runtime = Dialect::new(&scratch)?;
+        let runtime = Dialect::new(cache_folder)?;
         let memory = buffer_address(problem.buffers.len() as u32);
         let recorder = RECORDER
             .replace("AUTOCOMP_SCRATCH", &format!("{memory:#x}"))
@@ -83,7 +84,6 @@ impl KernelCompiler {
         );
         let macros = problem.macros.iter();
         let capability = machine.architecture.trim_start_matches("sm_");
-        // What the host part may ask the machine.
         let answers = [
             ("CAPABILITY", capability.to_owned()),
             ("SMS", machine.sms.to_string()),
@@ -100,11 +100,12 @@ impl KernelCompiler {
             plain: compiler(&toolchain, CompileTarget::linux(architecture_here, &[]))?,
             runtime,
             is_recorder_made: Mutex::new(false),
-            scratch,
             macros: macros
                 .map(|(name, value)| format!("-D{name}={value}"))
-                .chain(answers.map(|(name, value)| format!("-DAUTOCOMP_{name}={value}")))
                 .collect(),
+            answers: answers
+                .map(|(name, value)| format!("-DAUTOCOMP_{name}={value}"))
+                .to_vec(),
             memory,
             call,
         })
@@ -131,10 +132,11 @@ impl KernelCompiler {
         flags: &[&str],
         source: &str,
     ) -> Result<Result<(), Vec<Diagnostic>>, EvalError> {
-        let flags: Vec<String> = flags.iter().map(|it| (*it).to_owned()).collect();
+        let flags = flags.iter().map(|it| (*it).to_owned());
+        let flags: Vec<String> = self.answers.iter().cloned().chain(flags).collect();
         let report = self
             .runtime
-            .compile(compiler, folder, made, &[&self.macros, &flags])?;
+            .compile(compiler, folder, made, &flags, &self.macros)?;
         if report.succeeded() {
             return Ok(Ok(()));
         }
@@ -152,10 +154,9 @@ impl KernelCompiler {
         let mut report = report.clone();
         let text = report.stderr.text().replace("./kernel.cu:", "kernel.cu:");
         // Headers of ours lie in a folder that is another one each time.
-        let runtime = format!("{}/", self.runtime.path().display());
-        let text = text.replace(&runtime, "");
-        report.stderr.bytes = text.into_bytes();
-        let mut found = compiler.blamed(&report, (KERNEL_FILE, source), folder, &self.scratch)?;
+        report.stderr.bytes = self.runtime.with_short_names(&text).into_bytes();
+        let scratch = self.runtime.scratch();
+        let mut found = compiler.blamed(&report, (KERNEL_FILE, source), folder, scratch)?;
         for found in &mut found {
             if found.notes.iter().any(|note| note.contains(CALL_FILE)) {
                 found.code = "entry-signature".into();
@@ -178,7 +179,7 @@ impl KernelCompiler {
         &self,
         source: &str,
     ) -> Result<Result<Compiled, Vec<Diagnostic>>, EvalError> {
-        let folder = folder_in(&self.scratch)?;
+        let folder = folder_in(self.runtime.scratch())?;
         let folder = folder.path();
         write(&folder.join(KERNEL_FILE), source)?;
         let made = ("-S", KERNEL_FILE, "kernel.ptx");
@@ -215,18 +216,27 @@ impl KernelCompiler {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         if !*is_made {
-            let policy = self.plain.policy(runtime, &[]);
             let source = runtime.join("recorder.c");
-            let extra = ["-O1", "-fno-builtin"].map(str::to_owned);
-            let made = ("-c", &*source, &*recorder);
-            let report = self.plain.compile(&policy, made, runtime, &extra, None)?;
-            if !report.succeeded() {
-                return Err(EvalError::Fault(format!(
+            let flags = ["-O1", "-fno-builtin"].map(str::to_owned);
+            let text = fs::read(&source).map_err(|error| unusable(&source, &error))?;
+            let mut hasher = ContentHasher::new("autocomp recorder of launches");
+            hasher.update(format!("{} {:?}", self.name(), self.plain.flags()).as_bytes());
+            hasher.update(flags.join(" ").as_bytes());
+            hasher.update(&text);
+            let store = self.runtime.compiled();
+            store.restore(&hasher.finish(), &recorder, || {
+                let policy = self.plain.policy(runtime, &[]);
+                let made = ("-c", &*source, &*recorder);
+                let report = self.plain.compile(&policy, made, runtime, &flags, None)?;
+                if report.succeeded() {
+                    return Ok(());
+                }
+                Err(EvalError::Fault(format!(
                     "{} does not compile the recorder of launches: {}",
                     self.name(),
                     report.stderr.text()
-                )));
-            }
+                )))
+            })?;
             *is_made = true;
         }
         drop(is_made);

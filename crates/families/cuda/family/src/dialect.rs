@@ -1,10 +1,12 @@
 //! The dialect that kernels are written in: its header, its flags, and the compiler for it.
 
-use autocomp_eval::EvalError;
+use autocomp_eval::cache::remove_older;
+use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_sandbox::SandboxReport;
-use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
+use autocomp_toolchain::{CommonHeader, CompileTarget, Compiler, Toolchain};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// What kernels see before their own text.
 pub(crate) const HEADER: &str = concat!(
@@ -113,21 +115,34 @@ const CPU_SECONDS: u64 = 30;
 /// What is told to whoever wants more of the host's library than there is.
 const LIBRARY: &str = "the host part has no library: it launches kernels with `<<<…>>>`, and calls cudaMalloc, cudaMemsetAsync, cudaMemcpyAsync on the device and cudaFuncSetAttribute; kernels have what CUDA C++ has without `printf`, `malloc`, textures and thrust";
 
-/// The folder with the headers that kernels see.
+/// Name of [`HEADER`] in what compilers say.
+const HEADER_NAME: &str = "autocomp-cuda.h";
+/// From this age on a folder is of a process that was killed: they are in use as long as a
+/// bench is open.
+const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// The headers that kernels see, and the folder in which kernels are compiled.
 #[derive(Debug)]
 pub(crate) struct Dialect {
+    scratch: PathBuf,
     folder: tempfile::TempDir,
+    header: CommonHeader,
+    /// What was compiled of ours.
+    compiled: FileStore,
 }
 
 impl Dialect {
-    /// Writes the headers into a new folder in `scratch`.
+    /// Writes the headers into a new folder of the cache folder.
     ///
     /// # Errors
     /// [`EvalError::Environment`] if there is no room.
-    pub(crate) fn new(scratch: &Path) -> Result<Self, EvalError> {
-        fs::create_dir_all(scratch).map_err(|error| unusable(scratch, &error))?;
-        let folder = folder_in(scratch)?;
-        write(&folder.path().join("autocomp-cuda.h"), HEADER)?;
+    pub(crate) fn new(cache_folder: &Path) -> Result<Self, EvalError> {
+        let scratch = cache_folder.join("cuda-builds");
+        fs::create_dir_all(&scratch).map_err(|error| unusable(&scratch, &error))?;
+        if let Some(before) = SystemTime::now().checked_sub(LEFTOVER_AGE) {
+            remove_older(&scratch, before, &[]);
+        }
+        let folder = folder_in(&scratch)?;
         let headers = folder.path().join("headers");
         for name in EMPTY_HEADERS {
             let path = headers.join(name);
@@ -135,7 +150,31 @@ impl Dialect {
             fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
             write(&path, "")?;
         }
-        Ok(Self { folder })
+        let compiled = || FileStore::new(cache_folder, CachePart::Builds);
+        let header = CommonHeader::new(HEADER, &scratch, compiled())?;
+        Ok(Self {
+            scratch,
+            folder,
+            header,
+            compiled: compiled(),
+        })
+    }
+
+    /// Returns the folder in which others are made for kernels.
+    pub(crate) fn scratch(&self) -> &Path {
+        &self.scratch
+    }
+
+    /// Returns what was compiled of ours.
+    pub(crate) fn compiled(&self) -> &FileStore {
+        &self.compiled
+    }
+
+    /// Returns what a compiler says, with the names of headers without their folders.
+    pub(crate) fn with_short_names(&self, text: &str) -> String {
+        let own = format!("{}/", self.path().display());
+        let header = self.header.text().display().to_string();
+        text.replace(&own, "").replace(&header, HEADER_NAME)
     }
 
     /// Returns the folder.
@@ -143,7 +182,8 @@ impl Dialect {
         self.folder.path()
     }
 
-    /// Compiles a file of `folder`; `made` is what is done, from what, to what.
+    /// Compiles a file of `folder` with `flags` and definitions of `macros`, which the header does
+    /// not see; `made` is what is done, from what, to what.
     ///
     /// # Errors
     /// [`EvalError::Environment`] if the machine does not allow it.
@@ -152,14 +192,20 @@ impl Dialect {
         compiler: &Compiler,
         folder: &Path,
         made: (&str, &str, &str),
-        flags: &[&[String]],
+        flags: &[String],
+        macros: &[String],
     ) -> Result<SandboxReport, EvalError> {
-        let header = self.path().join("autocomp-cuda.h");
-        let mut extra = vec!["-include".to_owned(), header.to_string_lossy().into_owned()];
-        extra.extend(BOTH.iter().map(|it| (*it).to_owned()));
-        extra.extend(flags.iter().flat_map(|it| it.iter().cloned()));
+        let both = BOTH.iter().map(|it| (*it).to_owned());
+        let mut extra: Vec<String> = both.chain(flags.iter().cloned()).collect();
+        let header = self.header.compiled(compiler, &extra)?;
+        let header = [
+            "-include-pch".to_owned(),
+            header.to_string_lossy().into_owned(),
+        ];
+        extra.extend(header.into_iter().chain(macros.iter().cloned()));
         let headers = self.path().join("headers");
-        let policy = compiler.policy(folder, &[self.path()]);
+        let [text, compiled] = self.header.readable();
+        let policy = compiler.policy(folder, &[self.path(), text, compiled]);
         let (action, from, to) = made;
         let made = (action, Path::new(from), Path::new(to));
         compiler.compile(&policy, made, &headers, &extra, None)

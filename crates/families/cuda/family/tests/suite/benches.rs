@@ -71,11 +71,6 @@ pub fn verdict_of(bench: &dyn Bench, source: &str) -> (Outcome, String, String) 
     )
 }
 
-/// The same for a built-in problem.
-pub fn verdict(name: &str, source: &str) -> (Outcome, String, String) {
-    verdict_of(&*open_on(&problem(name), "cuda-sm89"), source)
-}
-
 /// Returns a problem that comes along, in another shape: lines of its `family.toml`.
 pub fn small_problem(name: &str, shape: &str) -> Problem {
     let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));

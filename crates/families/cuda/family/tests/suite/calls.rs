@@ -1,7 +1,6 @@
 //! Calls after the first one.
 
-use crate::benches::verdict;
-use crate::cheats::{ADD, RIGHT, of};
+use crate::cheats::{RIGHT, added, of};
 use autocomp_core::Outcome;
 
 #[test]
@@ -245,7 +244,7 @@ void solution(const float* X, const float* Y, float* Z) {
   add<<<1, 1>>>(X, Y, Z);
 }
 ";
-    let (_, code, line) = verdict(ADD, source);
+    let (_, code, line) = added(source);
     assert_eq!((code.as_str(), line.as_str()), (again, "static int turn;"));
 }
 
@@ -436,6 +435,6 @@ void solution(const float* X, const float* Y, float* Z) {
   cudaFree(t);
 }
 ";
-    let (_, code, line) = verdict(ADD, source);
+    let (_, code, line) = added(source);
     assert_eq!((code.as_str(), line.as_str()), (again, "cudaFree(t);"));
 }

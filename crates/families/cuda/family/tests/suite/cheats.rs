@@ -1,15 +1,20 @@
 //! Kernels that want a cost without the work, and those that want more than a kernel may have.
 
-use crate::benches::{open_on, problem, verdict};
+use crate::benches::{open_on, problem, small_problem, verdict_of};
 use autocomp_core::Outcome;
 
-pub const ADD: &str = "cuda/vector-add-f32-1000003";
+/// Returns the outcome of a kernel that adds two vectors of 100,003 numbers, the code of the
+/// finding and the line that it names.
+pub fn added(source: &str) -> (Outcome, String, String) {
+    let bench = open_on(&small_problem("vector-add", "N = 100003"), "cuda-sm89");
+    verdict_of(&*bench, source)
+}
 
 /// Returns the outcome and the code of the finding for a vector addition with this text in
 /// front and this host function.
 pub fn of(front: &str, host: &str) -> (Outcome, String) {
     let source = format!(
-        "#define N 1000003
+        "#define N 100003
 __global__ void add(const float* x, const float* y, float* z) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < N) z[i] = x[i] + y[i];
@@ -18,7 +23,7 @@ __global__ void add(const float* x, const float* y, float* z) {{
 void solution(const float* X, const float* Y, float* Z) {{ {host} }}
 "
     );
-    let (outcome, code, _) = verdict(ADD, &source);
+    let (outcome, code, _) = added(&source);
     (outcome, code)
 }
 
@@ -178,7 +183,7 @@ __global__ void wait(const float* x, const float* y, float* z) {
 #[test]
 fn a_host_function_with_other_parameters_is_told() {
     let source = "void solution(int X) {}";
-    let (outcome, code, _) = verdict(ADD, source);
+    let (outcome, code, _) = added(source);
     assert_eq!(
         (outcome, code.as_str()),
         (Outcome::BuildFailed, "entry-signature")
@@ -285,7 +290,7 @@ __global__ void named(const float* x, const float* y, float* z, Sizes sizes) {
 
 #[test]
 fn messages_of_the_compiler_are_the_same_each_time() {
-    let problem = problem(ADD);
+    let problem = small_problem("vector-add", "N = 100003");
     let bench = open_on(&problem, "cuda-sm89");
     // A name that is near one of the header, whose place the compiler tells.
     let source = problem.kernels["baseline"].replacen("x[i]", "fmafff(x[i], 1.0f, 0.0f)", 1);
@@ -310,7 +315,7 @@ fn what_is_not_simulated_has_its_line() {
     let source = format!(
         "{front}\nvoid solution(const float* X, const float* Y, float* Z) {{ odd<<<1, 1>>>(Z); }}\n"
     );
-    let (outcome, code, line) = verdict(ADD, &source);
+    let (outcome, code, line) = added(&source);
     assert_eq!(
         (outcome, code.as_str()),
         (Outcome::BuildFailed, "not-simulated")

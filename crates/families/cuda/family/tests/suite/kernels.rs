@@ -1,6 +1,6 @@
 //! Kernels that come along.
 
-use crate::benches::{open_on, problem, verdict_of};
+use crate::benches::{open_on, problem, small_problem, verdict_of};
 use autocomp_catalog::Catalog;
 use autocomp_core::Outcome;
 
@@ -107,7 +107,7 @@ fn profiles_name_kernels_as_their_source_does_and_say_what_helps() {
 /// macros may have any name.
 #[test]
 fn what_one_lane_sets_is_handed_to_others_by_a_shuffle() {
-    let problem = problem("cuda/vector-add-f32-1048576");
+    let problem = small_problem("vector-add", "N = 65536");
     let bench = open_on(&problem, "cuda-sm89");
     let source = "#define T 256\n\
         __device__ int ticket;\n\
@@ -120,7 +120,7 @@ fn what_one_lane_sets_is_handed_to_others_by_a_shuffle() {
         }\n\
         void solution(const float* A, const float* B, float* C) {\n\
         \x20 begin<<<1, 1>>>();\n\
-        \x20 add<<<1048576 / T, T>>>(A, B, C);\n\
+        \x20 add<<<65536 / T, T>>>(A, B, C);\n\
         }\n";
     let (outcome, code, message) = verdict_of(&*bench, source);
     assert_eq!(outcome, Outcome::Ok, "{code}: {message}");
@@ -129,7 +129,7 @@ fn what_one_lane_sets_is_handed_to_others_by_a_shuffle() {
 /// Groups of the threads that come together, and threads that have the same value.
 #[test]
 fn threads_that_come_together_are_a_group() {
-    let problem = problem("cuda/vector-add-f32-1048576");
+    let problem = small_problem("vector-add", "N = 65536");
     let bench = open_on(&problem, "cuda-sm89");
     let source = "#include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -147,7 +147,7 @@ __global__ void add(const float* a, const float* b, float* c) {
   }
   c[i] = v;
 }
-void solution(const float* A, const float* B, float* C) { add<<<1048576 / 256, 256>>>(A, B, C); }
+void solution(const float* A, const float* B, float* C) { add<<<65536 / 256, 256>>>(A, B, C); }
 ";
     let (outcome, code, line) = verdict_of(&*bench, source);
     assert_eq!(outcome, Outcome::Ok, "{code}: {line}");
@@ -155,7 +155,7 @@ void solution(const float* A, const float* B, float* C) { add<<<1048576 / 256, 2
 
 #[test]
 fn loops_of_many_turns_are_built() {
-    let problem = problem("cuda/vector-add-f32-1048576");
+    let problem = small_problem("vector-add", "N = 65536");
     let bench = open_on(&problem, "cuda-sm89");
     let source = "__device__ int next[4096] = {1, 2, 3};
 __global__ void add(const float* a, const float* b, float* c) {
@@ -163,7 +163,7 @@ __global__ void add(const float* a, const float* b, float* c) {
   for (int k = 0; k < 512; k++) s = (s * 5 + next[s] + 3) & 4095;
   c[i] = a[i] + (s < 0 ? 0 : b[i]);
 }
-void solution(const float* A, const float* B, float* C) { add<<<1048576 / 256, 256>>>(A, B, C); }
+void solution(const float* A, const float* B, float* C) { add<<<65536 / 256, 256>>>(A, B, C); }
 ";
     let (outcome, code, line) = verdict_of(&*bench, source);
     assert_eq!(outcome, Outcome::Ok, "{code}: {line}");
