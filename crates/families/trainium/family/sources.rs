@@ -1,6 +1,6 @@
 /// What kernels cost comes from this code, from this crate's folder: a run goes on only with the
 /// same.
-const FAMILY: &[&str] = &["../../../languages/python/src", "../sim/src", "src"];
+const FAMILY: &[&str] = &["../../../languages/python/src", "../sim/src", "src", "data"];
 
 /// What else decides results: a stored result counts only for the same code of these, too. References
 /// are run as kernels of the computer at hand are.

@@ -381,7 +381,7 @@ impl TrainiumBench {
                 figures: BTreeMap::from([("instructions".to_owned(), timed.instructions)]),
             }),
             feedback: Some(Feedback {
-                bottleneck: report.summary.clone(),
+                bottleneck: timed.summary.clone(),
                 counters,
                 lines: lines
                     .map(|line| LineCost {
@@ -452,10 +452,11 @@ impl Bench for TrainiumBench {
                 return Ok(Profiled::Failed(Box::new(evaluation)));
             }
         };
-        let data = serde_json::to_value(&timed.report)
+        let mut data = serde_json::to_value(&timed.report)
             .map_err(|error| EvalError::Fault(error.to_string()))?;
+        data["summary"] = timed.summary.as_str().into();
         Ok(Profiled::Right(Box::new(Profile {
-            sections: sections(&timed.report, source, self.machine.sbuf_bytes),
+            sections: sections(&timed, source, self.machine.sbuf_bytes),
             data,
             timeline: Some(super::timeline::timeline(
                 &timed.schedule,

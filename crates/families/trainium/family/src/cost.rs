@@ -1,8 +1,10 @@
 //! What a right kernel cost on the input set that took it longest.
 
+use crate::explanation::{explanation, sentences};
 use autocomp_trainium_sim::feedback::{Report, report};
 use autocomp_trainium_sim::timing::{Cores, Machine, Passes, Timeline, time_cores};
 use autocomp_trainium_sim::{Dialect, Evaluation, Remark};
+use std::fmt::Display;
 
 /// What a right kernel did on the input set that took it longest, of several cores on the slowest.
 pub(crate) struct Timed {
@@ -10,6 +12,8 @@ pub(crate) struct Timed {
     pub(crate) dialect: Dialect,
     pub(crate) latency_ns: u64,
     pub(crate) report: Report,
+    /// What limits the kernel, in words.
+    pub(crate) summary: String,
     pub(crate) schedule: Timeline,
     pub(crate) instructions: u64,
     /// How many cores it ran on.
@@ -27,20 +31,21 @@ impl Timed {
         let timeline = cores.into_slowest();
         let trace = evaluation.traces().nth(slowest);
         let trace = trace.unwrap_or(&evaluation.trace);
-        let mut report = report(trace, &timeline, machine);
-        if 1 < count {
-            report.summary = format!("Core {slowest}, the slowest of {count}: {}", report.summary);
-        }
+        let report = report(trace, &timeline, machine);
+        let mut said = Vec::new();
         if evaluation.depends_on_data {
-            report.summary = format!(
-                "What it does depends on its inputs; this is the input set {set}, the slowest. {}",
-                report.summary
-            );
+            said.push(sentences().filled("slowest-inputs", &[("set", &set)]));
         }
+        if 1 < count {
+            let values: [(&str, &dyn Display); 2] = [("core", &slowest), ("count", &count)];
+            said.push(sentences().filled("slowest-core", &values));
+        }
+        said.push(explanation(&report, machine));
         Self {
             dialect: evaluation.dialect,
             latency_ns: timeline.latency_ns.round() as u64,
             report,
+            summary: said.join(" "),
             schedule: timeline,
             instructions: evaluation.traces().map(|it| it.len() as u64).sum(),
             cores: count as u64,

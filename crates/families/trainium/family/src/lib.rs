@@ -2,6 +2,7 @@
 
 mod bench;
 mod cost;
+mod explanation;
 mod figures;
 mod language;
 mod latencies;
@@ -137,6 +138,7 @@ fn dialect_of(machine: &Machine) -> Dialect {
 /// compiled a second time. No interface.
 #[doc(hidden)]
 pub mod inside {
+    pub use crate::explanation::sentences;
     pub use crate::neuron::summary::parse;
     pub use crate::normal::normal_form;
 }

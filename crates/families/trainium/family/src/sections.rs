@@ -1,6 +1,7 @@
 //! A profile as text: what limits the kernel, engines and their lines, traffic, memory over time,
 //! the critical path.
 
+use crate::cost::Timed;
 use std::fmt::Write as _;
 
 use autocomp_eval::profile::Section;
@@ -15,7 +16,8 @@ const PSUM_BYTES: u64 = 16384;
 /// Lines told for each engine.
 const MOST_LINES: usize = 5;
 
-pub(super) fn sections(report: &Report, source: &str, sbuf_bytes: u64) -> Vec<Section> {
+pub(super) fn sections(timed: &Timed, source: &str, sbuf_bytes: u64) -> Vec<Section> {
+    let report = &timed.report;
     let titled = |title: &str, text: String| Section {
         title: Some(title.to_owned()),
         text,
@@ -23,7 +25,7 @@ pub(super) fn sections(report: &Report, source: &str, sbuf_bytes: u64) -> Vec<Se
     let mut sections = vec![
         Section {
             title: None,
-            text: text::wrapped(&report.summary, 96, ""),
+            text: text::wrapped(&timed.summary, 96, ""),
         },
         titled(
             "engines, and the lines that keep them busy",

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cores;
+mod explanation;
 mod figures;
 mod language;
 mod mutants;

@@ -68,6 +68,15 @@ fn costs(name: &str) -> (u64, Option<u64>) {
         assert_eq!(evaluation.outcome, Outcome::Ok, "{name}: {found:?}");
         let cost = evaluation.cost().expect("cost").value;
         assert!(bench.facts().floor.value <= cost, "{name}");
+        let told = evaluation
+            .feedback
+            .map(|it| it.bottleneck)
+            .unwrap_or_default();
+        let is_filled = !told.contains(['{', '}']);
+        assert!(
+            is_filled && told.contains(" us before its first instruction"),
+            "{name}: {told}"
+        );
         cost
     };
     let baseline = cost(problem.kernel("baseline").expect("kernel"));

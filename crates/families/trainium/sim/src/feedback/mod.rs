@@ -1,7 +1,6 @@
 //! What a timed run tells the one who wants the kernel faster, in the words of the profiler.
 
 mod critical;
-mod explain;
 mod report;
 
 pub use critical::{Step, Wait};
@@ -15,6 +14,5 @@ use crate::trace::Trace;
 pub fn report(trace: &Trace, timeline: &Timeline, machine: &Machine) -> Report {
     let mut report = report::measure(trace, timeline, machine);
     report.critical_path = critical::path(timeline);
-    report.summary = explain::paragraph(&report, machine);
     report
 }

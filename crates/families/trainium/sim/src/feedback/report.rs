@@ -110,8 +110,6 @@ pub struct Report {
     pub mm_arithmetic_intensity: f64,
     /// Where the latency comes from: chains of what waited for what, longest first.
     pub critical_path: Vec<Step>,
-    /// What limits the kernel, in words.
-    pub summary: String,
 }
 
 pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> Report {
@@ -284,7 +282,6 @@ pub(super) fn measure(trace: &Trace, timeline: &Timeline, machine: &Machine) -> 
         tensor_utilization_percent: 100.0 * useful_flops as f64 / peak_rate / total,
         mm_arithmetic_intensity: useful_flops as f64 / (read + written).max(1) as f64,
         critical_path: Vec::new(),
-        summary: String::new(),
     }
 }
 

@@ -1,0 +1,130 @@
+//! What limits a kernel, in sentences that are data.
+
+use autocomp_eval::Sentences;
+use autocomp_trainium_sim::feedback::Report;
+use autocomp_trainium_sim::timing::Machine;
+use autocomp_trainium_sim::trace::Engine;
+use std::fmt::Display;
+use std::sync::OnceLock;
+
+/// Returns all sentences.
+pub fn sentences() -> &'static Sentences {
+    static SENTENCES: OnceLock<Sentences> = OnceLock::new();
+    SENTENCES.get_or_init(|| {
+        toml::from_str(include_str!("../data/feedback.toml"))
+            .expect("a test reads what is built in")
+    })
+}
+
+/// Returns what limits the kernel that `report` is of.
+pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
+    let mut said = Vec::new();
+    let mut say = |name: &str, values: &[(&str, &dyn Display)]| {
+        said.push(sentences().filled(name, values));
+    };
+    let busiest = report
+        .engines
+        .iter()
+        .max_by(|a, b| a.active_us.total_cmp(&b.active_us));
+    let Some(busiest) = busiest else {
+        return String::new();
+    };
+    let engine = &busiest.engine.name();
+    let share = busiest.active_time_percent;
+    let name = match share {
+        75.0.. => "bound-by-an-engine",
+        40.0.. => "waits-between-engines",
+        _ => "bound-by-latency",
+    };
+    let total = fixed(report.total_time_us.max(1e-9), 1);
+    let (machine_name, whole_share) = (&machine.name, fixed(share, 0));
+    say(
+        name,
+        &[
+            ("total", &total),
+            ("machine", machine_name),
+            ("engine", engine),
+            ("share", &whole_share),
+        ],
+    );
+    let (by, bound) = (&report.lower_bound_by, fixed(report.lower_bound_us, 1));
+    say("lower-bound", &[("by", by), ("bound", &bound)]);
+    if let Some(line) = report.lines.iter().find(|l| l.engine == busiest.engine) {
+        let values: [(&str, &dyn Display); 5] = [
+            ("line", &line.line),
+            ("operation", &line.operation),
+            ("times", &line.instructions),
+            ("time", &fixed(line.active_us, 1)),
+            ("engine", engine),
+        ];
+        say("longest-line", &values);
+    }
+    let moved = report.hbm_read_bytes + report.hbm_write_bytes;
+    if report.compulsory_bytes > 0 && moved as f64 > 1.2 * report.compulsory_bytes as f64 {
+        let (moved, compulsory) = (millions(moved), millions(report.compulsory_bytes));
+        say("traffic", &[("moved", &moved), ("compulsory", &compulsory)]);
+        let worst = report
+            .traffic
+            .iter()
+            .max_by(|a, b| a.reload_factor.total_cmp(&b.reload_factor));
+        if let Some(worst) = worst.filter(|it| 1.5 < it.reload_factor) {
+            let times = fixed(worst.reload_factor, 1);
+            say("reloads", &[("tensor", &worst.tensor), ("times", &times)]);
+        }
+    }
+    if report.spill_reload_bytes > 0 {
+        let values: [(&str, &dyn Display); 3] = [
+            ("spilled", &millions(report.spill_reload_bytes)),
+            ("alive", &(report.peak_sbuf_bytes >> 10)),
+            ("room", &(machine.sbuf_bytes >> 10)),
+        ];
+        say("spills", &values);
+    }
+    let transfers = &report.engines[Engine::Dma as usize];
+    if transfers.active_time_percent > 40.0 && report.mean_descriptor_bytes < 512.0 {
+        let bytes = fixed(report.mean_descriptor_bytes, 0);
+        say("small-descriptors", &[("bytes", &bytes)]);
+    }
+    if busiest.overhead_percent > 30.0 && busiest.engine != Engine::Dma {
+        let values: [(&str, &dyn Display); 3] = [
+            ("engine", engine),
+            ("elements", &fixed(busiest.mean_elements, 0)),
+            ("overhead", &fixed(busiest.overhead_percent, 0)),
+        ];
+        say("small-instructions", &values);
+    }
+    if let Some(step) = report.critical_path.first() {
+        let values: [(&str, &dyn Display); 5] = [
+            ("line", &step.line),
+            ("operation", &step.operation),
+            ("engine", &step.engine.name()),
+            ("running", &fixed(step.running_us, 1)),
+            ("queued", &fixed(step.queued_us, 1)),
+        ];
+        say("critical-path", &values);
+        if let Some(wait) = step.longest_wait.as_ref().filter(|it| 0.05 <= it.us) {
+            say("longest-wait", &[("wait", &wait.told())]);
+        }
+    }
+    let [begin, middle, end] = busiest.idle_us.map(|it| fixed(it, 1));
+    say(
+        "idle",
+        &[
+            ("engine", engine),
+            ("begin", &begin),
+            ("middle", &middle),
+            ("end", &end),
+        ],
+    );
+    said.join(" ")
+}
+
+/// A number with so many decimals.
+fn fixed(value: f64, decimals: usize) -> String {
+    format!("{value:.decimals$}")
+}
+
+/// Millions of bytes.
+fn millions(bytes: u64) -> String {
+    fixed(bytes as f64 / 1e6, 1)
+}
