@@ -129,7 +129,7 @@ impl Catalog {
         let tree = self.targets.get(name);
         let tree = tree
             .ok_or_else(|| CatalogError::unknown("target", name, self.targets.keys().cloned()))?;
-        Ok(parent(tree)?.map(Spanned::into_inner))
+        Ok(Inheritance::of(tree)?.inherits.map(Spanned::into_inner))
     }
 
     /// Loads a problem.
@@ -294,11 +294,13 @@ impl Catalog {
             path: &path,
             text: tree.text("target.toml", "describe the target in it")?,
         };
-        let Some(parent) = parent(tree)? else {
+        let inheritance = Inheritance::of(tree)?;
+        let Some(parent) = inheritance.inherits else {
             return Ok(tree.clone());
         };
         // Of others that are broken nothing is to be said here.
-        let stands_alone = |tree: &Tree| matches!(self::parent(tree), Ok(None));
+        let parent_of = |tree: &Tree| Inheritance::of(tree).map(|it| it.inherits);
+        let stands_alone = |tree: &Tree| matches!(parent_of(tree), Ok(None));
         let refuse = |message: String| {
             let alone = self.targets.iter().filter(|(_, tree)| stands_alone(tree));
             let names: Vec<&str> = alone.map(|(name, _)| name.as_str()).collect();
@@ -313,29 +315,35 @@ impl Catalog {
             .targets
             .get(name)
             .ok_or_else(|| refuse(format!("there is no target `{name}` to inherit from")))?;
-        if self::parent(under)?.is_some() {
+        if parent_of(under)?.is_some() {
             return Err(refuse(format!("`{name}` inherits, too")));
         }
         Ok(tree.over(under, |path| {
-            ["target.toml", "architecture.md"].contains(&path)
+            path == "target.toml"
+                || path == "architecture.md" && !inheritance.inherits_architecture
                 || path.starts_with("machines/")
                 || path.starts_with("examples/")
         }))
     }
 }
 
-/// Returns the name of the target that the one in `tree` inherits from, if it does.
-fn parent(tree: &Tree) -> Result<Option<Spanned<String>>, CatalogError> {
-    /// The one field that matters here.
-    #[derive(Deserialize)]
-    struct Inheritance {
-        inherits: Option<Spanned<String>>,
+/// What a `target.toml` says of another target.
+#[derive(Deserialize)]
+struct Inheritance {
+    inherits: Option<Spanned<String>>,
+    #[serde(default)]
+    inherits_architecture: bool,
+}
+
+impl Inheritance {
+    /// Reads that of the target in `tree`.
+    fn of(tree: &Tree) -> Result<Self, CatalogError> {
+        let source = Source {
+            path: &tree.display("target.toml"),
+            text: tree.text("target.toml", "describe the target in it")?,
+        };
+        source.parse()
     }
-    let source = Source {
-        path: &tree.display("target.toml"),
-        text: tree.text("target.toml", "describe the target in it")?,
-    };
-    Ok(source.parse::<Inheritance>()?.inherits)
 }
 
 fn duplicate(kind: &'static str, name: String, first: String, second: String) -> CatalogError {

@@ -184,6 +184,11 @@ struct TargetFile {
         reason = "read by the catalog before the folders are laid over each other"
     )]
     inherits: Option<String>,
+    /// Whether `architecture.md` comes from there as well: for one whose figures are all those of
+    /// the machine.
+    #[serde(default)]
+    #[expect(dead_code, reason = "as `inherits`")]
+    inherits_architecture: bool,
     default_machine: Spanned<String>,
     #[serde(default)]
     roofline: Option<Spanned<RooflineFile>>,

@@ -238,6 +238,21 @@ fn a_target_of_a_user_may_inherit_another_one() {
     let changed = catalog.target("small").expect("a sound target");
     assert_ne!(changed.content_hash, target.content_hash);
     assert_eq!(changed.runtime_hash, target.runtime_hash);
+
+    // What a kernel writer must know is that of the other target only where the target says so.
+    fs::remove_file(root.path().join("targets/small/architecture.md")).expect("a file");
+    let mut catalog = with_toys();
+    let added = catalog.add_folder(root.path());
+    assert!(added.is_err() || catalog.target("small").is_err());
+    let path = root.path().join("targets/small/target.toml");
+    let text = fs::read_to_string(&path).expect("a file");
+    let says_so = "inherits = \"toy-8\"\ninherits_architecture = true\n";
+    let text = text.replace("inherits = \"toy-8\"\n", says_so);
+    fs::write(&path, text).expect("a fresh file");
+    let mut catalog = with_toys();
+    catalog.add_folder(root.path()).expect("a sound target");
+    let target = catalog.target("small").expect("a sound target");
+    assert_eq!(target.architecture, "# Toy\n");
 }
 
 #[test]
