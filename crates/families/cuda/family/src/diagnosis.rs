@@ -4,8 +4,19 @@ use crate::compiler::KERNEL_FILE;
 use crate::texts::texts;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
-use autocomp_cuda_sim::machine::{Fault, Finding, HOST};
+use autocomp_cuda_sim::machine::{Fault, Finding, HOST, Thread};
 use autocomp_cuda_sim::ptx::Space;
+
+/// Writes an index of a thread or a block.
+fn index([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}
+
+/// Names a thread.
+pub(crate) fn named(thread: &Thread) -> String {
+    let (of_thread, of_block) = (index(thread.thread), index(thread.block));
+    format!("thread {of_thread} of block {of_block}")
+}
 
 /// Says what is wrong with a kernel and how it ended.
 pub(crate) fn diagnose(
@@ -29,15 +40,18 @@ pub(crate) fn diagnose(
         Some(buffer) => element(buffer, offset),
         None => format!("byte {offset}"),
     };
-    let thread = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
     let is_of_host = finding.kernel == HOST;
     let who = match is_of_host {
         true => "a call of the host function".to_owned(),
-        false => format!(
-            "thread {} of block {}",
-            thread(finding.thread.thread),
-            thread(finding.thread.block)
-        ),
+        false => named(&finding.thread),
+    };
+    let is_same_block = |other: &Thread| other.block == finding.thread.block;
+    let other_name = |other: &Option<Thread>| match other {
+        Some(other) if is_same_block(other) => {
+            format!("thread {} of the same block", index(other.thread))
+        }
+        Some(other) => named(other),
+        None => "threads of several blocks".to_owned(),
     };
     let (outcome, code, message) = match &finding.fault {
         Fault::OutOfBounds {
@@ -128,7 +142,6 @@ pub(crate) fn diagnose(
             area,
             offset,
             other,
-            other_block,
             writes,
             ..
         } => {
@@ -137,11 +150,7 @@ pub(crate) fn diagnose(
                 _ => format!("{} of {}", element(area, *offset), buffer(area)),
             };
             let verb = |write: bool| if write { "writes" } else { "reads" };
-            let other = match other_block {
-                Some(u32::MAX) => "threads of several blocks".to_owned(),
-                Some(block) => format!("a thread of block number {block}"),
-                None => format!("thread {} of the same block", thread(*other)),
-            };
+            let other = other_name(other);
             (
                 Outcome::Illegal,
                 "race",
@@ -156,12 +165,8 @@ pub(crate) fn diagnose(
             area,
             offset,
             other,
-            other_block,
         } => {
-            let other = match other_block {
-                Some(_) => "a thread of another block".to_owned(),
-                None => format!("thread {} of the same block", thread(*other)),
-            };
+            let other = other_name(other);
             (
                 Outcome::Illegal,
                 "not-constant",
@@ -243,10 +248,7 @@ pub(crate) fn diagnose(
     };
     let remedy = match &finding.fault {
         Fault::OutOfBounds { .. } if is_of_host => "out-of-bounds-of-host",
-        Fault::Race {
-            other_block: Some(_),
-            ..
-        } => "race-of-blocks",
+        Fault::Race { other, .. } if !other.as_ref().is_some_and(is_same_block) => "race-of-blocks",
         Fault::Race {
             same_warp: true, ..
         } => "race-of-warp",

@@ -4,12 +4,12 @@ use super::preparation::Ready;
 use super::preparation::plain_error;
 use super::{CudaBench, MOST_STEPS};
 use crate::compiler::KERNEL_FILE;
-use crate::diagnosis::diagnose;
+use crate::diagnosis::{diagnose, named};
 use crate::requests::Request;
 use crate::texts::texts;
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, SourceLocation};
-use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, LateRead, Order, Run, Thread};
+use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, LateRead, Order, Run};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict, comparison};
 use std::sync::Arc;
@@ -268,11 +268,10 @@ fn tell_late_read(found: &mut Diagnostic, read: &LateRead, source: &str) {
     });
     let text = source.lines().nth(line.wrapping_sub(1));
     found.notes.extend(text.map(|it| it.trim().to_owned()));
-    let who = |it: &Thread| format!("thread {:?} of block {:?}", it.thread, it.block);
     found.notes.push(format!(
         "{} reads here what {} has stored, and gets what was there before: volatile and relaxed accesses order nothing",
-        who(&read.reader),
-        who(&read.writer),
+        named(&read.reader),
+        named(&read.writer),
     ));
     found.remedy = texts().remedy("depends-on-block-order-by-a-late-read");
 }

@@ -560,3 +560,31 @@ void solution(const float* X, float* Y) {{
     let found = verdict_of(&*bench, &groups("__threadfence();"));
     assert_eq!(found.0, Outcome::Ok, "{found:?}");
 }
+
+/// Threads of other blocks have coordinates, as those of the same block do.
+#[test]
+fn a_race_names_both_threads() {
+    let bench = open_on(&problem("cuda/reduce-sum-f32-1000003"), "cuda-sm89");
+    let message = |access: &str| {
+        let source = format!(
+            "__global__ void sum(const float* x, float* y) {{ {access} }}
+void solution(const float* X, float* Y) {{ float* part; cudaMalloc(&part, 256); sum<<<dim3(2, 3), dim3(4, 2)>>>(X, part); }}
+"
+        );
+        let evaluation = bench.evaluate(&source);
+        let evaluation = evaluation.unwrap_or_else(|error| panic!("{error}"));
+        evaluation.diagnostics[0].message.clone()
+    };
+    for (access, words) in [
+        (
+            "if (threadIdx.x == 3 && threadIdx.y == 1 && blockIdx.y == 2) y[0] = blockIdx.x;",
+            "thread (3, 1, 0) of block (1, 2, 0) writes byte 0 of piece 0 of the memory that `solution` asked for, which thread (3, 1, 0) of block (0, 2, 0) writes, and nothing orders the two",
+        ),
+        (
+            "if (threadIdx.x == 3) y[0] = threadIdx.y;",
+            "thread (3, 1, 0) of block (0, 0, 0) writes byte 0 of piece 0 of the memory that `solution` asked for, which thread (3, 0, 0) of the same block writes, and nothing orders the two",
+        ),
+    ] {
+        assert_eq!(message(access), words);
+    }
+}

@@ -36,13 +36,13 @@ pub enum Fault {
     Misaligned { address: u64, bytes: u32 },
     /// A write to what may only be read.
     ReadOnly { area: Option<u32> },
-    /// Two threads use the same bytes, one of them writes, and nothing orders them.
+    /// Two threads use the same bytes, one of them writes, and nothing orders them; the other one
+    /// is not known where threads of several blocks have used them.
     Race {
         space: Space,
         area: Option<u32>,
         offset: u64,
-        other: [u32; 3],
-        other_block: Option<u32>,
+        other: Option<Thread>,
         writes: [bool; 2],
         same_warp: bool,
     },
@@ -50,8 +50,7 @@ pub enum Fault {
     Changed {
         area: Option<u32>,
         offset: u64,
-        other: [u32; 3],
-        other_block: Option<u32>,
+        other: Option<Thread>,
     },
     /// A read of memory that nobody wrote.
     Uninitialised {

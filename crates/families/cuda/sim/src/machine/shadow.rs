@@ -4,7 +4,7 @@ use super::precedence::{Mark, Precedence, Who};
 use crate::decode::Meant;
 
 /// The number that stands for several blocks.
-const SEVERAL: u32 = u32::MAX;
+pub(crate) const SEVERAL: u32 = u32::MAX;
 
 /// The earlier one of two uses that meet.
 #[derive(Clone, Copy, Debug)]

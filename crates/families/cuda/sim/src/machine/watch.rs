@@ -2,11 +2,11 @@
 
 use super::access::{Failed, How};
 use super::block::Block;
-use super::findings::Fault;
+use super::findings::{Fault, Thread};
 use super::memory::DeviceMemory;
 use super::observer::Witness;
 use super::precedence::Who;
-use super::shadow::{Kind, Met, Trouble};
+use super::shadow::{Kind, Met, SEVERAL, Trouble};
 use super::warp::Warp;
 use crate::ptx::Space;
 
@@ -14,6 +14,15 @@ use crate::ptx::Space;
 const WORD_BITS: u32 = 40;
 
 impl<O: Witness> Block<'_, O> {
+    /// Returns the thread that was met, if it is one.
+    fn other(&self, met: Met) -> Option<Thread> {
+        let block = met.block.unwrap_or(self.number);
+        (block != SEVERAL).then(|| Thread {
+            block: self.launch.block_position(block),
+            thread: self.launch.thread(met.thread),
+        })
+    }
+
     fn race(
         &self,
         space: Space,
@@ -25,8 +34,7 @@ impl<O: Witness> Block<'_, O> {
             space,
             area,
             offset: offset as u64,
-            other: self.launch.thread(met.thread),
-            other_block: met.block,
+            other: self.other(met),
             writes: [met.wrote, write],
             same_warp: met.block.is_none() && met.thread / 32 == warp.number,
         }
@@ -169,8 +177,7 @@ impl<O: Witness> Block<'_, O> {
             Trouble::Changed(met) => Fault::Changed {
                 area,
                 offset: at as u64,
-                other: self.launch.thread(met.thread),
-                other_block: met.block,
+                other: self.other(met),
             },
         }
     }

@@ -1,7 +1,7 @@
 //! Kernels with a defect, and what is found.
 
 use crate::kernels::{kernel_of, run};
-use autocomp_cuda_sim::machine::{Fault, Order};
+use autocomp_cuda_sim::machine::{Fault, Order, Thread};
 use autocomp_cuda_sim::ptx::Space;
 
 /// Runs a body with 64 threads in each of two blocks, on 1 KiB.
@@ -165,7 +165,10 @@ fn blocks_that_write_the_same_place_race() {
         fault(body),
         Some(Fault::Race {
             space: Space::Global,
-            other_block: Some(0),
+            other: Some(Thread {
+                block: [0, 0, 0],
+                ..
+            }),
             writes: [true, true],
             ..
         })
@@ -191,7 +194,10 @@ fn what_a_fence_and_an_atomic_publish_may_be_read() {
     assert!(matches!(
         fault(&body("")),
         Some(Fault::Race {
-            other_block: Some(0),
+            other: Some(Thread {
+                block: [0, 0, 0],
+                ..
+            }),
             ..
         })
     ));
