@@ -341,6 +341,27 @@ impl DeviceBench {
         })
     }
 
+    /// Returns the verdict on a kernel that takes less time than its work takes on any such device.
+    fn disbelief(&self, measured: &Measured) -> Option<Verdict> {
+        let ns = median(&measured.comparison.candidate_ns);
+        let floor = self.floor().value;
+        if floor as f64 <= ns {
+            return None;
+        }
+        let found = Diagnostic {
+            stage: Stage::Time,
+            severity: Severity::Error,
+            code: "device-too-fast".to_owned(),
+            message: format!(
+                "it takes {ns:.0} ns on the device, and its work takes {floor} ns at least there: that time is not believed"
+            ),
+            location: None,
+            notes: Vec::new(),
+            remedy: texts().remedy("device-too-fast"),
+        };
+        Some(Verdict::failed(Outcome::Wrong, vec![found]))
+    }
+
     fn words(&self, measured: &Measured) -> String {
         let ns = median(&measured.comparison.candidate_ns);
         let ratio = measured.comparison.ratio[1];
@@ -384,7 +405,14 @@ impl Twin for DeviceBench {
         let base = self.base()?;
         let measured = clock.measure("device", || self.measure(source, &ready, &base))?;
         let simulated_ns = self.simulated.cost(&timed).value;
-        Ok(measured.map(|measured| Measured {
+        let measured = match measured {
+            Ok(measured) => measured,
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        if let Some(verdict) = self.disbelief(&measured) {
+            return Ok(Err(verdict));
+        }
+        Ok(Ok(Measured {
             simulated_ns,
             ..measured
         }))

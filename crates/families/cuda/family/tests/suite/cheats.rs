@@ -73,6 +73,41 @@ fn less_precision_is_seen() {
 }
 
 #[test]
+fn one_answer_for_all_inputs_is_seen() {
+    let source = "__global__ void same(float* z) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < N) z[i] = 1.5f; }";
+    assert_eq!(
+        of(source, "same<<<(N + 255) / 256, 256>>>(Z);").0,
+        Outcome::Wrong
+    );
+}
+
+#[test]
+fn libraries_of_the_vendor_are_not_there() {
+    for header in [
+        "cublas_v2.h",
+        "cudnn.h",
+        "thrust/reduce.h",
+        "torch/extension.h",
+    ] {
+        let front = format!("#include <{header}>");
+        assert_eq!(of(&front, RIGHT).0, Outcome::BuildFailed, "{header}");
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn the_host_part_starts_no_process() {
+    // `fork`, and `clone` of a thread.
+    for (number, flags) in [(57, 0), (56, 0x0001_0f00)] {
+        let start = format!(
+            "static void start() {{ long r; asm volatile(\"syscall\" : \"=a\"(r) : \"a\"({number}L), \"D\"({flags}L), \"S\"(0L), \"d\"(0L) : \"rcx\", \"r11\", \"memory\"); if (r < 0) __builtin_trap(); }}"
+        );
+        let (outcome, code) = of(&start, &format!("start(); {RIGHT}"));
+        assert_eq!(outcome, Outcome::Crashed, "{number}: {code}");
+    }
+}
+
+#[test]
 fn what_the_output_held_may_not_be_read() {
     let source = "__global__ void keep(float* z) { z[threadIdx.x] += 1.0f; }";
     let (outcome, code) = of(source, &format!("keep<<<1, 32>>>(Z); {RIGHT}"));

@@ -16,9 +16,10 @@ const N: u64 = 4096;
 fn driver(folder: &Path, (major, minor): (u32, u32)) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake-driver.c");
     let built = Command::new("cc")
-        .args(["-O1", "-w", "-shared", "-fPIC", "-o"])
+        .args(["-O1", "-w", "-shared", "-fPIC", "-pthread", "-o"])
         .arg(folder.join("libfake.so"))
         .arg(format!("-DFAKE_N={N}"))
+        .arg(format!("-DFAKE_SETS={}", sum().input_sets.len()))
         .arg(format!("-DFAKE_MAJOR={major}"))
         .arg(format!("-DFAKE_MINOR={minor}"))
         .arg(source)
@@ -137,6 +138,34 @@ fn faults_end_the_worker_and_nothing_else() {
         assert!(error.to_string().contains(told), "{name}: {error}");
     }
     assert_eq!(ended(&*bench, "add").0, Outcome::Ok);
+}
+
+/// What kernels are known to try on a device; what `cheats` has on the simulator. The simulator
+/// finds each of these right: the driver runs something else.
+#[test]
+fn cheats_on_a_device_are_seen() {
+    let place = Place::new((8, 9));
+    let bench = place.open(60).unwrap();
+    for (name, outcome, code) in [
+        // Nothing is written, or the same for all inputs.
+        ("add_idle", Outcome::Wrong, "output-not-written"),
+        ("add_constant", Outcome::Wrong, "output-mismatch"),
+        // Right only where the output held zeros before.
+        ("add_stale", Outcome::Wrong, "output-mismatch"),
+        // An answer that was kept from tests is given where time is taken.
+        ("add_tired", Outcome::Wrong, "output-mismatch"),
+        // Ten bits instead of 23.
+        ("add_rough", Outcome::Wrong, "output-mismatch"),
+        // An answer of its own where programs print.
+        ("add_wrong_chatty", Outcome::Wrong, "output-mismatch"),
+        // Less time than the work takes on any device.
+        ("add_instant", Outcome::Wrong, "device-too-fast"),
+        // Threads that never end go with the worker.
+        ("add_threads", Outcome::Ok, ""),
+    ] {
+        let (got, found, words) = ended(&*bench, name);
+        assert_eq!((got, found.as_str()), (outcome, code), "{name}: {words}");
+    }
 }
 
 #[test]
