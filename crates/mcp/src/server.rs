@@ -2,6 +2,7 @@
 
 use crate::Shared;
 use crate::answer::{self, PAGE, refused, structured, text};
+use crate::budget::Taken;
 use crate::calls::{Call, Form, Refusal, arguments, call};
 use crate::place::page;
 use crate::process::{self, Ended};
@@ -19,6 +20,8 @@ use std::time::Duration;
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// How often a client is to ask for a task, in milliseconds.
 const POLL_MS: u64 = 2_000;
+/// The exit code of a program that does not take its words.
+const USAGE: i32 = 2;
 
 /// The server of one client.
 #[derive(Clone)]
@@ -80,9 +83,10 @@ impl Server {
 
     /// Runs the program for a call, within the limit on time.
     async fn run(&self, call: &Call, progress: &mut Progress) -> Result<Ended, Refusal> {
-        if 0 < call.evaluations {
-            self.shared.budget.take_evaluations(call.evaluations)?;
-        }
+        let evaluations = match call.evaluations {
+            0 => 0,
+            wanted => self.shared.budget.take_evaluations(wanted)?,
+        };
         let limit = self.shared.settings.limits.call;
         let turn = self.shared.turns.acquire().await;
         let _turn = turn.map_err(|_| Refusal::new("the server is ending"))?;
@@ -99,12 +103,20 @@ impl Server {
             }
         };
         let both = async { tokio::join!(ended, telling).0 };
-        tokio::time::timeout(limit, both).await.map_err(|_| {
+        let ended = tokio::time::timeout(limit, both).await.map_err(|_| {
             Refusal::new(format!(
                 "the call took longer than {} s and was ended",
                 limit.as_secs()
             ))
-        })
+        })?;
+        // Words that the program does not take are found before anything is evaluated.
+        if ended.code == Some(USAGE) {
+            self.shared.budget.give_back(Taken {
+                evaluations,
+                micros: 0,
+            });
+        }
+        Ok(ended)
     }
 
     pub async fn answered(
