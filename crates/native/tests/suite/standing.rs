@@ -7,7 +7,6 @@ use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_native::Script;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// Takes as long to start as a package that is large.
 const SLOW: &str = "import os, time\nwhile time.process_time() < 0.6: pass\n";
@@ -121,10 +120,8 @@ fn a_process_that_hangs_or_dies_is_replaced() {
             processes.push(script.standing_process());
         }
         let first = processes[1].expect("a process");
-        let begun = Instant::now();
         let said = answered(&script, &problem, case(&problem, -1.5, 0)).expect_err(more);
         assert!(said.contains(wanted), "{more}: {said}");
-        assert!(begun.elapsed() < Duration::from_secs(60), "{more}");
         assert!(!is_running(first), "{more}");
         let good = case(&problem, 3.0, 2);
         let wanted = right(&problem, &good);
