@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A whole number: a constant and multiples of loop variables.
+/// A whole number: a constant and multiples of loop variables, or of quotients of such sums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Affine {
     pub(crate) constant: i64,
@@ -45,6 +45,18 @@ impl Affine {
         }
         product.terms.retain(|_, factor| *factor != 0);
         Some(product)
+    }
+
+    /// A quotient or remainder by a number above zero, which no sum of multiples is: as a variable
+    /// of its own, whose name is what it is as text of a kernel.
+    pub(super) fn quotient(&self, sign: &str, by: i64) -> Option<Self> {
+        (0 < by).then(|| Self::variable(&format!("(({}) {sign} {by})", self.text())))
+    }
+
+    /// The names that a variable is made of: its own, or those in a quotient.
+    pub(crate) fn names_in(variable: &str) -> impl Iterator<Item = &str> {
+        let words = variable.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(|it| it.starts_with(|c: char| c.is_alphabetic() || c == '_'))
     }
 
     pub(crate) fn fixed(&self) -> Option<i64> {

@@ -33,6 +33,16 @@ impl Walk<'_, '_> {
             }
             Expr::BinOp(it) => {
                 let (left, right) = (self.value(&it.left), self.value(&it.right));
+                if let (Value::Whole(a), Some(by), true) =
+                    (&left, right.whole(), self.source.first_dialect())
+                    && a.fixed().is_none()
+                {
+                    match it.op {
+                        Operator::FloorDiv => return a.quotient("//", by).map(Value::Whole),
+                        Operator::Mod => return a.quotient("%", by).map(Value::Whole),
+                        _ => {}
+                    }
+                }
                 operate(it.op, left, right)
             }
             Expr::Attribute(it) => {

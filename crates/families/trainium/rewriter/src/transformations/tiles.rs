@@ -11,7 +11,7 @@ use ruff_python_ast::{Expr, Number, Operator, Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::View;
-use super::super::shapes::Value;
+use super::super::shapes::{Affine, Value};
 use super::super::source::{Edits, each_expression, each_expression_in, name_of};
 use super::tile_parts::{Followers, that_follow};
 use super::{Change, each_place};
@@ -169,7 +169,10 @@ fn moving_literals(view: &View<'_>) -> Vec<(TextRange, i64)> {
     for statement in &view.source.function().body {
         each_expression_in(statement, &mut |window| {
             if let Value::Window(start, length) = view.shapes.value(window)
-                && start.terms.values().any(|it| it == length)
+                && start.terms.iter().any(|(variable, it)| {
+                    // A quotient repeats itself: what it is multiplied by is no stride.
+                    it == length && Affine::names_in(variable).eq([variable.as_str()])
+                })
             {
                 each_expression(window, &mut |it| {
                     if let Expr::NumberLiteral(it) = it

@@ -106,7 +106,13 @@ pub(super) fn settled(
     let stays = |name: &str| free.contains(&name) || !shapes.touched(name, within.range());
     let once = |name: &str| shapes.bound_once(name) && !shapes.changed.contains_key(name);
     let names = names_in(&subscript.slice).into_iter();
-    let terms = |it: &Part| it.start().terms.keys().all(|it| stays(it));
+    // How a quotient moves with a loop is not known.
+    let terms = |it: &Part| {
+        it.start().terms.keys().all(|it| {
+            let own = free.contains(&it.as_str());
+            own || Affine::names_in(it).all(|it| !free.contains(&it) && stays(it))
+        })
+    };
     names.into_iter().all(|it| stays(it) || once(it))
         && windows(view, subscript).is_some_and(|it| it.parts.iter().all(terms))
 }
