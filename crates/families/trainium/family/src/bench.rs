@@ -21,7 +21,9 @@ use super::cost::Timed;
 use super::machine_of;
 use super::sections::sections;
 use autocomp_trainium_sim::timing::Machine;
-use autocomp_trainium_sim::{Array, Failure, FailureKind, Options, POISON, Remark, evaluate};
+use autocomp_trainium_sim::{
+    Array, Failure, FailureKind, Input, Options, POISON, Remark, evaluate,
+};
 
 /// Hash of everything in this crate and the simulator that decides results.
 const SOURCES: &str = env!("AUTOCOMP_TRAINIUM_HASH");
@@ -214,10 +216,7 @@ impl TrainiumBench {
             finds_unwritten,
             ..Options::default()
         };
-        let inputs = super::parameters::given(&self.problem, |number, buffer| {
-            let content = case.before[number].as_deref().unwrap_or(&[]);
-            super::parameters::array(buffer, numbers(buffer.dtype, content))
-        });
+        let inputs = inputs(&self.problem, case);
         evaluate(source, &self.problem.entry, &inputs, &options)
     }
 
@@ -465,6 +464,14 @@ impl Bench for TrainiumBench {
             )),
         })))
     }
+}
+
+/// What a kernel of `problem` gets in a case.
+pub(crate) fn inputs(problem: &Problem, case: &Case) -> Vec<(String, Input)> {
+    super::parameters::given(problem, |number, buffer| {
+        let content = case.before[number].as_deref().unwrap_or(&[]);
+        super::parameters::array(buffer, numbers(buffer.dtype, content))
+    })
 }
 
 /// Elements as the interpreter holds them; integers beyond 2²⁴ lose precision.

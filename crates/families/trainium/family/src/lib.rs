@@ -16,13 +16,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use autocomp_catalog::{Problem, Target, Tolerance};
-use autocomp_core::{Language, Rewriter, Unit};
+use autocomp_core::{Language, Rewriter, Seed, Unit};
+use autocomp_eval::inputs::Case;
 use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Opening};
 use autocomp_measuring::DeviceFile as _;
 
 use crate::neuron::NeuronBench;
-use autocomp_trainium_rewriter::{InputShape, NkiRewriter};
+use autocomp_trainium_rewriter::{InputShape, NkiRewriter, Trial};
 use autocomp_trainium_sim::timing::Machine;
 use autocomp_trainium_sim::{Array, Dialect, Input};
 pub(crate) use bench::TrainiumBench;
@@ -81,8 +82,12 @@ impl Family for Trainium {
             Tolerance::Exact {} => 0.0,
             Tolerance::Close { relative, .. } => relative,
         };
-        let rewriter =
+        let mut rewriter =
             NkiRewriter::new(&problem.entry, inputs, machine, tolerance).with_arguments(arguments);
+        rewriter = match trial(problem) {
+            Some(trial) => rewriter.with_trial(trial),
+            None => rewriter,
+        };
         Ok(Some(Arc::new(rewriter)))
     }
 
@@ -106,6 +111,26 @@ impl Family for Trainium {
     fn probe(&self) -> &'static str {
         "trainium/rmsnorm"
     }
+}
+
+/// What tells which roundings a problem tolerates: its own kernel on inputs of its sets. None where
+/// nothing may be off, or where it has no kernel.
+fn trial(problem: &Problem) -> Option<Trial> {
+    let Tolerance::Close { relative, absolute } = problem.tolerance else {
+        return None;
+    };
+    let kernel = problem.kernel("baseline").ok()?.to_owned();
+    let problem = problem.clone();
+    let draw = move || {
+        let seed = Seed(0).derive("roundings");
+        let sets = problem.input_sets.iter();
+        let inputs = sets.map(|set| {
+            let case = Case::draw(&problem, set, seed);
+            bench::inputs(&problem, &case)
+        });
+        inputs.collect()
+    };
+    Some(Trial::new(kernel, draw, relative, absolute))
 }
 
 /// The settings of a real device; none for a simulated machine.

@@ -6,8 +6,8 @@ use super::proposal::{LEAST_GAIN, NARROW, Proposal, Search};
 
 /// Longest chain of changes.
 const LONGEST: usize = 10;
-/// Changes that let engines work side by side, which the estimate does not see: proposed behind
-/// the best chain, too.
+/// Changes that let engines work side by side, whose gain may show behind others only: proposed
+/// behind the best chain, too.
 const OVERLAPS: &[&str] = &["split-loop", "interchange", "sum-outside", "split-products"];
 /// The kind of change that gives iterations tiles of different sizes.
 const UNEVEN: &str = "skip-masked";

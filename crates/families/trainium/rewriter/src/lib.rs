@@ -3,8 +3,8 @@
 //! A kernel is parsed, the shapes of its expressions are found, and each transformation edits the
 //! text in one place: what it does not touch stays as it was written. A draft may be wrong; the
 //! evaluator decides. What can be seen without data is seen before: every draft is run on shapes,
-//! and those that the device would refuse are dropped. Drafts are ranked by the time that their
-//! busiest engine needs, without a schedule.
+//! and those that the device would refuse are dropped. Drafts are ranked by the time that the
+//! schedule of their trace takes.
 
 mod chains;
 mod check;
@@ -13,6 +13,7 @@ mod proposal;
 mod shapes;
 mod source;
 mod transformations;
+mod trial;
 
 use std::sync::Arc;
 
@@ -28,6 +29,7 @@ use autocomp_trainium_sim::timing::Machine;
 pub use check::InputShape;
 use proposal::{Problem, Proposal, Proposals, Step};
 use transformations::written_out;
+pub use trial::Trial;
 
 /// Kernels whose proposals are remembered.
 const REMEMBERED: usize = 256;
@@ -68,6 +70,7 @@ impl NkiRewriter {
                 arguments: Vec::new(),
                 machine,
                 tolerance,
+                trial: None,
             },
             remembered: Memory::new(REMEMBERED),
         }
@@ -77,6 +80,14 @@ impl NkiRewriter {
     #[must_use]
     pub fn with_arguments(mut self, arguments: Vec<(String, Input)>) -> Self {
         self.problem.arguments = arguments;
+        self
+    }
+
+    /// Lets data tell which narrow types of products the problem tolerates, beside those that
+    /// `tolerance` allows in any case.
+    #[must_use]
+    pub fn with_trial(mut self, trial: Trial) -> Self {
+        self.problem.trial = Some(Arc::new(trial));
         self
     }
 

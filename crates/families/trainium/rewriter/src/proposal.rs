@@ -1,6 +1,7 @@
 //! Finds what could be done to a kernel, and ranks it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,7 @@ use super::operation::View;
 use super::shapes::{Parameter, Shapes};
 use super::source::Source;
 use super::transformations::{ALL, Change, PLAIN, Transformation};
+use super::trial::Trial;
 use autocomp_core::RewriteError;
 use autocomp_trainium_sim::Input;
 use autocomp_trainium_sim::timing::Machine;
@@ -34,6 +36,9 @@ pub(super) const NARROW: &str = "narrow-types";
 const IN_PARTS: &str = "split-products";
 /// Relative error of a product of two numbers that were rounded to bfloat16, with eight bits each.
 const COARSE: f64 = 1.0 / 256.0;
+/// The narrowest type of products. Those of more bits cost as much, and are for problems that do not
+/// tolerate this one.
+const NARROWEST: &str = "bfloat16";
 /// The same of two that are each the sum of two narrow numbers, of which the product of the lower
 /// ones is left out: bfloat16 with eight bits, and tfloat32 with eleven.
 const OF_PARTS: [(&str, f64); 2] = [
@@ -59,6 +64,8 @@ pub(super) struct Proposal {
     pub(super) menu_items: Vec<&'static str>,
     pub(super) text: String,
     pub(super) estimate: f64,
+    /// The work of its engines, without a schedule.
+    pub(super) work: f64,
     /// What proposals have in common.
     pub(super) family: String,
     pub(super) flops: u64,
@@ -84,9 +91,18 @@ pub(super) struct Problem {
     pub(super) machine: Machine,
     /// How far results may be off, relative to what is right.
     pub(super) tolerance: f64,
+    /// What tells which narrow types of products it tolerates beside.
+    pub(super) trial: Option<Arc<Trial>>,
 }
 
 impl Problem {
+    /// Whether products may have operands of a type.
+    fn tolerates(&self, dtype: &str) -> bool {
+        let trial = self.trial.as_ref();
+        dtype == NARROWEST && COARSE <= self.tolerance
+            || trial.is_some_and(|it| it.tolerates(dtype, self))
+    }
+
     /// Reads a kernel.
     pub(super) fn view<'s>(&self, text: &'s str) -> Result<View<'s>, RewriteError> {
         let source = Source::parse(text, &self.entry)?;
@@ -187,6 +203,7 @@ impl Problem {
             menu_items: Vec::new(),
             text: String::new(),
             estimate: now.nanoseconds,
+            work: now.work,
             family: String::new(),
             flops: now.flops,
             source: text.to_owned(),
@@ -214,12 +231,23 @@ pub(super) struct Search<'p> {
 impl Search<'_> {
     /// The kernels one change further, of one kind or of all.
     pub(super) fn extend(&mut self, before: &Proposal, kind: Option<&str>) -> Vec<Proposal> {
-        let tolerance = self.problem.tolerance;
-        let kinds = ALL.iter().filter(|it| {
-            let is_coarse = it.menu_items == [NARROW] && it.name != IN_PARTS;
-            (!is_coarse || COARSE <= tolerance) && kind.is_none_or(|kind| kind == it.name)
-        });
+        let kinds = ALL
+            .iter()
+            .filter(|it| kind.is_none_or(|kind| kind == it.name));
         self.changed(before, kinds)
+    }
+
+    /// Whether the problem tolerates what a change rounds.
+    fn tolerates(&self, transformation: &Transformation, variant: &str) -> bool {
+        if transformation.menu_items != [NARROW] {
+            return true;
+        }
+        if transformation.name == IN_PARTS {
+            return self.tolerates_parts(variant);
+        }
+        let dtype = variant.split(' ').next().unwrap_or_default();
+        let coarse = self.problem.tolerates(NARROWEST);
+        (dtype == NARROWEST) == coarse && self.problem.tolerates(dtype)
     }
 
     /// Whether sums of as many products as the kernel's results are of may be made of such parts:
@@ -242,14 +270,14 @@ impl Search<'_> {
     fn plain(&mut self, origin: Proposal) -> Proposal {
         let mut at = origin;
         for _ in 0..MOST_ROUNDS {
-            // None of them may cost anything.
-            let most = at.estimate * (1.0 + LEAST_GAIN);
+            // None of them may cost any work.
+            let most = at.work * (1.0 + LEAST_GAIN);
             let mut found = self.changed(&at, PLAIN.iter()).into_iter();
             let names_engines = |it: &Proposal| {
                 let last = it.steps.last().map(|it| it.transformation.as_str());
                 last == Some(NAMES_ENGINES)
             };
-            let Some(next) = found.find(|it| it.estimate <= most || names_engines(it)) else {
+            let Some(next) = found.find(|it| it.work <= most || names_engines(it)) else {
                 break;
             };
             at = next;
@@ -271,7 +299,7 @@ impl Search<'_> {
         };
         for transformation in kinds {
             for change in (transformation.changes)(&view) {
-                if transformation.name == IN_PARTS && !self.tolerates_parts(&change.variant) {
+                if !self.tolerates(transformation, &change.variant) {
                     continue;
                 }
                 let long = MOST_INSTRUCTIONS <= self.work && FEWEST_CHECKS <= self.found.made;
@@ -329,6 +357,7 @@ impl Search<'_> {
                     menu_items,
                     text,
                     estimate: checked.nanoseconds,
+                    work: checked.work,
                     flops: checked.flops,
                     family,
                     source,

@@ -10,13 +10,20 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
 use super::super::source::{Edits, base_of};
-use super::narrow_tiles::is_spread;
+use super::narrow_tiles::{NARROW_TYPES, is_spread};
 use super::{Change, each_place, each_site};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     if !view.source.first_dialect() {
         return Vec::new();
     }
+    NARROW_TYPES
+        .iter()
+        .flat_map(|it| changes_to(view, it))
+        .collect()
+}
+
+fn changes_to(view: &View<'_>, dtype: &str) -> Vec<Change> {
     let mut found = Vec::new();
     let mut all: BTreeMap<(u32, u32), (TextRange, String)> = BTreeMap::new();
     let mut lines = Vec::new();
@@ -35,7 +42,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             if !wide {
                 continue;
             }
-            match made_narrow(view, operand) {
+            match made_narrow(view, operand, dtype) {
                 Some(edits) => own.extend(
                     edits
                         .into_iter()
@@ -43,7 +50,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 ),
                 None => {
                     let text = format!(
-                        "{0}.copy({1}, dtype={0}.bfloat16)",
+                        "{0}.copy({1}, dtype={0}.{dtype})",
                         view.nl,
                         view.text(operand)
                     );
@@ -64,7 +71,8 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             view,
             line,
             &own,
-            format!("Give the product in line {line} bfloat16 operands."),
+            dtype,
+            format!("Give the product in line {line} {dtype} operands."),
         ));
     });
     if 1 < lines.len() {
@@ -72,7 +80,8 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             view,
             lines[0],
             &all,
-            "Give all products bfloat16 operands.".to_owned(),
+            dtype,
+            format!("Give all products {dtype} operands."),
         ));
     }
     found
@@ -82,6 +91,7 @@ fn change(
     view: &View<'_>,
     line: usize,
     parts: &BTreeMap<(u32, u32), (TextRange, String)>,
+    dtype: &str,
     sentence: String,
 ) -> Option<Change> {
     let mut edits = Edits::default();
@@ -91,15 +101,15 @@ fn change(
     let source = view.source.finish(edits)?;
     Some(Change {
         line,
-        variant: format!("{} places", parts.len()),
+        variant: format!("{dtype} in {} places", parts.len()),
         sentence,
         source,
     })
 }
 
-/// Edits by which the tile that an operand names is made in bfloat16 to begin with, if only
+/// Edits by which the tile that an operand names is made in a narrow type to begin with, if only
 /// products and copies read it.
-fn made_narrow(view: &View<'_>, operand: &Expr) -> Option<Vec<(TextRange, String)>> {
+fn made_narrow(view: &View<'_>, operand: &Expr, dtype: &str) -> Option<Vec<(TextRange, String)>> {
     let name = base_of(operand)?;
     let reads = view.shapes.read.get(name)?;
     let mut matched = 0;
@@ -129,7 +139,7 @@ fn made_narrow(view: &View<'_>, operand: &Expr) -> Option<Vec<(TextRange, String
         let Some(path) = view.source.path(&call.func) else {
             return;
         };
-        let narrow = format!("{}.bfloat16", view.nl);
+        let narrow = format!("{}.{dtype}", view.nl);
         let given = call
             .arguments
             .keywords

@@ -1,6 +1,6 @@
-//! Tiles that the matrix engine turns or multiplies are made in bfloat16 to begin with.
+//! Tiles that the matrix engine turns or multiplies are made in bfloat16 or tfloat32 to begin with.
 //!
-//! Fact: it turns four-byte elements at a quarter of the rate. Who else reads the tile reads it
+//! Fact: it multiplies float32 elements at a quarter of the rate and turns them at half of it. Who else reads the tile reads it
 //! rounded; whether the tolerance allows it is the evaluation's to say.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,18 @@ const MAKERS: &[&str] = &[
     "nisa.affine_select",
 ];
 
+/// Types of which the matrix engine takes an operand in one pass. The narrower one is first: it saves
+/// time on other engines, too.
+pub(super) const NARROW_TYPES: [&str; 2] = ["bfloat16", "tfloat32"];
+
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    NARROW_TYPES
+        .iter()
+        .flat_map(|it| changes_to(view, it))
+        .collect()
+}
+
+fn changes_to(view: &View<'_>, dtype: &str) -> Vec<Change> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut places: Vec<(String, (TextRange, String), usize)> = Vec::new();
     each_site(view, |_, expression| {
@@ -51,7 +62,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             // What is loaded or computed right there.
             if let Expr::Call(made) = operand
                 && is_wide(view, operand)
-                && let Some(edit) = narrowed(view, made)
+                && let Some(edit) = narrowed(view, made, dtype)
             {
                 places.push((view.text(operand).to_owned(), edit, view.line(operand)));
             }
@@ -61,7 +72,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         if let Some((it, name, call)) = bound_call(place.statement())
             && names.contains(name)
             && is_wide(view, &it.value)
-            && let Some(edit) = narrowed(view, call)
+            && let Some(edit) = narrowed(view, call, dtype)
         {
             places.push((name.to_owned(), edit, view.line(it)));
         }
@@ -70,14 +81,17 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut all: BTreeMap<u32, (TextRange, String)> = BTreeMap::new();
     for (name, edit, line) in &places {
         let mut edits = Edits::default();
-        for (range, text) in turned_with(view, name).into_iter().chain([edit.clone()]) {
+        for (range, text) in turned_with(view, name, dtype)
+            .into_iter()
+            .chain([edit.clone()])
+        {
             all.insert(range.start().into(), (range, text.clone()));
             edits.replace(range, text);
         }
         found.extend(view.source.finish(edits).map(|source| Change {
             line: *line,
-            variant: name.clone(),
-            sentence: format!("Make `{name}` in bfloat16, which the matrix engine takes faster."),
+            variant: format!("{dtype} of {name}"),
+            sentence: format!("Make `{name}` in {dtype}, which the matrix engine takes faster."),
             source,
         }));
     }
@@ -88,8 +102,8 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         }
         found.extend(view.source.finish(edits).map(|source| Change {
             line: 1,
-            variant: "all".to_owned(),
-            sentence: "Make all tiles that the matrix engine takes in bfloat16.".to_owned(),
+            variant: format!("{dtype} of all"),
+            sentence: format!("Make all tiles that the matrix engine takes in {dtype}."),
             source,
         }));
     }
@@ -98,7 +112,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
 
 /// In the second dialect: the edits by which tiles that parts of `name` are turned into have its type,
 /// as they must.
-fn turned_with(view: &View<'_>, name: &str) -> Vec<(TextRange, String)> {
+fn turned_with(view: &View<'_>, name: &str, narrow: &str) -> Vec<(TextRange, String)> {
     let mut targets: BTreeSet<&str> = BTreeSet::new();
     each_place(view, |place, _| {
         if let Some(written) = view.written(place.statement())
@@ -116,7 +130,7 @@ fn turned_with(view: &View<'_>, name: &str) -> Vec<(TextRange, String)> {
             // A type that is taken from the tile follows it.
             && !names_in(dtype).contains(&name)
         {
-            edits.push((dtype.range(), format!("{}.bfloat16", view.nl)));
+            edits.push((dtype.range(), format!("{}.{narrow}", view.nl)));
         }
     });
     edits
@@ -138,13 +152,13 @@ fn is_wide(view: &View<'_>, expression: &Expr) -> bool {
     })
 }
 
-/// The edit by which a call makes two-byte elements.
-fn narrowed(view: &View<'_>, call: &ExprCall) -> Option<(TextRange, String)> {
+/// The edit by which a call makes elements of a narrow type.
+fn narrowed(view: &View<'_>, call: &ExprCall, dtype: &str) -> Option<(TextRange, String)> {
     let path = view.source.path(&call.func)?;
     if !MAKERS.contains(&path.as_str()) {
         return None;
     }
-    let narrow = format!("{}.bfloat16", view.nl);
+    let narrow = format!("{}.{dtype}", view.nl);
     if let Some(given) = argument(call, usize::MAX, "dtype") {
         return Some((given.range(), narrow));
     }
