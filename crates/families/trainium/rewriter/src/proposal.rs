@@ -243,7 +243,10 @@ impl Search<'_> {
             return true;
         }
         if transformation.name == IN_PARTS {
-            return self.tolerates_parts(variant);
+            // Parts are for nothing where data tells that whole products may be narrow.
+            let trial = self.problem.trial.as_ref();
+            let whole = trial.is_some_and(|it| it.tolerates_any(self.problem));
+            return !whole && self.tolerates_parts(variant);
         }
         let dtype = variant.split(' ').next().unwrap_or_default();
         let coarse = self.problem.tolerates(NARROWEST);

@@ -16,7 +16,7 @@ use super::transformations::ALL;
 const ROUNDING: [&str; 2] = ["narrow-types", "narrow-tiles"];
 /// The share of the tolerance that roundings may use up: data differs from kernel to kernel, and
 /// further changes have errors of their own.
-const SHARE: f64 = 0.5;
+const SHARE: f64 = 0.75;
 /// The most work of one run on data, as [`Options::work_limit`] counts it: some ten seconds.
 const MOST_WORK: u64 = 10_000_000_000;
 
@@ -51,10 +51,19 @@ impl Trial {
         }
     }
 
-    /// Returns whether all products may have operands of a type; the first call runs the kernel.
+    /// Returns whether all products may have operands of a type.
     pub(super) fn tolerates(&self, dtype: &str, problem: &Problem) -> bool {
-        let tolerated = self.tolerated.get_or_init(|| self.run(problem));
-        tolerated.iter().any(|it| it == dtype)
+        self.tolerated(problem).iter().any(|it| it == dtype)
+    }
+
+    /// Returns whether all products may have operands of some narrow type.
+    pub(super) fn tolerates_any(&self, problem: &Problem) -> bool {
+        !self.tolerated(problem).is_empty()
+    }
+
+    /// The types that products may have; the first call runs the kernel.
+    fn tolerated(&self, problem: &Problem) -> &[String] {
+        self.tolerated.get_or_init(|| self.run(problem))
     }
 
     /// The types that stay within their share of the tolerance on all data.

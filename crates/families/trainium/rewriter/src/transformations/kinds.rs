@@ -4,12 +4,12 @@ use autocomp_core::KindOfChange;
 
 use super::super::operation::View;
 use super::{
-    Change, accumulate, affine, at_once, defer_scale, drop_copies, engines, functions, fuse,
-    gather_stores, hoist, inline, interchange, kept_tiles, matrix_sums, named_arguments,
-    names_of_results, narrow, narrow_tiles, needless_masks, own_buffer, pieces, plain_indices,
-    plain_names, precompute, psum_tiles, reduce, resident, shared_rows, skip_masked, split_loop,
-    split_products, spread_pieces, spread_rows, sum_outside, through_psum, tiles, transposes,
-    versions, windows_apart, write_into_tiles, write_out_loops,
+    Change, accumulate, affine, at_once, columns_outside, defer_scale, drop_copies, engines,
+    functions, fuse, gather_stores, hoist, inline, interchange, kept_tiles, matrix_sums,
+    named_arguments, names_of_results, narrow, narrow_tiles, needless_masks, own_buffer, pieces,
+    plain_indices, plain_names, precompute, psum_tiles, reduce, resident, shared_rows, skip_masked,
+    split_loop, split_products, spread_pieces, spread_rows, sum_outside, through_psum, tiles,
+    transposes, versions, windows_apart, write_into_tiles, write_out_loops,
 };
 
 /// One kind of change.
@@ -227,6 +227,12 @@ pub(in super::super) const ALL: &[Transformation] = &[
         changes: sum_outside::changes,
     },
     Transformation {
+        name: "columns-outside",
+        menu_items: &["loop-order"],
+        does: "in the first dialect, a loop over wide tiles goes inside of a loop over pieces of their columns, from each of which scans go on in the next",
+        changes: columns_outside::changes,
+    },
+    Transformation {
         name: "pieces",
         menu_items: &["double-buffer"],
         does: "element-wise work up to a store, wider than 512 columns",
@@ -247,7 +253,7 @@ pub(in super::super) const ALL: &[Transformation] = &[
     Transformation {
         name: "split-loop",
         menu_items: &["double-buffer"],
-        does: "an affine loop that goes to the matrix engine twice in each iteration: what the first half makes has a tile for each iteration, and accumulators of the second half no longer hold up the first",
+        does: "an affine loop, or a nest of them, that goes to the matrix engine twice in each iteration: what the first half makes has a tile for each iteration, and accumulators of the second half no longer hold up the first",
         changes: split_loop::changes,
     },
     Transformation {
@@ -271,13 +277,13 @@ pub(in super::super) const ALL: &[Transformation] = &[
     Transformation {
         name: "narrow-types",
         menu_items: &["narrow-types"],
-        does: "float32 operands of products, if the problem tolerates a relative error of 1/256; the evaluation has the last word",
+        does: "float32 operands of products become bfloat16, or tfloat32 where that is too coarse: if the problem tolerates a relative error of 1/256, or if a right kernel with such products only stays within half of the tolerance on the problem's data; the evaluation has the last word",
         changes: narrow::changes,
     },
     Transformation {
         name: "narrow-tiles",
         menu_items: &["narrow-types"],
-        does: "float32 tiles that are turned, if the problem tolerates a relative error of 1/256; the evaluation has the last word",
+        does: "float32 tiles that are turned or multiplied, to the same types under the same conditions; the evaluation has the last word",
         changes: narrow_tiles::changes,
     },
 ];

@@ -39,7 +39,7 @@ fn summed(view: &View<'_>, zeros: &Stmt, outermost: Option<&StmtFor>) -> Option<
         && rows <= ROWS
         && columns <= MOST_COLUMNS
         && (columns <= BANK || columns % BANK == 0)
-        && view.shapes.bound.get(name).map(Vec::len) == Some(1);
+        && view.shapes.made_once(name);
     if !fits {
         return None;
     }
@@ -71,9 +71,8 @@ fn summed(view: &View<'_>, zeros: &Stmt, outermost: Option<&StmtFor>) -> Option<
             return;
         }
         let added = added(view, statement, name).filter(|it| {
-            view.shapes
-                .tile(it.1)
-                .is_some_and(|it| is_summand(it, rows))
+            let tile = view.shapes.tile(it.1);
+            tile.is_some_and(|it| is_summand(it, rows)) && !is_product(view, it.1)
         });
         let Some((into, value)) = added.filter(|_| !loops.is_empty()) else {
             other = true;
@@ -135,6 +134,17 @@ fn is_summand(tile: &Tensor, rows: i64) -> bool {
         && tile.dtype.as_deref() == Some("float32")
         && tile.shape.len() == 2
         && tile.shape[0] == rows
+}
+
+/// Whether the matrix engine makes what is added; it can add that by itself.
+fn is_product(view: &View<'_>, value: &Expr) -> bool {
+    let mut found = false;
+    each_expression(value, &mut |it| {
+        if let Expr::Call(call) = it {
+            found |= view.source.path(&call.func).as_deref() == Some("nisa.nc_matmul");
+        }
+    });
+    found
 }
 
 /// Whether a statement changes a tile.

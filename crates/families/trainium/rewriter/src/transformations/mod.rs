@@ -3,6 +3,7 @@
 mod accumulate;
 mod affine;
 mod at_once;
+mod columns_outside;
 mod counted_loops;
 mod defer_scale;
 mod drop_copies;

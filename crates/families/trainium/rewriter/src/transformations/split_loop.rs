@@ -11,7 +11,7 @@ use ruff_python_ast::{Expr, Stmt, StmtFor};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
-use super::super::shapes::{Memory, Value};
+use super::super::shapes::{Loop, Memory, Value};
 use super::super::source::{Edits, base_of, each_expression_in, each_statement, name_of, names_in};
 use super::{Change, changes_in_first_dialect, split_lists};
 
@@ -24,11 +24,35 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     if !view.source.first_dialect() {
         return split_lists::changes(view);
     }
-    changes_in_first_dialect(view, |found, place, _| {
+    changes_in_first_dialect(view, |found, place, loops| {
         if let Stmt::For(around) = place.statement() {
-            let cuts = 1..around.body.len();
-            found.extend(cuts.filter_map(|cut| split(view, around, cut)));
+            let mut nest = vec![around];
+            loop {
+                for cut in 1..around.body.len() {
+                    found.extend(split(view, &nest, cut));
+                }
+                // The loop around, if it holds nothing else but numbers.
+                let next = loops.len().checked_sub(nest.len()).map(|at| loops[at]);
+                match next.filter(|it| holds_one_loop(view, it)) {
+                    Some(next) => nest.insert(0, next),
+                    None => break,
+                }
+            }
         }
+    })
+}
+
+/// Whether a loop ends with another one, and makes no tiles before.
+fn holds_one_loop(view: &View<'_>, outer: &StmtFor) -> bool {
+    let Some((Stmt::For(_), before)) = outer.body.split_last() else {
+        return false;
+    };
+    before.iter().all(|it| match it {
+        Stmt::Assign(it) => !matches!(
+            view.shapes.value(&it.value),
+            Value::Tensor(_) | Value::List(..) | Value::Unknown
+        ),
+        _ => false,
     })
 }
 
@@ -43,12 +67,26 @@ struct Carried<'t> {
     declared: String,
 }
 
-/// Ends the first loop before statement `cut` of the body.
-fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
-    let known = view.shapes.get_loop(around)?;
-    if known.kind != "nl.affine_range" || !(2..=LONGEST).contains(&known.trips) {
+/// Ends the first loops before statement `cut` of the body of the innermost. Each loop of `nest`, the
+/// outermost first, ends with the next one.
+fn split(view: &View<'_>, nest: &[&StmtFor], cut: usize) -> Option<Change> {
+    let (outermost, around) = (nest.first()?, nest.last()?);
+    let known: Vec<&Loop> = nest
+        .iter()
+        .map(|it| view.shapes.get_loop(it))
+        .collect::<Option<_>>()?;
+    let trips = known.iter().map(|it| it.trips).product();
+    if known.iter().any(|it| it.kind != "nl.affine_range") || !(2..=LONGEST).contains(&trips) {
         return None;
     }
+    let joined = |of: fn(&Loop) -> String| {
+        let all: Vec<String> = known.iter().map(|it| of(it)).collect();
+        all.join(", ")
+    };
+    let (sizes, counters) = (
+        joined(|it| it.trips.to_string()),
+        joined(|it| it.variable.clone()),
+    );
     let (first, second) = around.body.split_at(cut);
     if !products(view, first)
         || !products(view, second)
@@ -89,7 +127,7 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
         let ([rows, columns], Memory::Sbuf) = (tile.shape.as_slice(), tile.memory) else {
             return None;
         };
-        bytes += columns * known.trips * 4;
+        bytes += columns * trips * 4;
         let declares = match value {
             Expr::Call(call) if view.source.path(&call.func).as_deref() == Some("nl.ndarray") => {
                 Some(call)
@@ -105,8 +143,7 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
         carried.push(Carried {
             name,
             declared: format!(
-                "{all} = {nl}.ndarray(({}, {nl}.par_dim({rows}), {columns}), dtype={dtype}, buffer={nl}.sbuf)\n",
-                known.trips
+                "{all} = {nl}.ndarray(({sizes}, {nl}.par_dim({rows}), {columns}), dtype={dtype}, buffer={nl}.sbuf)\n"
             ),
             all,
             empty: declares.map(|_| statement),
@@ -118,7 +155,7 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
     carried.sort_by_key(|it| it.name);
     repeated.sort_by_key(|it| it.start());
     let mut edits = Edits::default();
-    let (start, indent) = view.source.line_start(around)?;
+    let (start, indent) = view.source.line_start(*outermost)?;
     for it in &carried {
         edits.insert(start, format!("{indent}{}", it.declared));
         if let Some(statement) = it.empty {
@@ -126,11 +163,24 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
         }
     }
     let (start, deep) = view.source.line_start(second.first()?)?;
-    let mut head = format!(
-        "{indent}for {} in {}:\n",
-        known.variable,
-        view.text(around.iter.as_ref())
-    );
+    let mut head = String::new();
+    for (it, known) in nest.iter().zip(&known) {
+        let (_, indent) = view.source.line_start(*it)?;
+        let of = view.text(it.iter.as_ref());
+        head.push_str(&format!("{indent}for {} in {of}:\n", known.variable));
+        let (_, numbers) = it
+            .body
+            .split_last()
+            .filter(|_| !std::ptr::eq(*it, *around))
+            .unzip();
+        for number in numbers.into_iter().flatten() {
+            head.push_str(
+                &view
+                    .source
+                    .moved(number, view.source.line_start(number)?.1)?,
+            );
+        }
+    }
     for statement in &repeated {
         head.push_str(&view.source.moved(*statement, deep)?);
     }
@@ -141,7 +191,7 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
     });
     let tiles: Tiles<'_> = carried
         .iter()
-        .map(|it| (it.name, (it.all.clone(), known.variable.clone())))
+        .map(|it| (it.name, (it.all.clone(), counters.clone())))
         .collect();
     for (range, text) in left.chain(second).flat_map(|it| renamed(&tiles, it)) {
         edits.replace(range, text);
@@ -150,10 +200,13 @@ fn split(view: &View<'_>, around: &StmtFor, cut: usize) -> Option<Change> {
     let names: Vec<&str> = carried.iter().map(|it| it.name).collect();
     Some(Change {
         line,
-        variant: format!("{} from here", known.variable),
+        variant: format!("{counters} from here"),
         sentence: format!(
-            "Split the loop `{}` before line {line}, with a tile of {} for each iteration, so that the matrix engine makes the first products of later iterations while the others work on earlier ones.",
-            known.variable,
+            "Split the {} before line {line}, with a tile of {} for each iteration, so that the matrix engine makes the first products of later iterations while the others work on earlier ones.",
+            match nest {
+                [_] => format!("loop `{counters}`"),
+                _ => format!("loops `{}`", counters.replace(", ", "`, `")),
+            },
             names.join(", ")
         ),
         source: view.source.finish(edits)?,

@@ -323,4 +323,36 @@ def solution(a, b):
     return out
 ",
     ),
+    (
+        "scans of wide tiles",
+        "d:f32[128,1024];b:f32[4,1024];a:f32[128,4]",
+        "def solution(d, b, a):
+    y = nl.ndarray(d.shape, dtype=d.dtype, buffer=nl.shared_hbm)
+    total = nl.zeros((128, 1024), dtype=nl.float32, buffer=nl.sbuf)
+    for s in nl.affine_range(4):
+        tile = nl.load(d[0:128, :])
+        decay = nisa.activation(op=nl.sigmoid, data=tile, scale=nl.load(a[:, s:s + 1]))
+        driven = nl.multiply(tile, nl.load(b[s:s + 1, :]).broadcast_to((128, 1024)))
+        state = nisa.tensor_tensor_scan(decay, driven, initial=0, op0=nl.multiply, op1=nl.add)
+        total += nl.multiply(state, tile)
+    nl.store(y[:, :], total)
+    return y
+",
+    ),
+    (
+        "two products in two loops",
+        "q:f32[2,256,64];k:f32[64,128];v:f32[128,64]",
+        "def solution(q, k, v):
+    out = nl.ndarray((512, 64), dtype=q.dtype, buffer=nl.shared_hbm)
+    for h in nl.affine_range(2):
+        first = h * 256
+        for i in nl.affine_range(2):
+            left = nl.copy(nisa.nc_transpose(nl.load(q[h, nl.ds(i * 128, 128), :])))
+            scores = nl.copy(nisa.nc_matmul(left, nl.load(k)))
+            powers = nl.exp(scores)
+            turned = nl.copy(nisa.nc_transpose(powers))
+            nl.store(out[nl.ds(first + i * 128, 128), :], nl.copy(nisa.nc_matmul(turned, nl.load(v))))
+    return out
+",
+    ),
 ];
