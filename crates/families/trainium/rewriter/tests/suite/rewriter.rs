@@ -357,7 +357,7 @@ fn products_of_parts_are_as_good_as_products_of_float32() {
 }
 
 /// Data tells which types products may have where the relative tolerance does not: the first that
-/// keeps the results of the given kernel within half of what is allowed.
+/// keeps the results of the given kernel within three quarters of what is allowed.
 #[test]
 fn data_tells_which_types_of_products_are_tolerated() {
     let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "product").unwrap();
