@@ -3,15 +3,17 @@
 mod columns;
 mod first;
 mod functions;
+mod loops;
 mod second;
 mod sizes;
+mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::difference::difference;
 use crate::file;
 use autocomp_core::{MenuItem, PlanChoice, RewriteError, Rewriter};
-use autocomp_trainium_rewriter::{NkiRewriter, Trial};
+use autocomp_trainium_rewriter::NkiRewriter;
 use autocomp_trainium_sim::timing::Machine;
 use autocomp_trainium_sim::{Array, Options, evaluate, parse_inputs};
 use first::KERNELS;
@@ -354,91 +356,6 @@ fn products_of_parts_are_as_good_as_products_of_float32() {
     let without_coarse = drafts(255.0 / 32_768.0);
     assert!(without_coarse.iter().all(|it| it.2.contains("tfloat32")) && without_coarse.len() == 1);
     assert_eq!(drafts(1e-6), Vec::new());
-}
-
-/// Data tells which types products may have where the relative tolerance does not: the first that
-/// keeps the results of the given kernel within three quarters of what is allowed.
-#[test]
-fn data_tells_which_types_of_products_are_tolerated() {
-    let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "product").unwrap();
-    let source = format!("{HEAD}{body}");
-    let offered = |absolute| {
-        let draw = || vec![parse_inputs(inputs, Some(3)).unwrap()];
-        let trial = Trial::new(source.clone(), draw, 0.0, absolute);
-        let rewriter = with_tolerance(inputs, 0.0).with_trial(trial);
-        let found = rewriter.single_changes(&source).unwrap();
-        let found = found.into_iter().filter(|it| it.0.starts_with("narrow"));
-        let types = found.map(|it| ["bfloat16", "tfloat32"].map(|of| it.2.contains(of)));
-        types.collect::<BTreeSet<_>>()
-    };
-    // Sums of 256 products of normal numbers.
-    assert_eq!(offered(4e-1), BTreeSet::from([[true, false]]));
-    assert_eq!(offered(5e-2), BTreeSet::from([[false, true]]));
-    assert_eq!(offered(1e-4), BTreeSet::new());
-    // Parts are for those that tolerate no narrow product.
-    let parts = |absolute| {
-        let draw = || vec![parse_inputs(inputs, Some(3)).unwrap()];
-        let trial = Trial::new(source.clone(), draw, 0.0, absolute);
-        let rewriter = with_tolerance(inputs, 1e-3).with_trial(trial);
-        let found = rewriter.single_changes(&source).unwrap();
-        found.iter().any(|it| it.0 == "split-products")
-    };
-    assert!(parts(1e-4) && !parts(5e-2));
-}
-
-/// Both loops of a nest are split at once, where the outer one holds nothing but numbers beside.
-#[test]
-fn loops_of_a_nest_are_split_together() {
-    let found = KERNELS
-        .iter()
-        .find(|it| it.0 == "two products in two loops");
-    let (_, inputs, body) = found.unwrap();
-    let changes = rewriter(inputs).single_changes(&format!("{HEAD}{body}"));
-    let together = changes
-        .unwrap()
-        .into_iter()
-        .find(|it| it.1.contains("Split the loops `h`, `i` before line 14"));
-    let text = together.unwrap().2;
-    for part in [
-        "powers_of_all = nl.ndarray((2, 2, nl.par_dim(128), 128)",
-        "powers_of_all[h, i] = nl.exp(scores)",
-        "nisa.nc_transpose(powers_of_all[h, i])",
-    ] {
-        assert!(text.contains(part), "{part} is not in\n{text}");
-    }
-    assert_eq!(text.matches("first = h * 256").count(), 2, "{text}");
-}
-
-/// Each piece of a scan goes on with the last column of the piece before.
-#[test]
-fn scans_go_on_from_piece_to_piece() {
-    let (_, inputs, body) = KERNELS
-        .iter()
-        .find(|it| it.0 == "scans of wide tiles")
-        .unwrap();
-    let offered = |body: &str| {
-        let source = format!("{HEAD}{body}");
-        outputs(&source, inputs).unwrap();
-        let found = rewriter(inputs).single_changes(&source).unwrap();
-        let found = found.into_iter().filter(|it| it.0 == "columns-outside");
-        found.map(|it| it.2).collect::<Vec<_>>()
-    };
-    let [pieces] = &offered(body)[..] else {
-        panic!("not one change");
-    };
-    for part in [
-        "for piece in nl.static_range(2):",
-        "initial=last_of_state[0:128, s:s + 1]",
-        "last_of_state[0:128, s:s + 1] = nl.copy(state[0:128, 511:512])",
-    ] {
-        assert!(pieces.contains(part), "{part} is not in\n{pieces}");
-    }
-    // What needs a whole row does not go by pieces, nor does a scan that starts elsewhere.
-    let whole = body.replace("state, tile)\n", "state, nl.max(tile, axis=[1]))\n");
-    assert_ne!(&whole, body);
-    assert_eq!(offered(&whole), Vec::<String>::new());
-    let later = body.replace("initial=0", "initial=1.0");
-    assert_eq!(offered(&later), Vec::<String>::new());
 }
 
 /// What is selected on the diagonal only is not asked for once more.
