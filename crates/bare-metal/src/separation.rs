@@ -82,8 +82,9 @@ impl<P: Platform> Trial<'_, P> {
         self.seed.derive("timed")
     }
 
-    /// Makes the timed call without a sense of time, but with values. Returns nothing,
-    /// and gives `apart` up, if that does not show what it results in when it is timed.
+    /// Makes the timed call without a sense of time, but with values. Returns nothing
+    /// if the outputs of such a call need not be those of the timed one, and then says so to
+    /// `apart`, which is of no use any more.
     pub fn work_out(
         &self,
         case: &Case,

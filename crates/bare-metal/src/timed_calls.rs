@@ -74,7 +74,7 @@ pub struct TimedAlone<'a, P: Platform> {
 /// What was recorded of a call, if it was.
 type RecordedCall<P> = Option<Recorded<<P as Platform>::Recording>>;
 
-/// What the ranked call looks like from inside.
+/// Feedback and profile of the call whose cycles count.
 struct Look<P: Platform> {
     feedback: Feedback,
     profiled: Option<ProfiledCall<P>>,

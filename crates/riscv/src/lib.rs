@@ -1,6 +1,5 @@
-//! RV64IMAFDC interpreter with the timing of an in-order Rocket core; Zba, Zbb, Zbs, Zfh and a
-//! vector unit (V 1.0)
-//! without timing are there for a hart that is given them.
+//! RV64IMAFDC interpreter with the timing of an in-order Rocket core; a hart may also be given
+//! Zba, Zbb, Zbs, Zfh and a vector unit (V 1.0).
 //!
 //! Pure and synchronous: reads no clock, file, environment or randomness.
 //! It knows no accelerator; custom instructions sit behind [`Rocc`], everything

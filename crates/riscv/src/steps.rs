@@ -3,8 +3,8 @@
 mod access;
 mod clock;
 mod float;
+mod frequent_steps;
 mod integer;
-mod known;
 mod pair;
 mod system;
 mod transfer;

@@ -3,8 +3,8 @@
 mod callers;
 mod comparing;
 mod confirming;
+mod device_of_run;
 mod forking;
-mod held;
 pub(crate) mod preparing;
 mod reporting;
 mod reusing;
@@ -189,7 +189,7 @@ fn exhaustive(name: &str) -> Result<Exhaustive, String> {
 
 fn workplace(arguments: &Arguments, output: Output) -> Result<Workplace, CliError> {
     let title = arguments.problem.as_deref().unwrap_or("a run");
-    let held = held::held(arguments);
+    let held = device_of_run::held(arguments);
     let workers = arguments.queue.connect(title, held.as_deref(), output)?;
     Ok(Workplace::open(&arguments.workplace)?.evaluating_by(workers))
 }

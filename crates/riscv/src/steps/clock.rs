@@ -5,7 +5,7 @@
 
 mod behind;
 
-use super::known::{AsRecorded, Behind};
+use super::frequent_steps::{AsRecorded, Behind};
 use super::transfer::{self as t, Condition};
 use crate::float::FloatForm;
 use crate::instruction::{Instruction, Operation};

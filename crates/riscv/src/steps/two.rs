@@ -6,8 +6,8 @@
 
 use super::access::{self as m, Load};
 use super::float::{fuse_double_quickly, fuse_single_quickly};
+use super::frequent_steps::{self as k, Behind};
 use super::integer::{self as i, Arithmetic};
-use super::known::{self as k, Behind};
 use crate::float::FusedForm;
 use crate::instruction::Operation;
 use crate::record::{Below, Core, How, Record, Step};

@@ -10,8 +10,8 @@ pub(super) use course::stored_settings;
 
 use super::super::eval::kernel_source;
 use super::confirming::Confirmers;
+use super::device_of_run::Measured;
 use super::forking::Origin;
-use super::held::Measured;
 use super::reporting::best_name;
 use super::reusing::{Reuse, Wanted};
 use super::{Arguments, begin};

@@ -1,9 +1,9 @@
 //! One problem on one simulated GPU: runs, compares and times kernels.
 
-mod again;
 mod clock;
 mod experiment;
 mod floor;
+mod later_calls;
 mod preparation;
 
 mod trial;

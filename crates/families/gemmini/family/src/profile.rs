@@ -1,7 +1,7 @@
 //! Where the cycles of a kernel go, as data and in words.
 
 pub use crate::cause::Cause;
-pub use crate::habits::Habits;
+pub use crate::merits::Habits;
 
 use crate::texts::texts;
 pub use autocomp_bare_metal::CoreLine;

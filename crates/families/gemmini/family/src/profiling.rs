@@ -12,7 +12,7 @@ use super::traffic::{
 };
 use super::units::{UNITS, busy_units, other_units};
 use crate::bottleneck::WORTH_NAMING;
-use crate::habits::Habits;
+use crate::merits::Habits;
 use crate::platform::GemminiPlatform;
 use crate::profile::{
     Cause, CauseCycles, CoreCycles, FullStation, LineCycles, LineWait, LocalRows, Profile,

@@ -1,6 +1,6 @@
 //! Steps that keep time and execute the instruction behind that.
 
-use super::super::known::*;
+use super::super::frequent_steps::*;
 use super::{load, plain, store};
 use crate::float::FusedForm;
 use crate::instruction::{Instruction, Operation};
