@@ -69,6 +69,29 @@ const RESERVED: &[Reserved] = &[
         places: &["crates/native/", "crates/sandbox/"],
         remedy: "have it run by a worker of `autocomp_native`",
     },
+    Reserved {
+        what: "runs programs in the sandbox",
+        signs: &["autocomp_sandbox::run"],
+        places: &[
+            "crates/native/",
+            // What a machine with a device is told.
+            "crates/remote/",
+            // Compilers, and what comes with them.
+            "crates/toolchain/",
+            "crates/families/host/src/throughput.rs",
+            // Host functions, which only write down what they would launch.
+            "crates/families/cuda/family/src/compiler.rs",
+            "crates/autocomp/src/commands/doctor.rs",
+        ],
+        remedy: "have it run by a worker of `autocomp_native`",
+    },
+    Reserved {
+        what: "loads a library of the system",
+        signs: &["libloading"],
+        // The vendor's driver, in a process of its own.
+        places: &["crates/families/cuda/family/src/device/"],
+        remedy: "have a worker of `autocomp_native` call it",
+    },
 ];
 
 /// A crate, by its folder.
