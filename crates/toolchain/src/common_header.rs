@@ -6,17 +6,23 @@ use autocomp_core::{ContentHash, ContentHasher};
 use autocomp_eval::{EvalError, FileStore, unwritable};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
+
+/// A compiled header that nobody has made for so long is removed. Whoever still uses it makes it
+/// again.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// A header of ours, and what compilers made of it.
 #[derive(Debug)]
 pub struct CommonHeader {
     /// Its text, in a place that stays: what is compiled names it.
     text: PathBuf,
-    /// Where compiled headers lie as long as this process uses them.
-    folder: tempfile::TempDir,
+    /// Where compiled headers lie, for all processes.
+    folder: PathBuf,
     store: FileStore,
     made: Mutex<BTreeMap<ContentHash, PathBuf>>,
 }
@@ -29,13 +35,13 @@ impl CommonHeader {
     pub fn new(text: &str, scratch: &Path, store: FileStore) -> Result<Self, EvalError> {
         let wrong = |error: std::io::Error| unwritable(scratch, &error);
         let scratch = fs::canonicalize(scratch).map_err(wrong)?;
-        let folder = tempfile::tempdir_in(&scratch).map_err(wrong)?;
+        let folder = scratch.join("compiled-headers");
+        fs::create_dir_all(&folder).map_err(wrong)?;
+        remove_unused(&folder);
         let name = format!("{}.h", ContentHash::of(text.as_bytes()).short());
         let path = scratch.join(&name);
         if fs::read_to_string(&path).ok().as_deref() != Some(text) {
-            let fresh = folder.path().join(&name);
-            fs::write(&fresh, text).map_err(wrong)?;
-            fs::rename(&fresh, &path).map_err(wrong)?;
+            put(&path, text.as_bytes())?;
         }
         Ok(Self {
             text: path,
@@ -54,7 +60,7 @@ impl CommonHeader {
     /// Returns what a compiler reads that is given the header, compiled or not.
     #[must_use]
     pub fn readable(&self) -> [&Path; 2] {
-        [&self.text, self.folder.path()]
+        [&self.text, &self.folder]
     }
 
     /// Returns what `-include-pch` takes in sources that are compiled with `flags`, and with
@@ -66,37 +72,49 @@ impl CommonHeader {
     pub fn compiled(&self, compiler: &Compiler, flags: &[String]) -> Result<PathBuf, EvalError> {
         let key = self.key(compiler, flags);
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(path) = made.get(&key) {
+        if let Some(path) = made.get(&key).filter(|it| it.exists()) {
             return Ok(path.clone());
         }
-        let folder = self.folder.path();
-        let path = folder.join(format!("{}.pch", key.short()));
-        self.store.restore(&key, &path, || {
-            let result = path.to_string_lossy();
-            // Its name and size stay in what is compiled, times do not.
-            let own = ["-emit-pch", "-fno-pch-timestamp", "-o", &result];
-            let own = own.iter().flat_map(|it| ["-Xclang", it]);
-            let extra: Vec<String> = flags
-                .iter()
-                .map(String::as_str)
-                .chain(own)
-                .map(str::to_owned)
-                .collect();
-            let policy = compiler.policy(folder, &[&self.text]);
-            let done = ("-fsyntax-only", &*self.text, &*path);
-            let report = compiler.compile(&policy, done, folder, &extra, None)?;
-            if report.succeeded() {
-                return Ok(());
+        let bytes = match self.store.get(&key) {
+            Some(bytes) => bytes,
+            None => {
+                let bytes = self.make(compiler, flags)?;
+                self.store.put(&key, &bytes);
+                bytes
             }
-            compiler.toolchain().confirm()?;
-            Err(EvalError::Fault(format!(
-                "{} does not compile the header of kernels: {}",
-                compiler.toolchain().name,
-                report.stderr.text()
-            )))
-        })?;
+        };
+        let path = self.folder.join(format!("{}.pch", key.short()));
+        if fs::read(&path).ok().as_ref() != Some(&bytes) {
+            put(&path, &bytes)?;
+        }
         made.insert(key, path.clone());
         Ok(path)
+    }
+
+    /// Compiles the header.
+    fn make(&self, compiler: &Compiler, flags: &[String]) -> Result<Vec<u8>, EvalError> {
+        let wrong = |error: std::io::Error| unwritable(&self.folder, &error);
+        let working = tempfile::tempdir_in(&self.folder).map_err(wrong)?;
+        let working = working.path();
+        let path = working.join("header.pch");
+        let result = path.to_string_lossy();
+        // Its name and size stay in what is compiled, times do not.
+        let own = ["-emit-pch", "-fno-pch-timestamp", "-o", &result];
+        let own = own.iter().flat_map(|it| ["-Xclang", it]);
+        let extra = flags.iter().map(String::as_str).chain(own);
+        let extra: Vec<String> = extra.map(str::to_owned).collect();
+        let policy = compiler.policy(working, &[&self.text]);
+        let made = ("-fsyntax-only", &*self.text, &*path);
+        let report = compiler.compile(&policy, made, working, &extra, None)?;
+        if report.succeeded() {
+            return fs::read(&path).map_err(wrong);
+        }
+        compiler.toolchain().confirm()?;
+        Err(EvalError::Fault(format!(
+            "{} does not compile the header of kernels: {}",
+            compiler.toolchain().name,
+            report.stderr.text()
+        )))
     }
 
     /// Returns what decides whether a compiled header is of use. A compiler takes none of
@@ -117,5 +135,34 @@ impl CommonHeader {
         let flags = [&compiler.flags(), flags].concat();
         hasher.update(format!("{flags:?} {size} {changed:?}").as_bytes());
         hasher.finish()
+    }
+}
+
+/// Writes a file that other processes may read at the same time.
+fn put(path: &Path, bytes: &[u8]) -> Result<(), EvalError> {
+    let wrong = |error: std::io::Error| unwritable(path, &error);
+    let folder = path.parent().unwrap_or(path);
+    let readable = fs::Permissions::from_mode(0o644);
+    let fresh = tempfile::Builder::new()
+        .permissions(readable)
+        .tempfile_in(folder);
+    let mut file = fresh.map_err(wrong)?;
+    file.write_all(bytes).map_err(wrong)?;
+    file.persist(path).map_err(|error| wrong(error.error))?;
+    Ok(())
+}
+
+/// Removes what lies in `folder` and was made long ago. A folder is of a process that was killed.
+fn remove_unused(folder: &Path) {
+    let before = SystemTime::now().checked_sub(KEPT);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let meta = entry.metadata().ok();
+        let made = meta.as_ref().and_then(|it| it.modified().ok());
+        if made.zip(before).is_some_and(|(made, before)| made < before) {
+            let _ = match meta.is_some_and(|it| it.is_dir()) {
+                true => fs::remove_dir_all(entry.path()),
+                false => fs::remove_file(entry.path()),
+            };
+        }
     }
 }

@@ -97,8 +97,8 @@ fn libraries_of_the_vendor_are_not_there() {
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn the_host_part_starts_no_process() {
-    // `fork`, and `clone` of a thread.
-    for (number, flags) in [(57, 0), (56, 0x0001_0f00)] {
+    // `fork`, and `clone` of a process, which tells its parent of its end (`SIGCHLD`).
+    for (number, flags) in [(57, 0), (56, 17)] {
         let start = format!(
             "static void start() {{ long r; asm volatile(\"syscall\" : \"=a\"(r) : \"a\"({number}L), \"D\"({flags}L), \"S\"(0L), \"d\"(0L) : \"rcx\", \"r11\", \"memory\"); if (r < 0) __builtin_trap(); }}"
         );
