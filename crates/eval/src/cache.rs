@@ -1,8 +1,8 @@
 //! The cache folder as a whole: what it holds, and making room in it.
 
-use crate::file_store::{CachePart, Extent, evict};
+use crate::file_store::{CachePart, Extent, evict, unwritable};
 use std::fs::{self, Metadata};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// Parts that hold folders: installed compilers, compiled runtimes, and places
@@ -23,6 +23,9 @@ const OUR_FOLDERS: [&str; 3] = ["ziglang-", "installing-", ".tmp"];
 /// From this age on nobody works in a working folder any more: nothing that is
 /// built or installed takes that long.
 pub const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
+
+/// The same where folders are in use as long as a bench is open.
+const BENCH_LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// What one part of a cache folder holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +82,21 @@ pub fn prune(cache_folder: &Path, pruning: &Pruning<'_>) {
     }
     let compilers = cache_folder.join(COMPILERS);
     remove_older(&compilers, before(LEFTOVER_AGE), pruning.compilers);
+}
+
+/// Makes the folder `name` of a cache folder, in which processes work as long as they have a bench
+/// open. What was left there by those that were killed is removed after some days.
+///
+/// # Errors
+/// [`EvalError::Environment`](crate::EvalError::Environment) if it cannot be made.
+pub fn working_folder(cache_folder: &Path, name: &str) -> Result<PathBuf, crate::EvalError> {
+    let folder = cache_folder.join(name);
+    let made = fs::create_dir_all(&folder).and_then(|()| fs::canonicalize(&folder));
+    let folder = made.map_err(|error| unwritable(&folder, &error))?;
+    if let Some(before) = SystemTime::now().checked_sub(BENCH_LEFTOVER_AGE) {
+        remove_older(&folder, before, &[]);
+    }
+    Ok(folder)
 }
 
 /// Removes folders in `folder` that were made before `before`, but for `kept`

@@ -8,7 +8,7 @@ mod library;
 use crate::kind::Kind;
 use autocomp_catalog::Problem;
 use autocomp_core::{ContentHash, ContentHasher, Diagnostic};
-use autocomp_eval::cache::remove_older;
+use autocomp_eval::cache::working_folder;
 use autocomp_eval::{CachePart, EvalError, FileStore, unwritable};
 use autocomp_sandbox::{SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CommonHeader, CompileTarget, Compiler, Toolchain};
@@ -17,7 +17,6 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
 
 /// What every source sees before its own text.
 pub const HEADER: &str = include_str!("../runtime/kernel.h");
@@ -78,9 +77,6 @@ pub fn library_header(name: &str) -> Option<&'static str> {
 const OBJECT: &str = "kernel.o";
 /// Processor time of one run of the compiler, seconds: intrinsics are many.
 const CPU_SECONDS: u64 = 20;
-/// From this age on a folder is of a process that was killed: they are in use as long as a
-/// bench is open.
-const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// A file that is removed when nobody uses it any more.
 #[derive(Debug)]
@@ -136,8 +132,6 @@ pub struct Builder {
     runtime: tempfile::TempDir,
     is_runtime_made: Mutex<bool>,
     header: CommonHeader,
-    /// What was compiled of ours and of problems.
-    compiled: FileStore,
     scratch: PathBuf,
 }
 
@@ -158,16 +152,13 @@ impl Builder {
         let compiler = Compiler::new(toolchain, target)?
             .with_cpu_seconds(CPU_SECONDS)
             .with_library(WHAT_THERE_IS);
-        let scratch = cache_folder.join("host-workers");
-        fs::create_dir_all(&scratch).map_err(|error| unwritable(&scratch, &error))?;
-        let scratch = fs::canonicalize(&scratch).map_err(|error| unwritable(&scratch, &error))?;
-        remove_older(&scratch, SystemTime::now() - LEFTOVER_AGE, &[]);
+        let scratch = working_folder(cache_folder, "host-workers")?;
         let runtime = folder_in(&scratch)?;
         for (name, text) in RUNTIME {
             write(&runtime.path().join(name), text)?;
         }
-        let compiled = || FileStore::new(cache_folder, CachePart::Builds);
-        let header = CommonHeader::new(HEADER, &scratch, compiled())?;
+        let store = FileStore::new(cache_folder, CachePart::Builds);
+        let header = CommonHeader::new(HEADER, &scratch, store)?;
         let headers = runtime.path().join(HEADER_FOLDER);
         fs::create_dir(&headers).map_err(|error| unwritable(&headers, &error))?;
         for (name, text) in HEADERS {
@@ -184,7 +175,6 @@ impl Builder {
             runtime,
             is_runtime_made: Mutex::new(false),
             header,
-            compiled: compiled(),
             scratch,
         })
     }
@@ -203,7 +193,7 @@ impl Builder {
             let source = self.runtime.path().join(format!("{name}.c"));
             let object = self.runtime.path().join(format!("{name}.o"));
             let key = self.key_of(&["object", name]);
-            self.compiled.restore(&key, &object, || {
+            self.header.store().restore(&key, &object, || {
                 if name == "runner" {
                     let extra = [&[define.as_str()], Kind::Reference.flags()].concat();
                     return self.compile_own(&source, &object, &extra);
@@ -293,7 +283,7 @@ impl Builder {
         let object = folder.path().join(OBJECT);
         // A kernel is built once, the problem's own texts by each process.
         let key = (kind != Kind::Kernel).then(|| self.key_of(&[&format!("{kind:?}"), name, text]));
-        if let Some(bytes) = key.and_then(|key| self.compiled.get(&key)) {
+        if let Some(bytes) = key.and_then(|key| self.header.store().get(&key)) {
             write(&object, bytes)?;
         } else {
             let mut report = self.object(folder.path(), name, kind)?;
@@ -304,7 +294,7 @@ impl Builder {
                 return self.blamed(&report, (name, text)).map(Err);
             }
             if let (Some(key), Ok(bytes)) = (key, fs::read(&object)) {
-                self.compiled.put(&key, &bytes);
+                self.header.store().put(&key, &bytes);
             }
         }
         let report = self.link(folder.path())?;

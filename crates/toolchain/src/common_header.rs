@@ -3,6 +3,7 @@
 
 use crate::compiler::Compiler;
 use autocomp_core::{ContentHash, ContentHasher};
+use autocomp_eval::cache::remove_older;
 use autocomp_eval::{EvalError, FileStore, unwritable};
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,23 +22,25 @@ const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 pub struct CommonHeader {
     /// Its text, in a place that stays: what is compiled names it.
     text: PathBuf,
-    /// Where compiled headers lie, for all processes.
+    /// Where compiled headers lie, for all processes, each in a folder.
     folder: PathBuf,
     store: FileStore,
     made: Mutex<BTreeMap<ContentHash, PathBuf>>,
 }
 
 impl CommonHeader {
-    /// Writes `text` into `scratch`, a folder that is there; compiled headers are kept in `store`.
+    /// Writes `text` into `scratch`, an absolute folder that is there; compiled headers are kept in
+    /// `store`.
     ///
     /// # Errors
     /// [`EvalError::Environment`] if `scratch` cannot be written.
     pub fn new(text: &str, scratch: &Path, store: FileStore) -> Result<Self, EvalError> {
         let wrong = |error: std::io::Error| unwritable(scratch, &error);
-        let scratch = fs::canonicalize(scratch).map_err(wrong)?;
         let folder = scratch.join("compiled-headers");
         fs::create_dir_all(&folder).map_err(wrong)?;
-        remove_unused(&folder);
+        if let Some(before) = SystemTime::now().checked_sub(KEPT) {
+            remove_older(&folder, before, &[]);
+        }
         let name = format!("{}.h", ContentHash::of(text.as_bytes()).short());
         let path = scratch.join(&name);
         if fs::read_to_string(&path).ok().as_deref() != Some(text) {
@@ -55,6 +58,12 @@ impl CommonHeader {
     #[must_use]
     pub fn text(&self) -> &Path {
         &self.text
+    }
+
+    /// Returns the store in which compiled headers are kept.
+    #[must_use]
+    pub fn store(&self) -> &FileStore {
+        &self.store
     }
 
     /// Returns what a compiler reads that is given the header, compiled or not.
@@ -83,7 +92,9 @@ impl CommonHeader {
                 bytes
             }
         };
-        let path = self.folder.join(format!("{}.pch", key.short()));
+        let folder = self.folder.join(key.short());
+        fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
+        let path = folder.join("header.pch");
         if fs::read(&path).ok().as_ref() != Some(&bytes) {
             put(&path, &bytes)?;
         }
@@ -150,19 +161,4 @@ fn put(path: &Path, bytes: &[u8]) -> Result<(), EvalError> {
     file.write_all(bytes).map_err(wrong)?;
     file.persist(path).map_err(|error| wrong(error.error))?;
     Ok(())
-}
-
-/// Removes what lies in `folder` and was made long ago. A folder is of a process that was killed.
-fn remove_unused(folder: &Path) {
-    let before = SystemTime::now().checked_sub(KEPT);
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let meta = entry.metadata().ok();
-        let made = meta.as_ref().and_then(|it| it.modified().ok());
-        if made.zip(before).is_some_and(|(made, before)| made < before) {
-            let _ = match meta.is_some_and(|it| it.is_dir()) {
-                true => fs::remove_dir_all(entry.path()),
-                false => fs::remove_file(entry.path()),
-            };
-        }
-    }
 }

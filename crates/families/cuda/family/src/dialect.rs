@@ -1,12 +1,11 @@
 //! The dialect that kernels are written in: its header, its flags, and the compiler for it.
 
-use autocomp_eval::cache::remove_older;
+use autocomp_eval::cache::working_folder;
 use autocomp_eval::{CachePart, EvalError, FileStore};
 use autocomp_sandbox::SandboxReport;
 use autocomp_toolchain::{CommonHeader, CompileTarget, Compiler, Toolchain};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// What kernels see before their own text.
 pub(crate) const HEADER: &str = concat!(
@@ -117,9 +116,6 @@ const LIBRARY: &str = "the host part has no library: it launches kernels with `<
 
 /// Name of [`HEADER`] in what compilers say.
 const HEADER_NAME: &str = "autocomp-cuda.h";
-/// From this age on a folder is of a process that was killed: they are in use as long as a
-/// bench is open.
-const LEFTOVER_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The headers that kernels see, and the folder in which kernels are compiled.
 #[derive(Debug)]
@@ -127,8 +123,6 @@ pub(crate) struct Dialect {
     scratch: PathBuf,
     folder: tempfile::TempDir,
     header: CommonHeader,
-    /// What was compiled of ours.
-    compiled: FileStore,
 }
 
 impl Dialect {
@@ -137,11 +131,7 @@ impl Dialect {
     /// # Errors
     /// [`EvalError::Environment`] if there is no room.
     pub(crate) fn new(cache_folder: &Path) -> Result<Self, EvalError> {
-        let scratch = cache_folder.join("cuda-builds");
-        fs::create_dir_all(&scratch).map_err(|error| unusable(&scratch, &error))?;
-        if let Some(before) = SystemTime::now().checked_sub(LEFTOVER_AGE) {
-            remove_older(&scratch, before, &[]);
-        }
+        let scratch = working_folder(cache_folder, "cuda-builds")?;
         let folder = folder_in(&scratch)?;
         let headers = folder.path().join("headers");
         for name in EMPTY_HEADERS {
@@ -150,13 +140,12 @@ impl Dialect {
             fs::create_dir_all(folder).map_err(|error| unusable(folder, &error))?;
             write(&path, "")?;
         }
-        let compiled = || FileStore::new(cache_folder, CachePart::Builds);
-        let header = CommonHeader::new(HEADER, &scratch, compiled())?;
+        let store = FileStore::new(cache_folder, CachePart::Builds);
+        let header = CommonHeader::new(HEADER, &scratch, store)?;
         Ok(Self {
             scratch,
             folder,
             header,
-            compiled: compiled(),
         })
     }
 
@@ -167,7 +156,7 @@ impl Dialect {
 
     /// Returns what was compiled of ours.
     pub(crate) fn compiled(&self) -> &FileStore {
-        &self.compiled
+        self.header.store()
     }
 
     /// Returns what a compiler says, with the names of headers without their folders.
