@@ -195,6 +195,15 @@ fn of_24(word: u32) -> i128 {
     low - if low < 1 << 23 { 0 } else { 1 << 24 }
 }
 
+/// The sum of the last word and the products of the halves of the first one, as `number` reads them,
+/// with two signed bytes of the second one from `from` on.
+fn two_products([a, b, c]: [u32; 3], number: fn([u8; 2]) -> i64, from: usize) -> u32 {
+    let [a, b] = [a, b].map(u32::to_le_bytes);
+    let product =
+        |idx: usize| number([a[2 * idx], a[2 * idx + 1]]) * i64::from(b[from + idx] as i8);
+    (i64::from(c) + product(0) + product(1)).rem_euclid(1 << 32) as u32
+}
+
 fn within_32(value: i128) -> u32 {
     value
         .clamp(-2_147_483_648, 2_147_483_647)
@@ -425,25 +434,11 @@ const OPERATIONS: &[Operation] = &[
     },
     Operation {
         text: "dp2a.lo.s32.s32 D, A, B, C;",
-        of: |a, b, c| {
-            let [a, b] = [a, b].map(u32::to_le_bytes);
-            let part = |idx: usize| {
-                i64::from(i16::from_le_bytes([a[2 * idx], a[2 * idx + 1]]))
-                    * i64::from(b[idx] as i8)
-            };
-            (i64::from(c) + part(0) + part(1)).rem_euclid(1 << 32) as u32
-        },
+        of: |a, b, c| two_products([a, b, c], |half| i16::from_le_bytes(half).into(), 0),
     },
     Operation {
         text: "dp2a.hi.u32.s32 D, A, B, C;",
-        of: |a, b, c| {
-            let [a, b] = [a, b].map(u32::to_le_bytes);
-            let part = |idx: usize| {
-                i64::from(u16::from_le_bytes([a[2 * idx], a[2 * idx + 1]]))
-                    * i64::from(b[idx + 2] as i8)
-            };
-            (i64::from(c) + part(0) + part(1)).rem_euclid(1 << 32) as u32
-        },
+        of: |a, b, c| two_products([a, b, c], |half| u16::from_le_bytes(half).into(), 2),
     },
     Operation {
         text: "add.sat.f16x2 D, A, B;",
