@@ -9,7 +9,7 @@ use super::check::{Check, InputShape, check};
 use super::operation::View;
 use super::shapes::{Parameter, Shapes};
 use super::source::Source;
-use super::transformations::{ALL, Change, PLAIN, Transformation};
+use super::transformations::{ALL, Change, NARROW_TYPES, PLAIN, Transformation};
 use super::trial::Trial;
 use autocomp_core::RewriteError;
 use autocomp_trainium_sim::Input;
@@ -38,7 +38,7 @@ const IN_PARTS: &str = "split-products";
 const COARSE: f64 = 1.0 / 256.0;
 /// The narrowest type of products. Those of more bits cost as much, and are for problems that do not
 /// tolerate this one.
-const NARROWEST: &str = "bfloat16";
+const NARROWEST: &str = NARROW_TYPES[0];
 /// The same of two that are each the sum of two narrow numbers, of which the product of the lower
 /// ones is left out: bfloat16 with eight bits, and tfloat32 with eleven.
 const OF_PARTS: [(&str, f64); 2] = [

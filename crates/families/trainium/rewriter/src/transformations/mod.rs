@@ -58,6 +58,7 @@ use std::collections::BTreeSet;
 
 pub(super) use inline::written_out;
 pub(super) use kinds::{ALL, PLAIN, Transformation, kinds};
+pub(super) use narrow_tiles::NARROW_TYPES;
 
 /// A kernel after one change.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Tiles that the matrix engine turns or multiplies are made in bfloat16 or tfloat32 to begin with.
 //!
-//! Fact: it multiplies float32 elements at a quarter of the rate and turns them at half of it. Who else reads the tile reads it
-//! rounded; whether the tolerance allows it is the evaluation's to say.
+//! Fact: it multiplies float32 elements at a quarter of the rate and turns them at half of it. Who
+//! else reads the tile reads it rounded; whether the tolerance allows it is the evaluation's to say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,7 +35,7 @@ const MAKERS: &[&str] = &[
 
 /// Types of which the matrix engine takes an operand in one pass. The narrower one is first: it saves
 /// time on other engines, too.
-pub(super) const NARROW_TYPES: [&str; 2] = ["bfloat16", "tfloat32"];
+pub(in super::super) const NARROW_TYPES: [&str; 2] = ["bfloat16", "tfloat32"];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     NARROW_TYPES
