@@ -474,6 +474,24 @@ pub(crate) fn inputs(problem: &Problem, case: &Case) -> Vec<(String, Input)> {
     })
 }
 
+/// Returns whether what a kernel returns is within `tolerance` of what another one does.
+pub(crate) fn are_right(
+    problem: &Problem,
+    found: &[Array],
+    right: &[Array],
+    tolerance: Tolerance,
+) -> bool {
+    let written = problem.buffers.iter().filter(|it| it.is_written());
+    let mut pairs = written.zip(found.iter().zip(right));
+    found.len() == right.len()
+        && pairs.all(|(buffer, (found, right))| {
+            let [found_bytes, right_bytes] = [found, right].map(|it| bytes(buffer.dtype, &it.data));
+            let poison = bytes(buffer.dtype, &[f32::from_bits(POISON)]).repeat(found.data.len());
+            found.shape == right.shape
+                && comparison::are_right(buffer, &right_bytes, &found_bytes, &poison, tolerance)
+        })
+}
+
 /// Elements as the interpreter holds them; integers beyond 2²⁴ lose precision.
 fn numbers(dtype: DataType, content: &[u8]) -> Vec<f32> {
     let elements = content.chunks_exact(dtype.bytes());

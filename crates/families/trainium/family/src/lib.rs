@@ -120,6 +120,13 @@ fn trial(problem: &Problem) -> Option<Trial> {
         return None;
     };
     let kernel = problem.kernel("baseline").ok()?.to_owned();
+    let within = Tolerance::Close {
+        relative: Trial::SHARE * relative,
+        absolute: Trial::SHARE * absolute,
+    };
+    let compared = problem.clone();
+    let is_close =
+        move |found: &[Array], right: &[Array]| bench::are_right(&compared, found, right, within);
     let problem = problem.clone();
     let draw = move || {
         let seed = Seed(0).derive("roundings");
@@ -130,7 +137,7 @@ fn trial(problem: &Problem) -> Option<Trial> {
         });
         inputs.collect()
     };
-    Some(Trial::new(kernel, draw, relative, absolute))
+    Some(Trial::new(kernel, draw, is_close))
 }
 
 /// The settings of a real device; none for a simulated machine.

@@ -83,8 +83,8 @@ impl NkiRewriter {
         self
     }
 
-    /// Lets data tell which narrow types of products the problem tolerates, beside those that
-    /// `tolerance` allows in any case.
+    /// Lets data tell which narrow types of products the problem tolerates, whatever `tolerance`
+    /// is; where the trial cannot be made, `tolerance` tells.
     #[must_use]
     pub fn with_trial(mut self, trial: Trial) -> Self {
         self.problem.trial = Some(Arc::new(trial));

@@ -91,16 +91,23 @@ pub(super) struct Problem {
     pub(super) machine: Machine,
     /// How far results may be off, relative to what is right.
     pub(super) tolerance: f64,
-    /// What tells which narrow types of products it tolerates beside.
+    /// What tells which narrow types of products it tolerates.
     pub(super) trial: Option<Arc<Trial>>,
 }
 
 impl Problem {
-    /// Whether products may have operands of a type.
+    /// Whether products may have operands of a type: data tells, and where there is none, the
+    /// relative tolerance.
     fn tolerates(&self, dtype: &str) -> bool {
-        let trial = self.trial.as_ref();
-        dtype == NARROWEST && COARSE <= self.tolerance
-            || trial.is_some_and(|it| it.tolerates(dtype, self))
+        match self.tried() {
+            Some(types) => types.iter().any(|it| it == dtype),
+            None => dtype == NARROWEST && COARSE <= self.tolerance,
+        }
+    }
+
+    /// The types that data allows operands of products; none where it was not tried.
+    fn tried(&self) -> Option<&[String]> {
+        self.trial.as_ref()?.tolerated(self)
     }
 
     /// Reads a kernel.
@@ -244,8 +251,7 @@ impl Search<'_> {
         }
         if transformation.name == IN_PARTS {
             // Parts are for nothing where data tells that whole products may be narrow.
-            let trial = self.problem.trial.as_ref();
-            let whole = trial.is_some_and(|it| it.tolerates_any(self.problem));
+            let whole = self.problem.tried().is_some_and(|it| !it.is_empty());
             return !whole && self.tolerates_parts(variant);
         }
         let dtype = variant.split(' ').next().unwrap_or_default();

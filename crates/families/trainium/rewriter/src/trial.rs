@@ -14,9 +14,6 @@ use super::transformations::ALL;
 
 /// Kinds of changes that round operands of products, the one that only rounds those first.
 const ROUNDING: [&str; 2] = ["narrow-types", "narrow-tiles"];
-/// The share of the tolerance that roundings may use up: data differs from kernel to kernel, and
-/// further changes have errors of their own.
-const SHARE: f64 = 0.75;
 /// The most work of one run on data, as [`Options::work_limit`] counts it: some ten seconds.
 const MOST_WORK: u64 = 10_000_000_000;
 
@@ -24,53 +21,49 @@ const MOST_WORK: u64 = 10_000_000_000;
 pub struct Trial {
     kernel: String,
     draw: Box<dyn Fn() -> Vec<Inputs> + Send + Sync>,
-    relative: f64,
-    absolute: f64,
-    tolerated: OnceLock<Vec<String>>,
+    is_close: Box<IsClose>,
+    tolerated: OnceLock<Option<Vec<String>>>,
 }
 
 /// What a kernel gets, by the names of parameters.
 type Inputs = Vec<(String, Input)>;
+/// Whether results may stand for right ones.
+type IsClose = dyn Fn(&[Array], &[Array]) -> bool + Send + Sync;
 
 impl Trial {
-    /// Creates a trial of `kernel` on the sets of inputs that `draw` returns, if it is ever needed. A
-    /// result may be off by `absolute`, or by `relative` of what is right, whichever is more.
+    /// The share of a tolerance that roundings may use up: data differs from kernel to kernel, and
+    /// further changes have errors of their own.
+    pub const SHARE: f64 = 0.75;
+
+    /// Creates a trial of `kernel` on the sets of inputs that `draw` returns, if it is ever needed.
+    /// `is_close` tells whether the results that are its first argument are within
+    /// [`Self::SHARE`] of the tolerance of the right ones, its second: who evaluates kernels
+    /// compares, so that one comparison decides both.
     #[must_use]
     pub fn new(
         kernel: String,
         draw: impl Fn() -> Vec<Inputs> + Send + Sync + 'static,
-        relative: f64,
-        absolute: f64,
+        is_close: impl Fn(&[Array], &[Array]) -> bool + Send + Sync + 'static,
     ) -> Self {
         Self {
             kernel,
             draw: Box::new(draw),
-            relative,
-            absolute,
+            is_close: Box::new(is_close),
             tolerated: OnceLock::new(),
         }
     }
 
-    /// Returns whether all products may have operands of a type.
-    pub(super) fn tolerates(&self, dtype: &str, problem: &Problem) -> bool {
-        self.tolerated(problem).iter().any(|it| it == dtype)
-    }
-
-    /// Returns whether all products may have operands of some narrow type.
-    pub(super) fn tolerates_any(&self, problem: &Problem) -> bool {
-        !self.tolerated(problem).is_empty()
-    }
-
-    /// The types that products may have; the first call runs the kernel.
-    fn tolerated(&self, problem: &Problem) -> &[String] {
-        self.tolerated.get_or_init(|| self.run(problem))
+    /// Returns the types that operands of all products may have; none where that cannot be tried:
+    /// there are no inputs, the kernel does not run, or it has no product to round. The first call
+    /// runs it.
+    pub(super) fn tolerated(&self, problem: &Problem) -> Option<&[String]> {
+        let found = self.tolerated.get_or_init(|| self.run(problem));
+        found.as_deref()
     }
 
     /// The types that stay within their share of the tolerance on all data.
-    fn run(&self, problem: &Problem) -> Vec<String> {
-        let Ok(view) = problem.view(&self.kernel) else {
-            return Vec::new();
-        };
+    fn run(&self, problem: &Problem) -> Option<Vec<String>> {
+        let view = problem.view(&self.kernel).ok()?;
         // The last change to a type is the one that rounds the most.
         let mut rounded: Vec<(String, String)> = Vec::new();
         let kinds = ROUNDING.iter();
@@ -83,34 +76,18 @@ impl Trial {
             rounded.retain(|it| it.0 != dtype);
             rounded.push((dtype.to_owned(), change.source));
         }
-        if rounded.is_empty() {
-            return Vec::new();
+        let sets = (self.draw)();
+        if rounded.is_empty() || sets.is_empty() {
+            return None;
         }
-        for inputs in (self.draw)() {
-            let Some(right) = outputs(&self.kernel, &inputs, problem) else {
-                return Vec::new();
-            };
+        for inputs in sets {
+            let right = outputs(&self.kernel, &inputs, problem)?;
             rounded.retain(|(_, text)| {
-                outputs(text, &inputs, problem).is_some_and(|found| self.is_close(&found, &right))
+                let found = outputs(text, &inputs, problem);
+                found.is_some_and(|found| (self.is_close)(&found, &right))
             });
         }
-        rounded.into_iter().map(|it| it.0).collect()
-    }
-
-    fn is_close(&self, found: &[Array], right: &[Array]) -> bool {
-        let close = |found: f32, right: f32| {
-            let most = self.absolute.max(self.relative * f64::from(right.abs()));
-            f64::from((found - right).abs()) <= SHARE * most
-        };
-        found.len() == right.len()
-            && found.iter().zip(right).all(|(found, right)| {
-                found.shape == right.shape
-                    && found
-                        .data
-                        .iter()
-                        .zip(&right.data)
-                        .all(|(found, right)| close(*found, *right))
-            })
+        Some(rounded.into_iter().map(|it| it.0).collect())
     }
 }
 
