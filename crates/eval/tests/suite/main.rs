@@ -7,6 +7,7 @@ mod doubts;
 mod evaluations;
 mod file_stores;
 mod inputs;
+mod sentences;
 mod symmetry;
 mod text;
 mod thread_counts;

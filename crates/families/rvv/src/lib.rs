@@ -25,7 +25,7 @@ pub use platform::RvvPlatform;
 pub mod inside {
     pub use crate::elements::plain;
     pub use crate::groups::resized;
-    pub use crate::texts::texts;
+    pub use crate::texts::TEXTS;
 }
 
 pub use profile::{CauseCycles, LineCycles, VectorProfile, Without};

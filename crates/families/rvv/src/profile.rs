@@ -1,7 +1,7 @@
 //! Where the cycles of a call go, by line and cause.
 
 use crate::platform::RvvPlatform;
-use crate::texts::{CauseText, texts};
+use crate::texts::{CauseText, TEXTS};
 use crate::vector_work::VectorWork;
 use autocomp_bare_metal::{Kernel, RankedCall};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
@@ -213,7 +213,7 @@ impl VectorProfile {
                 meaning,
                 remedy,
                 remedy_near_best,
-            } = texts().cause(first.cause);
+            } = TEXTS.causes.of(first.cause);
             let remedy = match remedy_near_best {
                 Some(near) if is_near_best => near,
                 _ => remedy,

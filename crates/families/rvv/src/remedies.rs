@@ -1,7 +1,7 @@
 //! Which remedy helps a kernel with intrinsics as they were called and called with before release
 //! 1.0 of their specification ("RISC-V Vector C Intrinsics", 1.0: naming scheme, policies, `vxrm`).
 
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_bare_metal::Misuse;
 use std::fmt::Display;
 
@@ -15,9 +15,9 @@ const ROUNDING: [&str; 8] = [
 
 /// Returns what helps a kernel that misuses intrinsics or has assembly.
 pub(crate) fn remedy(misuse: Misuse<'_>) -> Option<String> {
-    let remedies = &texts().remedies;
+    let remedies = &TEXTS.remedies;
     match misuse {
-        Misuse::Assembly => Some(remedies.text("assembly").to_owned()),
+        Misuse::Assembly => Some(remedies.of("assembly").to_owned()),
         Misuse::Undeclared(name) => undeclared(name),
         Misuse::TooManyArguments(name) => {
             let operation = name.strip_prefix(PREFIX)?;
@@ -42,7 +42,7 @@ pub(crate) fn remedy(misuse: Misuse<'_>) -> Option<String> {
 }
 
 fn undeclared(name: &str) -> Option<String> {
-    let said = |which: &str, name: &str| texts().remedies.filled(which, &[("name", &name)]);
+    let said = |which: &str, name: &str| TEXTS.remedies.filled(which, &[("name", &name)]);
     if let Some(operation) = name.strip_prefix(PREFIX) {
         let of_old = is_of_segments(operation) && !operation.contains('x');
         return Some(match of_old {
@@ -65,7 +65,7 @@ fn tuples(name: &str) -> String {
     let fields = name.split("seg").nth(1).unwrap_or_default();
     let fields: String = fields.chars().take_while(char::is_ascii_digit).collect();
     let values: [(&str, &dyn Display); 2] = [("name", &name), ("fields", &fields)];
-    texts().remedies.filled("tuples", &values)
+    TEXTS.remedies.filled("tuples", &values)
 }
 
 fn is_of_segments(operation: &str) -> bool {

@@ -1,16 +1,14 @@
-//! What is told of kernels: data, read once.
+//! What is told of kernels: data.
 
-use autocomp_eval::Sentences;
+use autocomp_eval::{BuiltIn, ByName, Sentences};
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 /// Everything that is said.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Texts {
     /// Of the causes that cycles go to, by their names.
-    pub causes: BTreeMap<String, CauseText>,
+    pub causes: ByName<CauseText>,
     /// Of vectors.
     pub sentences: Sentences,
     /// What to write in place of intrinsics that are misused.
@@ -29,20 +27,5 @@ pub struct CauseText {
     pub remedy_near_best: Option<String>,
 }
 
-/// Returns everything that is said.
-pub fn texts() -> &'static Texts {
-    static TEXTS: OnceLock<Texts> = OnceLock::new();
-    TEXTS.get_or_init(|| {
-        toml::from_str(include_str!("../data/feedback.toml"))
-            .expect("a test reads what is built in")
-    })
-}
-
-impl Texts {
-    /// Returns what is said of a cause.
-    pub(crate) fn cause(&self, name: &str) -> &CauseText {
-        static NOTHING: OnceLock<CauseText> = OnceLock::new();
-        let nothing = || NOTHING.get_or_init(CauseText::default);
-        self.causes.get(name).unwrap_or_else(nothing)
-    }
-}
+/// Everything that is said.
+pub static TEXTS: BuiltIn<Texts> = BuiltIn::new(include_str!("../data/feedback.toml"));

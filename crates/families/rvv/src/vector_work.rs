@@ -1,6 +1,6 @@
 //! What a call does on vectors, instruction by instruction.
 
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_eval::text::grouped;
 use autocomp_riscv::{Cause, Spent, VectorClass};
 use serde::Serialize;
@@ -94,7 +94,7 @@ impl VectorWork {
             ("count", &grouped(total)),
             ("places", &places(&self.spills)),
         ];
-        texts().sentences.filled("spills", &values)
+        TEXTS.sentences.filled("spills", &values)
     }
 
     /// Returns how long stores wait for their values in a call of `cycles`, as a sentence, if that
@@ -110,7 +110,7 @@ impl VectorWork {
             ("count", &grouped(total.round() as u64)),
             ("places", &places(&lines.collect())),
         ];
-        texts().sentences.filled("waiting-stores", &values)
+        TEXTS.sentences.filled("waiting-stores", &values)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::dialect::{
     BOTH, DEVICE, Dialect, HEADER, compiler, device_compiler, folder_in, unusable, write,
 };
 use crate::requests::Recording;
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_catalog::Problem;
 use autocomp_core::{ContentHasher, Diagnostic};
 use autocomp_cuda_sim::decode::{RANGE, buffer_address};
@@ -164,7 +164,7 @@ impl KernelCompiler {
                     "the host function cannot be called with a pointer for each buffer: {}",
                     found.message
                 );
-                found.remedy = texts().remedy(&found.code);
+                found.remedy = TEXTS.remedy(&found.code);
                 found.notes.clear();
             }
         }
@@ -287,7 +287,7 @@ impl KernelCompiler {
                 "host-part-varies",
                 "the host part does not ask for the same each time",
             );
-            found.remedy = texts().remedy(&found.code);
+            found.remedy = TEXTS.remedy(&found.code);
             return Ok(Err(Box::new(found)));
         }
         let wanted = match wanted(first, &names, self.memory) {

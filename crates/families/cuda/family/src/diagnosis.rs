@@ -1,7 +1,7 @@
 //! What is told of a finding of the simulator.
 
 use crate::compiler::KERNEL_FILE;
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
 use autocomp_cuda_sim::machine::{Fault, Finding, HOST, Thread};
@@ -272,7 +272,7 @@ pub(crate) fn diagnose(
             column: None,
         }),
         notes,
-        remedy: texts().remedy(remedy),
+        remedy: TEXTS.remedy(remedy),
     };
     (outcome, found)
 }

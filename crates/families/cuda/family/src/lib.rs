@@ -180,5 +180,5 @@ pub mod inside {
         Comparison, Device, Ended, Entry, Failure, Loaded, Program, Session, Told, Uploaded, find,
         found, run,
     };
-    pub use crate::texts::texts;
+    pub use crate::texts::TEXTS;
 }

@@ -1,16 +1,14 @@
-//! What is told of kernels: data, read once.
+//! What is told of kernels: data.
 
-use autocomp_eval::Sentences;
+use autocomp_eval::{BuiltIn, ByName, Sentences};
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 /// Everything that is said.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Texts {
     /// Of the parts of a launch's time, by their names.
-    pub parts: BTreeMap<String, PartText>,
+    pub parts: ByName<PartText>,
     /// What to do about faults, by the code of their diagnostic.
     pub remedies: Sentences,
 }
@@ -25,26 +23,12 @@ pub struct PartText {
     pub remedy: String,
 }
 
-/// Returns everything that is said.
-pub fn texts() -> &'static Texts {
-    static TEXTS: OnceLock<Texts> = OnceLock::new();
-    TEXTS.get_or_init(|| {
-        toml::from_str(include_str!("../data/feedback.toml"))
-            .expect("a test reads what is built in")
-    })
-}
+/// Everything that is said.
+pub static TEXTS: BuiltIn<Texts> = BuiltIn::new(include_str!("../data/feedback.toml"));
 
 impl Texts {
     /// Returns what to do about a fault of this code, if anything is said.
     pub(crate) fn remedy(&self, code: &str) -> Option<String> {
-        let text = self.remedies.text(code);
-        (!text.is_empty()).then(|| text.to_owned())
-    }
-
-    /// Returns what is said of a part.
-    pub(crate) fn part(&self, name: &str) -> &PartText {
-        static NOTHING: OnceLock<PartText> = OnceLock::new();
-        let nothing = || NOTHING.get_or_init(PartText::default);
-        self.parts.get(name).unwrap_or_else(nothing)
+        self.remedies.get(code).cloned()
     }
 }

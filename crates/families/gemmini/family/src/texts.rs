@@ -88,7 +88,7 @@ impl Texts {
 
     /// Returns why the array stands idle, to follow "because".
     pub(crate) fn idle(&self, name: &str) -> &str {
-        self.idle.text(name)
+        self.idle.of(name)
     }
 
     /// Returns a sentence with `values` in place of their names in braces.

@@ -1,6 +1,6 @@
 //! What a right kernel cost on the input set that took it longest.
 
-use crate::explanation::{explanation, sentences};
+use crate::explanation::{SENTENCES, explanation};
 use autocomp_trainium_sim::feedback::{Report, report};
 use autocomp_trainium_sim::timing::{Cores, Machine, Passes, Timeline, time_cores};
 use autocomp_trainium_sim::{Dialect, Evaluation, Remark};
@@ -32,20 +32,20 @@ impl Timed {
         let trace = evaluation.traces().nth(slowest);
         let trace = trace.unwrap_or(&evaluation.trace);
         let report = report(trace, &timeline, machine);
-        let mut said = Vec::new();
+        let mut said = SENTENCES.paragraph();
         if evaluation.depends_on_data {
-            said.push(sentences().filled("slowest-inputs", &[("set", &set)]));
+            said.say("slowest-inputs", &[("set", &set)]);
         }
         if 1 < count {
             let values: [(&str, &dyn Display); 2] = [("core", &slowest), ("count", &count)];
-            said.push(sentences().filled("slowest-core", &values));
+            said.say("slowest-core", &values);
         }
-        said.push(explanation(&report, machine));
+        said.add(&explanation(&report, machine));
         Self {
             dialect: evaluation.dialect,
             latency_ns: timeline.latency_ns.round() as u64,
             report,
-            summary: said.join(" "),
+            summary: said.text(),
             schedule: timeline,
             instructions: evaluation.traces().map(|it| it.len() as u64).sum(),
             cores: count as u64,

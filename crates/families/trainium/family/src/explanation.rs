@@ -1,27 +1,17 @@
 //! What limits a kernel, in sentences that are data.
 
-use autocomp_eval::Sentences;
+use autocomp_eval::{BuiltIn, Sentences};
 use autocomp_trainium_sim::feedback::Report;
 use autocomp_trainium_sim::timing::Machine;
 use autocomp_trainium_sim::trace::Engine;
 use std::fmt::Display;
-use std::sync::OnceLock;
 
-/// Returns all sentences.
-pub fn sentences() -> &'static Sentences {
-    static SENTENCES: OnceLock<Sentences> = OnceLock::new();
-    SENTENCES.get_or_init(|| {
-        toml::from_str(include_str!("../data/feedback.toml"))
-            .expect("a test reads what is built in")
-    })
-}
+/// All sentences.
+pub static SENTENCES: BuiltIn<Sentences> = BuiltIn::new(include_str!("../data/feedback.toml"));
 
 /// Returns what limits the kernel that `report` is of.
 pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
-    let mut said = Vec::new();
-    let mut say = |name: &str, values: &[(&str, &dyn Display)]| {
-        said.push(sentences().filled(name, values));
-    };
+    let mut said = SENTENCES.paragraph();
     let busiest = report
         .engines
         .iter()
@@ -38,7 +28,7 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
     };
     let total = fixed(report.total_time_us.max(1e-9), 1);
     let (machine_name, whole_share) = (&machine.name, fixed(share, 0));
-    say(
+    said.say(
         name,
         &[
             ("total", &total),
@@ -48,7 +38,7 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
         ],
     );
     let (by, bound) = (&report.lower_bound_by, fixed(report.lower_bound_us, 1));
-    say("lower-bound", &[("by", by), ("bound", &bound)]);
+    said.say("lower-bound", &[("by", by), ("bound", &bound)]);
     if let Some(line) = report.lines.iter().find(|l| l.engine == busiest.engine) {
         let values: [(&str, &dyn Display); 5] = [
             ("line", &line.line),
@@ -57,19 +47,19 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
             ("time", &fixed(line.active_us, 1)),
             ("engine", engine),
         ];
-        say("longest-line", &values);
+        said.say("longest-line", &values);
     }
     let moved = report.hbm_read_bytes + report.hbm_write_bytes;
     if report.compulsory_bytes > 0 && moved as f64 > 1.2 * report.compulsory_bytes as f64 {
         let (moved, compulsory) = (millions(moved), millions(report.compulsory_bytes));
-        say("traffic", &[("moved", &moved), ("compulsory", &compulsory)]);
+        said.say("traffic", &[("moved", &moved), ("compulsory", &compulsory)]);
         let worst = report
             .traffic
             .iter()
             .max_by(|a, b| a.reload_factor.total_cmp(&b.reload_factor));
         if let Some(worst) = worst.filter(|it| 1.5 < it.reload_factor) {
             let times = fixed(worst.reload_factor, 1);
-            say("reloads", &[("tensor", &worst.tensor), ("times", &times)]);
+            said.say("reloads", &[("tensor", &worst.tensor), ("times", &times)]);
         }
     }
     if report.spill_reload_bytes > 0 {
@@ -78,12 +68,12 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
             ("alive", &(report.peak_sbuf_bytes >> 10)),
             ("room", &(machine.sbuf_bytes >> 10)),
         ];
-        say("spills", &values);
+        said.say("spills", &values);
     }
     let transfers = &report.engines[Engine::Dma as usize];
     if transfers.active_time_percent > 40.0 && report.mean_descriptor_bytes < 512.0 {
         let bytes = fixed(report.mean_descriptor_bytes, 0);
-        say("small-descriptors", &[("bytes", &bytes)]);
+        said.say("small-descriptors", &[("bytes", &bytes)]);
     }
     if busiest.overhead_percent > 30.0 && busiest.engine != Engine::Dma {
         let values: [(&str, &dyn Display); 3] = [
@@ -91,7 +81,7 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
             ("elements", &fixed(busiest.mean_elements, 0)),
             ("overhead", &fixed(busiest.overhead_percent, 0)),
         ];
-        say("small-instructions", &values);
+        said.say("small-instructions", &values);
     }
     if let Some(step) = report.critical_path.first() {
         let values: [(&str, &dyn Display); 5] = [
@@ -101,13 +91,13 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
             ("running", &fixed(step.running_us, 1)),
             ("queued", &fixed(step.queued_us, 1)),
         ];
-        say("critical-path", &values);
+        said.say("critical-path", &values);
         if let Some(wait) = step.longest_wait.as_ref().filter(|it| 0.05 <= it.us) {
-            say("longest-wait", &[("wait", &wait.told())]);
+            said.say("longest-wait", &[("wait", &wait.told())]);
         }
     }
     let [begin, middle, end] = busiest.idle_us.map(|it| fixed(it, 1));
-    say(
+    said.say(
         "idle",
         &[
             ("engine", engine),
@@ -116,7 +106,7 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
             ("end", &end),
         ],
     );
-    said.join(" ")
+    said.text()
 }
 
 /// A number with so many decimals.

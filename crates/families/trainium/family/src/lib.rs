@@ -170,7 +170,7 @@ fn dialect_of(machine: &Machine) -> Dialect {
 /// compiled a second time. No interface.
 #[doc(hidden)]
 pub mod inside {
-    pub use crate::explanation::sentences;
+    pub use crate::explanation::SENTENCES;
     pub use crate::neuron::summary::parse;
     pub use crate::normal::normal_form;
 }

@@ -5,7 +5,7 @@ use super::{CudaBench, MOST_STEPS};
 use crate::diagnosis::diagnose;
 use crate::feedback::Timed;
 use crate::requests::Request;
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_catalog::Ranking;
 use autocomp_core::{Diagnostic, Severity};
 use autocomp_cuda_sim::Kernel;
@@ -107,7 +107,7 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
                 kernel.name
             ),
         );
-        doubt.remedy = Some(texts().remedies.filled(
+        doubt.remedy = Some(TEXTS.remedies.filled(
             "too-many-registers",
             &[("threads", &threads), ("most", &most)],
         ));
@@ -121,7 +121,7 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
                 kernel.name, estimate.waits
             ),
         );
-        doubt.remedy = texts().remedy("blocks-wait");
+        doubt.remedy = TEXTS.remedy("blocks-wait");
         found.push(doubt);
     }
     for doubt in &mut found {

@@ -6,7 +6,7 @@ use super::preparation::{Ready, plain_error};
 use super::trial::{How, compared};
 use crate::compiler::CALLED_AGAIN;
 use crate::diagnosis::diagnose;
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_core::{Diagnostic, Outcome};
 use autocomp_cuda_sim::machine::{DeviceMemory, Order};
 use autocomp_eval::inputs::Case;
@@ -156,7 +156,7 @@ impl CudaBench {
 
 fn decided_by_calls(outcome: Outcome, mut found: Diagnostic, case: &Case) -> Box<Verdict> {
     found.code = CALLED_AGAIN.into();
-    found.remedy = texts().remedy(CALLED_AGAIN);
+    found.remedy = TEXTS.remedy(CALLED_AGAIN);
     found.notes.insert(0, format!("input set: {}", case.name));
     Box::new(Verdict::failed(outcome, vec![found]))
 }

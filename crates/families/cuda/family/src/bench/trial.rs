@@ -6,7 +6,7 @@ use super::{CudaBench, MOST_STEPS};
 use crate::compiler::KERNEL_FILE;
 use crate::diagnosis::{diagnose, named};
 use crate::requests::Request;
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, SourceLocation};
 use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, LateRead, Order, Run};
@@ -213,7 +213,7 @@ impl CudaBench {
                             "the result is wrong when blocks, and warps of a block, run in another order, though it is right when they run as they are numbered: {}",
                             found.message
                         );
-                        found.remedy = texts().remedy(&found.code);
+                        found.remedy = TEXTS.remedy(&found.code);
                         if let Some(read) = &memory.late_read {
                             tell_late_read(&mut found, read, source);
                         }
@@ -273,5 +273,5 @@ fn tell_late_read(found: &mut Diagnostic, read: &LateRead, source: &str) {
         named(&read.reader),
         named(&read.writer),
     ));
-    found.remedy = texts().remedy("depends-on-block-order-by-a-late-read");
+    found.remedy = TEXTS.remedy("depends-on-block-order-by-a-late-read");
 }

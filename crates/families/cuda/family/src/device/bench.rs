@@ -8,7 +8,7 @@ use super::settings::Settings;
 use super::worker::{Ended, run};
 use super::{Comparison, Entry};
 use crate::bench::{CudaBench, Ready};
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_catalog::{Ranking, Target};
 use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Severity, Stage};
 use autocomp_cuda_sim::timing::Machine;
@@ -247,7 +247,7 @@ impl DeviceBench {
                     ),
                     location: None,
                     notes: vec!["the simulator accepts this kernel".to_owned()],
-                    remedy: texts().remedy("device-hang"),
+                    remedy: TEXTS.remedy("device-hang"),
                 };
                 return Ok(Err(Verdict::failed(Outcome::TimedOut, vec![found])));
             }
@@ -357,7 +357,7 @@ impl DeviceBench {
             ),
             location: None,
             notes: Vec::new(),
-            remedy: texts().remedy("device-too-fast"),
+            remedy: TEXTS.remedy("device-too-fast"),
         };
         Some(Verdict::failed(Outcome::Wrong, vec![found]))
     }

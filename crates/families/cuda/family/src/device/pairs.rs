@@ -4,7 +4,7 @@
 //! contents that were put there anew; what each of them computed is compared.
 
 use super::session::{Failure, Loaded, Session, Uploaded};
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
 use autocomp_measuring::statistics::{Interval, median};
 use autocomp_measuring::{Effort, Side, Sides, compare};
@@ -67,7 +67,7 @@ impl Sides for Duel<'_, '_> {
             ),
             location: None,
             notes: Vec::new(),
-            remedy: texts().remedy("unsteady"),
+            remedy: TEXTS.remedy("unsteady"),
         };
         Entry(side, Failure::Kernel(Outcome::Wrong, Box::new(found)))
     }

@@ -7,7 +7,7 @@ use super::program::Program;
 use super::vendor::Handle;
 use crate::bench::compared;
 use crate::requests::Request;
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_catalog::{Problem, Ranking};
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
 use autocomp_eval::inputs::Case;
@@ -89,7 +89,7 @@ fn blamed(stage: Stage, refusal: &Refusal) -> Failure {
             message: format!("{what} ({name} from {function})"),
             location: None,
             notes: notes.take(12).map(str::to_owned).collect(),
-            remedy: texts().remedy(match status {
+            remedy: TEXTS.remedy(match status {
                 702 => "device-hang-of-driver",
                 _ => code,
             }),
@@ -347,7 +347,7 @@ impl<'p> Session<'p> {
                 ),
                 location: None,
                 notes: vec![format!("input set: {}", case.case.name)],
-                remedy: texts().remedy("device-out-of-bounds"),
+                remedy: TEXTS.remedy("device-out-of-bounds"),
             };
             return Err(Failure::Kernel(Outcome::Illegal, Box::new(found)));
         }

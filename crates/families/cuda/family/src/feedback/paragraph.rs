@@ -2,7 +2,7 @@
 
 use super::Timed;
 use super::words::{LAUNCH, source_name};
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_cuda_sim::machine::Launch;
 use autocomp_cuda_sim::timing::Estimate;
 use autocomp_eval::text::grouped;
@@ -50,13 +50,13 @@ fn limit(timed: &Timed, (launch, estimate): &(Launch, Estimate)) -> String {
     let _ = write!(
         text,
         " What limits it most is {} ({} ns by itself)",
-        texts().part(first).words,
+        TEXTS.parts.of(first).words,
         whole(*ns)
     );
     if let Some((second, _)) = parts.get(1).filter(|it| 0.5 * ns < it.1) {
-        let _ = write!(text, "; then {}", texts().part(second).words);
+        let _ = write!(text, "; then {}", TEXTS.parts.of(second).words);
     }
-    let _ = write!(text, ". What helps: {}.", texts().part(first).remedy);
+    let _ = write!(text, ". What helps: {}.", TEXTS.parts.of(first).remedy);
     text
 }
 

@@ -1,6 +1,6 @@
 //! Texts that are data.
 
-use autocomp_cuda::inside::texts;
+use autocomp_cuda::inside::TEXTS;
 use std::path::{Path, PathBuf};
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -24,8 +24,9 @@ fn sources(folder: &str) -> String {
 #[test]
 fn each_part_of_the_time_has_its_words() {
     let estimate = sources("../sim/src/timing");
-    let told = &texts().parts;
-    for (name, part) in told {
+    let told = &TEXTS.parts;
+    for name in told.names() {
+        let part = told.of(name);
         assert!(!part.words.is_empty() && !part.remedy.is_empty(), "{name}");
         let is_named = estimate.contains(&format!("\"{name}\"")) || name == "launch";
         assert!(is_named, "no part is called {name}");
@@ -36,15 +37,15 @@ fn each_part_of_the_time_has_its_words() {
     let names: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
     assert!(15 < names.len(), "{names:?}");
     for name in names.into_iter().chain(["alone"]) {
-        assert!(told.contains_key(name), "{name} has no words");
+        assert!(told.get(name).is_some(), "{name} has no words");
     }
 }
 
 #[test]
 fn each_remedy_is_for_a_code() {
     let code = sources("src");
-    for name in texts().remedies.names() {
+    for name in TEXTS.remedies.names() {
         assert!(code.contains(&format!("\"{name}\"")), "no code {name}");
-        assert!(!texts().remedies.text(name).is_empty(), "{name}");
+        assert!(!TEXTS.remedies.of(name).is_empty(), "{name}");
     }
 }

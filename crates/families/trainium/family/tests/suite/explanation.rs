@@ -1,6 +1,6 @@
 //! Sentences that are data.
 
-use autocomp_trainium_family::inside::sentences;
+use autocomp_trainium_family::inside::SENTENCES;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn each_sentence_is_said_and_there_is_each_that_is() {
         parts.map(str::to_owned).collect()
     };
     let in_source = &quoted(&explanation) | &quoted(&cost);
-    let there: BTreeSet<String> = sentences().names().map(str::to_owned).collect();
+    let there: BTreeSet<String> = SENTENCES.names().map(str::to_owned).collect();
     let unsaid: Vec<_> = there.difference(&in_source).collect();
     assert!(unsaid.is_empty(), "{unsaid:?}");
     let named = |text: &str, before: &str| -> Vec<String> {
@@ -25,7 +25,7 @@ fn each_sentence_is_said_and_there_is_each_that_is() {
         let names = parts.by_ref().filter_map(|it| it.split('"').next());
         names.map(str::to_owned).collect()
     };
-    let said = [named(&explanation, "say(\""), named(&cost, "filled(\"")].concat();
+    let said = [named(&explanation, "say(\""), named(&cost, "say(\"")].concat();
     assert!(10 < said.len(), "{said:?}");
     for name in said {
         assert!(there.contains(&name), "{name} has no sentence");
