@@ -101,6 +101,14 @@ pub trait Rewriter: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns what keeps a kernel from becoming faster as far as this can be seen: what was looked
+    /// for, and what stopped it. One sentence each without a full stop, the most important first; it
+    /// may take as long as a plan. Nothing where the rewriter cannot tell.
+    fn obstacles(&self, source: &str) -> Vec<String> {
+        let _ = source;
+        Vec::new()
+    }
+
     /// Tells models how a plan may name transformations and their parameters, so that it
     /// needs nobody who writes its code: a script. Absent if none can.
     fn script_format(&self) -> Option<&str> {

@@ -151,11 +151,17 @@ pub fn finish(
     };
     // A search that had nothing to try is not one that found nothing better.
     let nothing = end.finish.and_then(|_| no_plan(&view));
-    let not_understood = rewriter(bench)?.map_or_else(Vec::new, |rewriter| {
+    let rewriter = rewriter(bench)?;
+    let not_understood = rewriter.as_ref().map_or_else(Vec::new, |rewriter| {
         rewriter.not_understood(&baseline_source)
     });
-    let [nothing_faster, little_faster] = [&run.nothing_faster, &run.little_faster]
-        .map(|it| with_lines(it.clone(), &not_understood, folder));
+    let mut why = [run.nothing_faster.clone(), run.little_faster.clone()];
+    if let Some(rewriter) = rewriter.filter(|_| is_over) {
+        for it in why.iter_mut().flatten() {
+            it.reasons.extend(rewriter.obstacles(&baseline_source));
+        }
+    }
+    let [nothing_faster, little_faster] = why.map(|it| with_lines(it, &not_understood, folder));
     let report = OptimizeReport {
         problem: bench.problem.name.clone(),
         target: bench.target.name.clone(),

@@ -1,9 +1,11 @@
 //! What a draft would do, found without data: whether the device would take it, and how long
 //! it would take.
 
-use autocomp_trainium_sim::timing::{Machine, Passes, loading_iterations, time, totals};
+use autocomp_trainium_sim::timing::{Passes, loading_iterations, time, totals};
 use autocomp_trainium_sim::trace::Trace;
-use autocomp_trainium_sim::{Array, Dtype, Input, Options, evaluate};
+use autocomp_trainium_sim::{Array, Dtype, Evaluation, Input, Options, evaluate};
+
+use super::proposal::Problem;
 
 /// Share of the work of engines other than the busiest that counts: it overlaps, but never wholly.
 const OVERLAP_LOSS: f64 = 0.2;
@@ -50,14 +52,9 @@ impl Check {
 }
 
 /// Runs a kernel without data; `None` where the device or a limit refuses it.
-pub(super) fn check(
-    source: &str,
-    entry: &str,
-    inputs: &[InputShape],
-    arguments: &[(String, Input)],
-    machine: &Machine,
-) -> Option<Check> {
-    let tensors = inputs.iter();
+pub(super) fn run(source: &str, problem: &Problem) -> Option<Evaluation> {
+    let machine = &problem.machine;
+    let tensors = problem.inputs.iter();
     let inputs: Vec<(String, Input)> = tensors
         .map(|it| {
             let array = Array {
@@ -67,7 +64,7 @@ pub(super) fn check(
             };
             (it.name.clone(), Input::Array(array))
         })
-        .chain(arguments.iter().cloned())
+        .chain(problem.arguments.iter().cloned())
         .collect();
     let options = Options {
         generation: machine.generation,
@@ -77,7 +74,13 @@ pub(super) fn check(
         instruction_limit: INSTRUCTIONS,
         ..Options::default()
     };
-    let evaluation = evaluate(source, entry, &inputs, &options).ok()?;
+    evaluate(source, &problem.entry, &inputs, &options).ok()
+}
+
+/// Finds what a kernel would do; `None` where the device or a limit refuses it.
+pub(super) fn check(source: &str, problem: &Problem) -> Option<Check> {
+    let machine = &problem.machine;
+    let evaluation = run(source, problem)?;
     let passes = Passes::of(&evaluation);
     let busy = totals(&evaluation.trace, machine, passes);
     let [_, vector, _, gpsimd, ..] = busy;

@@ -8,6 +8,7 @@
 
 mod chains;
 mod check;
+mod obstacles;
 mod operation;
 mod proposal;
 mod shapes;
@@ -157,6 +158,10 @@ impl Rewriter for NkiRewriter {
                 reason: error.to_string(),
             }],
         }
+    }
+
+    fn obstacles(&self, source: &str) -> Vec<String> {
+        obstacles::obstacles(&self.problem, source)
     }
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {

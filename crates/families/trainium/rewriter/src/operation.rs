@@ -337,6 +337,26 @@ impl<'s> View<'s> {
         }
     }
 
+    /// The comparison of a float32 tile with a number or column that an expression is, in the first
+    /// dialect: its ones and zeros are exact in whatever type an operation goes on with them.
+    pub(super) fn comparison<'t>(&self, expression: &'t Expr) -> Option<Operation<'t>> {
+        let Expr::Call(call) = expression else {
+            return None;
+        };
+        let path = self.source.path(&call.func)?;
+        let name = path.strip_prefix("nl.")?;
+        let op = COMPARISONS.iter().find(|it| **it == name)?;
+        if !self.source.first_dialect() || !only(call, &["x", "y"]) {
+            return None;
+        }
+        let found = self.two(op, argument(call, 0, "x")?, argument(call, 1, "y")?)?;
+        let Operation::Scalar { data, .. } = found else {
+            return None;
+        };
+        let wide = self.shapes.tile(data)?.dtype.as_deref() == Some("float32");
+        wide.then_some(found)
+    }
+
     /// Requires a reduction of a two-dimensional tile over its columns.
     pub(super) fn last_axis(&self, call: &ExprCall, data: &Expr, at: usize) -> Option<()> {
         let axis = argument(call, at, "axis")?;

@@ -81,6 +81,13 @@ pub(super) struct Proposals {
     pub(super) refused: usize,
 }
 
+/// A kernel in the form in which most can be seen, and what one change leads to.
+#[derive(Debug)]
+pub(super) struct Singles {
+    pub(super) plain: Proposal,
+    pub(super) found: Vec<Proposal>,
+}
+
 /// What drafts are made for.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
@@ -184,6 +191,20 @@ impl Problem {
         Ok(search.plain(origin).source)
     }
 
+    /// The kernel in the form in which most can be seen, and everything that one change of that
+    /// leads to.
+    pub(super) fn plain_and_singles(&self, text: &str) -> Result<Singles, RewriteError> {
+        let (mut search, origin) = self.search(text)?;
+        let plain = search.plain(origin);
+        let found = search.extend(&plain, None);
+        Ok(Singles { plain, found })
+    }
+
+    /// Whether data refuses products of all narrow types.
+    pub(super) fn refuses_narrow_types(&self) -> bool {
+        self.tried().is_some_and(<[String]>::is_empty)
+    }
+
     /// Everything that one change leads to.
     pub(super) fn singles(&self, text: &str) -> Result<Vec<Proposal>, RewriteError> {
         let (mut search, origin) = self.search(text)?;
@@ -194,14 +215,7 @@ impl Problem {
 
     fn search(&self, text: &str) -> Result<(Search<'_>, Proposal), RewriteError> {
         self.view(text)?;
-        let now = check(
-            text,
-            &self.entry,
-            &self.inputs,
-            &self.arguments,
-            &self.machine,
-        )
-        .ok_or_else(|| {
+        let now = check(text, self).ok_or_else(|| {
             let message = "the kernel does not run on the problem's shapes";
             RewriteError::NotUnderstood(message.into())
         })?;
@@ -325,13 +339,7 @@ impl Search<'_> {
                     source,
                 } = change;
                 self.found.made += 1;
-                let checked = check(
-                    &source,
-                    &self.problem.entry,
-                    &self.problem.inputs,
-                    &self.problem.arguments,
-                    &self.problem.machine,
-                );
+                let checked = check(&source, self.problem);
                 self.work += checked.as_ref().map_or(0, |it| it.instructions);
                 let Some(checked) = checked.filter(|it| {
                     // Tiles of another size do the same work.

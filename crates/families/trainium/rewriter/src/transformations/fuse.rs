@@ -1,7 +1,8 @@
 //! Neighbouring element-wise operations become one instruction.
 //!
 //! Facts: `nisa.tensor_scalar` carries out two operations with numbers or columns in one pass,
-//! `nisa.scalar_tensor_tensor` one with a number or column and one with a tile,
+//! `nisa.scalar_tensor_tensor` one with a number or column, which may be a comparison, and one with
+//! a tile,
 //! `nisa.activation` a product with a scale and a sum with a bias before its function.
 
 use ruff_python_ast::{Expr, Stmt};
@@ -101,22 +102,41 @@ fn first<'t>(
     operand: &'t Expr,
 ) -> Option<(First<'t>, Option<&'t Stmt>)> {
     let (made, dropped) = view.made_by(place, operand, true)?;
+    Some((first_of(view.operation(made)?)?, dropped))
+}
+
+/// The same where a comparison gives ones and zeros that a float32 tile is combined with.
+fn first_or_comparison<'t>(
+    view: &View<'_>,
+    place: Place<'t>,
+    operand: &'t Expr,
+    other: &Expr,
+) -> Option<(First<'t>, Option<&'t Stmt>)> {
+    let (made, dropped) = view.made_by(place, operand, true)?;
+    let other = view.shapes.tile(other)?;
+    let found = match other.dtype.as_deref() {
+        Some("float32") => view.operation(made).or_else(|| view.comparison(made)),
+        _ => view.operation(made),
+    };
+    Some((first_of(found?)?, dropped))
+}
+
+fn first_of(operation: Operation<'_>) -> Option<First<'_>> {
     let Operation::Scalar {
         op,
         data,
         operand,
         reverse,
-    } = view.operation(made)?
+    } = operation
     else {
         return None;
     };
-    let first = First {
+    Some(First {
         op,
         data,
         operand,
         reverse,
-    };
-    Some((first, dropped))
+    })
 }
 
 /// `(x op0 s) op1 other`
@@ -136,7 +156,7 @@ fn scalar_tensor_tensor<'t>(
             reverse,
         },
         dropped,
-    ) = first(view, place, one)?;
+    ) = first_or_comparison(view, place, one, other)?;
     let View { nl, nisa, .. } = view;
     let mut text = format!(
         "{nisa}.scalar_tensor_tensor(data={}, op0={nl}.{op0}, operand0={}, op1={nl}.{op1}, operand1={}",

@@ -5,11 +5,11 @@ use autocomp_core::KindOfChange;
 use super::super::operation::View;
 use super::{
     Change, accumulate, affine, at_once, columns_outside, defer_scale, drop_copies, engines,
-    functions, fuse, gather_stores, hoist, inline, interchange, kept_tiles, matrix_sums,
-    named_arguments, names_of_results, narrow, narrow_tiles, needless_masks, own_buffer, pieces,
-    plain_indices, plain_names, precompute, psum_tiles, reduce, resident, shared_rows, skip_masked,
-    split_loop, split_products, spread_pieces, spread_rows, sum_outside, through_psum, tiles,
-    transposes, versions, windows_apart, write_into_tiles, write_out_loops,
+    fill_partitions, functions, fuse, gather_stores, hoist, inline, interchange, kept_tiles,
+    matrix_sums, named_arguments, names_of_results, narrow, narrow_tiles, needless_masks,
+    own_buffer, pieces, plain_indices, plain_names, precompute, psum_tiles, reduce, resident,
+    shared_rows, skip_masked, split_loop, split_products, spread_pieces, spread_rows, sum_outside,
+    through_psum, tiles, transposes, versions, windows_apart, write_into_tiles, write_out_loops,
 };
 
 /// One kind of change.
@@ -123,6 +123,12 @@ pub(in super::super) const ALL: &[Transformation] = &[
         menu_items: &["balance-engines"],
         does: "operations that run on another engine too",
         changes: engines::changes,
+    },
+    Transformation {
+        name: "fill-partitions",
+        menu_items: &["larger-tiles"],
+        does: "in the first dialect, iterations of an affine loop whose tiles have 32 or 64 partitions: as many at once as fill 128",
+        changes: fill_partitions::changes,
     },
     Transformation {
         name: "spread-in-pieces",

@@ -8,6 +8,7 @@ mod counted_loops;
 mod defer_scale;
 mod drop_copies;
 mod engines;
+mod fill_partitions;
 mod functions;
 mod fuse;
 mod gather_stores;

@@ -4,6 +4,7 @@ mod columns;
 mod first;
 mod functions;
 mod loops;
+mod obstacles;
 mod second;
 mod sizes;
 mod types;
@@ -94,6 +95,7 @@ fn every_change_that_the_device_takes_keeps_the_result() {
         "columns-outside",
         "defer-scale",
         "drop-copies",
+        "fill-partitions",
         "fuse-operations",
         "gather-stores",
         "hoist",

@@ -54,6 +54,42 @@ pub(super) const KERNELS: &[(&str, &str, &str)] = &[
 ",
     ),
     (
+        "place of the largest",
+        "x:f32[256,512];c:f32[128,512]",
+        "def solution(x, c):
+    rows, columns = x.shape
+    y = nl.ndarray((rows, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(rows // 128):
+        numbers = nl.load(c)
+        tile = nl.load(x[i * 128:(i + 1) * 128, :])
+        top = nl.max(tile, axis=[1], keepdims=True)
+        hit = nl.equal(tile, top)
+        above = nl.greater(0.5, tile)
+        places = nl.maximum(nl.multiply(hit, numbers), nl.subtract(numbers, above))
+        nl.store(y[i * 128:(i + 1) * 128, :], nl.max(places, axis=[1], keepdims=True))
+    return y
+",
+    ),
+    (
+        "halves",
+        "x:f32[128,2048];c:f32[64,2048];s:f32[64,1]",
+        "def solution(x, c, s):
+    d, n = x.shape
+    half = d // 2
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(n // 512):
+        piece = nl.ds(j * 512, 512)
+        upper = nl.load(x[0:half, piece])
+        lower = nl.load(x[half:d, piece]) + nl.full((64, 1), 0.5, dtype=nl.float32)
+        scale = nl.load(c[:, piece])
+        top = nl.load(s)
+        turned = nl.multiply(nl.subtract(upper, top), scale)
+        nl.store(y[0:half, piece], turned)
+        nl.store(y[half:d, piece], nl.multiply(lower, nl.exp(nl.load(s))))
+    return y
+",
+    ),
+    (
         "turn",
         "a:f32[256,512]",
         "def solution(a):

@@ -57,3 +57,50 @@ fn scans_go_on_from_piece_to_piece() {
     let later = body.replace("initial=0", "initial=1.0");
     assert_eq!(offered(&later), Vec::<String>::new());
 }
+
+/// Two iterations on 64 partitions each become one on 128, unless rows depend on each other.
+#[test]
+fn iterations_on_few_partitions_are_done_at_once() {
+    let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "halves").unwrap();
+    let offered = |body: &str| {
+        let source = format!("{HEAD}{body}");
+        outputs(&source, inputs).unwrap();
+        let found = rewriter(inputs).single_changes(&source).unwrap();
+        let found = found.into_iter().filter(|it| it.0 == "fill-partitions");
+        found.map(|it| it.2).collect::<Vec<_>>()
+    };
+    let [filled] = &offered(body)[..] else {
+        panic!("not one change");
+    };
+    for part in [
+        "for j in nl.affine_range((n // 512) // 2):",
+        "upper = nl.ndarray((nl.par_dim(128), 512), dtype=nl.float32, buffer=nl.sbuf)",
+        "upper[part * 64:part * 64 + 64, :] = nl.load(x[0:half, nl.ds((j * 2 + part) * 512, 512)])",
+        "nl.full((128, 1), 0.5, dtype=nl.float32)",
+        "nl.store(y[0:half, nl.ds((j * 2 + part) * 512, 512)], turned[part * 64:part * 64 + 64, :])",
+    ] {
+        assert!(filled.contains(part), "{part} is not in\n{filled}");
+    }
+    // Rows by themselves.
+    let rows = body.replace(
+        "top = nl.load(s)",
+        "top = nl.max(upper, axis=[1], keepdims=True)",
+    );
+    assert_ne!(&rows, body);
+    let [largest] = &offered(&rows)[..] else {
+        panic!("not one change");
+    };
+    let run = |body: &str| outputs(body, inputs).unwrap();
+    assert_eq!(run(largest), run(&format!("{HEAD}{rows}")));
+    // A number of the iteration, a tile of the loop around, and what comes from where it is stored.
+    for other in [
+        ("nl.subtract(upper, top)", "nl.subtract(upper, j * 1.0)"),
+        ("top = nl.load(s)", "top = first"),
+        ("nl.load(c[:, piece])", "nl.load(y[0:half, piece])"),
+    ] {
+        let changed = body.replace(other.0, other.1);
+        assert_ne!(&changed, body);
+        let changed = changed.replace("    for j", "    first = nl.load(s)\n    for j");
+        assert_eq!(offered(&changed), Vec::<String>::new(), "{}", other.1);
+    }
+}

@@ -18,7 +18,7 @@ fn within(absolute: f32) -> impl Fn(&[Array], &[Array]) -> bool {
 }
 
 /// The product, its inputs, and a rewriter for it with a relative tolerance and a trial of `kernel`.
-fn product(relative: f64, absolute: f32, kernel: Option<&str>) -> (String, NkiRewriter) {
+pub(super) fn product(relative: f64, absolute: f32, kernel: Option<&str>) -> (String, NkiRewriter) {
     let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "product").unwrap();
     let source = format!("{HEAD}{body}");
     let draw = || vec![parse_inputs(inputs, Some(3)).unwrap()];
