@@ -36,7 +36,10 @@ fn weights(kernel: &Kernel, machine: &Machine) -> Vec<u64> {
         let longest = cycles.into_iter().fold(cost.issue / 4.0, f64::max);
         (4.0 * longest).ceil().max(1.0) as u64
     };
-    folding::costs(kernel).into_iter().map(of).collect()
+    folding::costs(kernel, machine)
+        .into_iter()
+        .map(of)
+        .collect()
 }
 
 /// Counts what each block does: its steps, and the sectors and banks that these use.
@@ -339,7 +342,7 @@ impl Observer for Survey<'_> {
         let op = &self.kernel.steps[self.at].op;
         let work = if classes::takes_turns(op) && access.memory() == Space::Shared {
             let turns = banks::turns(&access);
-            turns.count * classes::TURN.issue as u64 + 4 * turns.cycles
+            turns.count * classes::INSTRUCTIONS_OF_TURN as u64 + 4 * turns.cycles
         } else if piece == 4 {
             pieces.div_ceil(32)
         } else {

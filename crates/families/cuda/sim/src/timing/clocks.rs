@@ -3,16 +3,6 @@
 use super::machine::Machine;
 use crate::decode::Op;
 
-/// Cycles of a barrier of a block without warps, and those that each warp adds: 15.25 for one
-/// and 77.25 for 32 (H100, `barrier` of micro.tsv).
-pub(super) const BARRIER_CYCLES: f64 = 13.25;
-pub(super) const BARRIER_CYCLES_OF_WARP: f64 = 2.0;
-
-/// Returns the cycles of a barrier of a block of so many warps.
-pub(super) fn barrier_cycles(warps: usize) -> f64 {
-    BARRIER_CYCLES + BARRIER_CYCLES_OF_WARP * warps as f64
-}
-
 /// Instructions ahead of those that a warp waits for: compilers unroll loops and move loads to
 /// the front, so that those of a few iterations are under way at once.
 const AHEAD: usize = 32;

@@ -6,23 +6,6 @@ use super::machine::Machine;
 use super::{Read, Watched};
 use serde::Serialize;
 
-/// How far several limits add up: the sum of their powers. With loads under way from 8, 16
-/// and 32 warps of an SM, an H100 is within 6 % of it (`dram_in_flight` of micro.tsv).
-const POWER: f64 = 3.0;
-/// Nanoseconds from the start of one block to that of the next, on all SMs together: 262,144
-/// blocks that do nothing take 157 us longer than one (H100, `empty_grid` of micro.tsv).
-pub(super) const BLOCK_NS: f64 = 0.6;
-/// Part of the reads of what was read before that find the L2 full of other things, where
-/// blocks near each other read the same (H100, `dram_read_bytes` of the products of 4096 in
-/// counters.tsv: between 0.1 and 0.8 of what a random order would miss, half of them below
-/// 0.25); of scattered reads, all do.
-const AGAIN: f64 = 0.25;
-/// By how much the power is less where the SM has one block whose warps wait for each other:
-/// then all of them load, or all of them compute.
-const TOGETHER: f64 = 1.3;
-/// How many blocks one counts for whose copies go on while it computes.
-const STAGES: f64 = 4.0;
-
 /// What limits a launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
@@ -123,7 +106,7 @@ impl Watched {
                 "dram",
                 read / machine.dram_bytes_per_ns + written / machine.dram_write_bytes_per_ns(),
             ),
-            ("blocks", self.blocks as f64 * BLOCK_NS),
+            ("blocks", self.blocks as f64 * machine.block_ns),
             ("turns", self.waits.cycles * cycle_ns),
         ]
         .map(|(name, ns)| Part {
@@ -135,7 +118,8 @@ impl Watched {
             share: 0.0,
         })
         .into();
-        let power = POWER - TOGETHER / self.independent(machine);
+        let overlap = &machine.overlap;
+        let power = overlap.power - overlap.together / self.independent(machine);
         // Shared memory and the L1 are the same banks.
         let is_banks = |name: &str| matches!(name, "shared" | "l1");
         let of_banks = parts.iter().filter(|it| is_banks(it.name));
@@ -192,7 +176,7 @@ impl Watched {
         let blocks = blocks.min(u64::from(self.resident)) as f64;
         match self.has_barriers {
             // Copies that nobody waits for at once go on while all compute.
-            true if self.has_copies => STAGES * blocks,
+            true if self.has_copies => machine.overlap.stages * blocks,
             true => blocks,
             false => blocks * f64::from(self.warps),
         }
@@ -224,7 +208,9 @@ impl Watched {
             // What passes through the L2 until a part of the buffer is read again.
             let between = all * unique / moved.max(1.0);
             let scattered = it.scatter - 1.0;
-            let pushed_out = (1.0 - scattered) * AGAIN * (1.0 - capacity / between).max(0.0)
+            let pushed_out = (1.0 - scattered)
+                * machine.caches.reread_share
+                * (1.0 - capacity / between).max(0.0)
                 + scattered * (-capacity / machine.l2_copies / between).exp();
             unique * missing + (moved - unique) * pushed_out
         });

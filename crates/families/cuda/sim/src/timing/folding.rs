@@ -1,13 +1,15 @@
 //! What the compiler of the device folds into other instructions: sums and multiples that addresses
 //! are made of, and the widening of what a load has made a word of.
 
-use super::classes::{self, Cost, NOTHING};
+use super::classes::{Cost, NOTHING};
+use super::machine::Machine;
 use crate::decode::registers::{number, registers, uses};
 use crate::decode::{Bin, Kernel, Num, Op, Reg, Tri};
 use std::collections::HashSet;
 
-/// Returns what each step of a kernel costs.
-pub(super) fn costs(kernel: &Kernel) -> Vec<Cost> {
+/// Returns what each step of a kernel costs on a machine.
+pub(super) fn costs(kernel: &Kernel, machine: &Machine) -> Vec<Cost> {
+    let latencies = &machine.latencies;
     let (addresses, loaded) = (addresses(kernel), loaded(kernel));
     let of = |at: usize| match &kernel.steps[at].op {
         Op::Bin { op, num, .. }
@@ -17,7 +19,7 @@ pub(super) fn costs(kernel: &Kernel) -> Vec<Cost> {
                     .iter()
                     .all(|it| addresses.contains(it)) =>
         {
-            classes::binary(*op, Num::U32)
+            latencies.binary(*op, Num::U32)
         }
         Op::Cvt {
             to,
@@ -32,7 +34,7 @@ pub(super) fn costs(kernel: &Kernel) -> Vec<Cost> {
         {
             NOTHING
         }
-        op => classes::cost(op),
+        op => latencies.cost(op),
     };
     (0..kernel.steps.len()).map(of).collect()
 }

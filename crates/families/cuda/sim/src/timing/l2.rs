@@ -4,17 +4,6 @@ use super::machine::Machine;
 use crate::decode::RANGE;
 use std::collections::BTreeMap;
 
-/// Part of the L2 that may stay full of what was not yet written to memory: 20 of 50 MiB
-/// (H100, `dram_write_bytes` of the copies in counters.tsv).
-const DIRTY: f64 = 0.38;
-/// How full the L2 is when the first bytes are missed, and when all are (H100, `bandwidth` of
-/// micro.tsv: 40 MiB come from it, 48 in part, 64 not).
-const FIRST_MISS: f64 = 0.8;
-const ALL_MISS: f64 = 1.2;
-/// Bytes in a nanosecond from the computer to the device (PCIe 4.0 of 16 lanes: 32 by the
-/// document, of which some 25 reach the device).
-const FROM_HOST: f64 = 25.0;
-
 /// Bytes of each range of addresses, each once.
 pub(super) type Ranges = BTreeMap<u64, f64>;
 
@@ -27,12 +16,6 @@ pub struct L2 {
     touched: Vec<Ranges>,
     /// What was written and is not yet in memory.
     dirty: Ranges,
-}
-
-/// Returns the part of what is used again that a cache of `capacity` bytes holds no longer, if
-/// `passed` bytes have passed through it meanwhile.
-fn gone(passed: f64, capacity: f64) -> f64 {
-    ((passed / capacity - FIRST_MISS) / (ALL_MISS - FIRST_MISS)).clamp(0.0, 1.0)
 }
 
 impl L2 {
@@ -61,7 +44,7 @@ impl L2 {
     pub(super) fn missing(&self, machine: &Machine, range: u64, bytes: f64, own: f64) -> f64 {
         let capacity = machine.l2_bytes as f64;
         if let Some(footprint) = self.footprint {
-            return gone(footprint as f64, capacity);
+            return machine.caches.gone(footprint as f64, capacity);
         }
         let mut between = 0.0;
         let mut held: f64 = 0.0;
@@ -70,7 +53,8 @@ impl L2 {
             if let Some(had) = touched.get(&range) {
                 // Both go over it from its begin to its end.
                 let passed = between + f64::midpoint(all, own);
-                held = held.max((had / bytes).min(1.0) * (1.0 - gone(passed, capacity)));
+                held = held
+                    .max((had / bytes).min(1.0) * (1.0 - machine.caches.gone(passed, capacity)));
             }
             between += all;
         }
@@ -90,10 +74,10 @@ impl L2 {
         let new: f64 = written.values().sum();
         if let Some(footprint) = self.footprint {
             // What a call leaves there, the next one writes to memory.
-            return new * gone(footprint as f64, capacity);
+            return new * machine.caches.gone(footprint as f64, capacity);
         }
-        let most = DIRTY * capacity;
-        let again = 1.0 - gone(new, most);
+        let most = machine.caches.dirty_share * capacity;
+        let again = 1.0 - machine.caches.gone(new, most);
         for (range, bytes) in written {
             let dirty = self.dirty.entry(*range).or_default();
             *dirty += bytes - dirty.min(*bytes) * again;
@@ -128,7 +112,7 @@ impl L2 {
 
     /// The same for bytes from the computer.
     pub fn put(&mut self, machine: &Machine, to: u64, bytes: u64) -> f64 {
-        let link = machine.launch_ns + bytes as f64 / FROM_HOST;
+        let link = machine.launch_ns + bytes as f64 / machine.host_bytes_per_ns;
         self.transfer(machine, None, to, bytes).max(link)
     }
 }

@@ -1,6 +1,7 @@
 //! What a GPU is made of and how fast its parts are.
 
 use super::removals::Removal;
+use super::tables::{Atomics, Barrier, Caches, Latencies, Overlap};
 use crate::machine::Limits;
 use serde::Deserialize;
 
@@ -80,9 +81,23 @@ pub struct Machine {
     pub dram_latency: f64,
     /// Nanoseconds from one launch to the next of kernels that do nothing.
     pub launch_ns: f64,
+    /// Nanoseconds from the start of one block to that of the next, on all SMs together.
+    pub block_ns: f64,
+    /// Bytes in a nanosecond from the computer to the device.
+    pub host_bytes_per_ns: f64,
     /// How far estimates are from measured times, percent: half of the interval that a time
     /// lies in.
     pub spread_percent: f64,
+    /// What warps of a block wait for that meet.
+    pub barrier: Barrier,
+    /// How caches and memory pass sectors on.
+    pub caches: Caches,
+    /// What atomic operations on memory of the device take.
+    pub atomics: Atomics,
+    /// How far what limits a launch goes on at the same time.
+    pub overlap: Overlap,
+    /// When results of instructions are there.
+    pub latencies: Latencies,
     /// A cost that it lacks, in an experiment.
     #[serde(skip)]
     pub removed: Option<Removal>,
@@ -117,6 +132,8 @@ impl Machine {
             ("l2_latency", machine.l2_latency),
             ("dram_latency", machine.dram_latency),
             ("launch_ns", machine.launch_ns),
+            ("block_ns", machine.block_ns),
+            ("host_bytes_per_ns", machine.host_bytes_per_ns),
             ("spread_percent", machine.spread_percent),
         ];
         let optional = [
@@ -144,7 +161,34 @@ impl Machine {
                 return Err(format!("`{name}` must be more than 0"));
             }
         }
+        machine.check_tables()?;
         Ok(machine)
+    }
+
+    /// Refuses figures of tables that no machine has, by key, value and range.
+    fn check_tables(&self) -> Result<(), String> {
+        let figures = [
+            self.barrier.figures(),
+            self.caches.figures(),
+            self.atomics.figures(),
+            self.overlap.figures(),
+            self.latencies.figures(),
+        ];
+        for (key, value, range) in figures.into_iter().flatten() {
+            if !range.contains(&value) {
+                let (least, most) = (range.start(), range.end());
+                return Err(format!(
+                    "`{key}` is {value} and must be from {least} to {most}"
+                ));
+            }
+        }
+        let granule = self.caches.granule_bytes;
+        match granule.is_multiple_of(32) {
+            true => Ok(()),
+            false => Err(format!(
+                "`caches.granule_bytes` is {granule} and must be a multiple of 32"
+            )),
+        }
     }
 
     /// Returns the bytes that the L2 takes in a nanosecond: as measured, or as many as it gives.

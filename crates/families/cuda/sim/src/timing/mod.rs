@@ -26,6 +26,7 @@ mod pressure;
 mod rates;
 mod registers;
 mod removals;
+mod tables;
 mod trace;
 mod traffic;
 
@@ -36,6 +37,7 @@ pub use machine::Machine;
 pub use pressure::MOST as MOST_REGISTERS;
 pub use rates::rates;
 pub use removals::Removal;
+pub use tables::{Atomics, Barrier, Caches, Latencies, Overlap};
 
 use crate::decode::{Kernel, Op};
 use crate::machine::{DeviceMemory, Finding, Launch, Order, Run};
@@ -48,9 +50,6 @@ use trace::Tracer;
 const REGISTERS_AT_ONCE: u32 = 256;
 /// Shared memory that each block needs for the system, bytes.
 const RESERVED_SHARED: u64 = 1024;
-/// Bytes that the memory of the device moves at once: loads of 4 bytes take twice as long 64
-/// bytes apart as 32, and no longer beyond (H100, `global_stride` of micro.tsv).
-const GRANULE: u64 = 64;
 
 /// Which blocks of a launch are traced.
 #[derive(Clone, Copy, Debug)]
@@ -176,9 +175,9 @@ pub fn watch(
         let addresses = set.iter().map(|it| it * each);
         memory.footprints(addresses, each, share.all)
     };
-    // The memory moves two sectors at once.
-    let granules: HashSet<u64> = counts.read.iter().map(|it| it / 2).collect();
-    let (sectors, granules) = (of_ranges(&counts.read, 32), of_ranges(&granules, GRANULE));
+    let granule = machine.caches.granule_bytes;
+    let granules: HashSet<u64> = counts.read.iter().map(|it| it / (granule / 32)).collect();
+    let (sectors, granules) = (of_ranges(&counts.read, 32), of_ranges(&granules, granule));
     let written = of_ranges(&counts.written, 32);
     let read = granules.into_iter().map(|(range, (traced, unique))| {
         let of_sectors = sectors.get(&range).map_or(traced, |it| it.0);

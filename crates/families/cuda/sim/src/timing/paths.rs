@@ -3,7 +3,7 @@
 //! A load finds what its block has used lately in the L1, what others have in the L2, and all
 //! else in the memory of the device. A warp that comes to a barrier goes on when those that came before have.
 
-use super::clocks::{Clock, barrier_cycles};
+use super::clocks::Clock;
 use super::machine::Machine;
 use super::{banks, classes, folding, loops};
 use crate::decode::registers::uses;
@@ -50,7 +50,7 @@ pub(super) struct Paths<'k> {
 
 impl<'k> Paths<'k> {
     pub(super) fn new(kernel: &'k Kernel, machine: &'k Machine) -> Self {
-        let costs = folding::costs(kernel).into_iter();
+        let costs = folding::costs(kernel, machine).into_iter();
         Self {
             kernel,
             machine,
@@ -116,7 +116,7 @@ impl<'k> Paths<'k> {
         clock.issue(&self.uses[at], issue, latency);
         match &self.kernel.steps[at].op {
             Op::Barrier { .. } => {
-                let come = clock.begun() + barrier_cycles(all);
+                let come = clock.begun() + self.machine.barrier.of(all);
                 self.block.met = self.block.met.max(come);
                 clock.wait(self.block.met);
             }

@@ -1,10 +1,7 @@
 //! What things cost by this model, to be told to who writes kernels.
 
 use super::classes::{self, Cost};
-use super::clocks::{BARRIER_CYCLES, BARRIER_CYCLES_OF_WARP};
-use super::estimate::BLOCK_NS;
 use super::machine::Machine;
-use super::traffic::{ATOMIC_NS, FLOAT_ATOMIC_NS, TAGS, WHOLE_ATOMIC_NS};
 use crate::decode::{Bin, Num, Un};
 
 /// Returns what things cost on a machine: what, and how much.
@@ -15,6 +12,7 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
         let of_sm = bytes_per_ns * 1000.0 / machine.clock_mhz / f64::from(machine.sms);
         format!("{bytes_per_ns:.0} bytes in a ns for all SMs, {of_sm:.1} in a cycle for each")
     };
+    let (caches, atomics, latencies) = (&machine.caches, &machine.atomics, &machine.latencies);
     let function = |cost: Cost| {
         let longest = (cost.issue / 4.0)
             .max(cycles_of_lanes(cost.special, machine.special_lanes))
@@ -56,8 +54,8 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
         row(
             "L1",
             format!(
-                "{} bytes and {TAGS} lines of 128 bytes in a cycle, with the banks of shared memory; there after {} cycles",
-                machine.l1_bytes_per_cycle, machine.l1_latency
+                "{} bytes and {} lines of 128 bytes in a cycle, with the banks of shared memory; there after {} cycles",
+                machine.l1_bytes_per_cycle, caches.lines_per_cycle, machine.l1_latency
             ),
         ),
         row(
@@ -87,28 +85,26 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
             "shuffle",
             format!(
                 "1 instruction and 1 cycle of shared memory, there after {} cycles",
-                classes::SHUFFLE.latency
+                latencies.shuffle
             ),
         ),
         row(
             "vote",
-            format!(
-                "1 instruction, there after {} cycles",
-                classes::VOTE.latency
-            ),
+            format!("1 instruction, there after {} cycles", latencies.vote),
         ),
         row(
             "`__reduce_add_sync` and the like",
             format!(
                 "{} cycles of the SM, there after {}",
-                cycles_of_lanes(classes::REDUCE.int, machine.int_lanes),
-                classes::REDUCE.latency
+                cycles_of_lanes(latencies.reduction().int, machine.int_lanes),
+                latencies.reduction
             ),
         ),
         row(
             "`__syncthreads()`",
             format!(
-                "{BARRIER_CYCLES} cycles and {BARRIER_CYCLES_OF_WARP} for each warp of the block, after the last of them has come"
+                "{} cycles and {} for each warp of the block, after the last of them has come",
+                machine.barrier.cycles, machine.barrier.cycles_of_warp
             ),
         ),
         row(
@@ -118,30 +114,32 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
         row(
             "atomic operations on global memory",
             format!(
-                "{:.0} in a ns on words far apart; {WHOLE_ATOMIC_NS} ns each on words of one line, {FLOAT_ATOMIC_NS} ns each if they add floats",
-                1.0 / ATOMIC_NS
+                "{:.0} in a ns on words far apart; {} ns each on words of one line, {} ns each if they add floats",
+                1.0 / atomics.sector_ns,
+                atomics.word_ns,
+                atomics.float_word_ns
             ),
         ),
         row(
             "atomic operations on shared memory",
             format!(
                 "integers of 32 bits a cycle for each thread that shares a word; floats and 64 bits in turns, one thread of each word in each, {} instructions and {} cycles of waiting a turn",
-                classes::TURN.issue,
+                classes::INSTRUCTIONS_OF_TURN,
                 classes::turn_cycles(machine)
             ),
         ),
         row(
             "division of floats",
-            function(classes::binary(Bin::Div, Num::F32)),
+            function(latencies.binary(Bin::Div, Num::F32)),
         ),
         row(
             "`/` and `%` of 32-bit integers by what is no constant",
-            function(classes::binary(Bin::Rem, Num::U32)),
+            function(latencies.binary(Bin::Rem, Num::U32)),
         ),
-        row("`sqrtf`", function(classes::unary(Un::Sqrt, Num::F32))),
+        row("`sqrtf`", function(latencies.unary(Un::Sqrt, Num::F32))),
         row(
             "`__expf`, `exp2f`, `__logf`, `rsqrtf`",
-            function(classes::unary(Un::Ex2, Num::F32)),
+            function(latencies.unary(Un::Ex2, Num::F32)),
         ),
         row(
             "a launch",
@@ -149,7 +147,10 @@ pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
         ),
         row(
             "a block",
-            format!("{BLOCK_NS} ns from one to the next, all SMs together"),
+            format!(
+                "{} ns from one to the next, all SMs together",
+                machine.block_ns
+            ),
         ),
     ]
 }

@@ -2,7 +2,7 @@
 
 use super::banks::{self, SharedLoads};
 use super::classes::{self, Cost};
-use super::clocks::{Clock, barrier_cycles};
+use super::clocks::Clock;
 use super::counts::{Counts, LineCounts, Pipes};
 use super::folding;
 use super::lasts::Last;
@@ -109,10 +109,10 @@ impl<'k> Tracer<'k> {
         Self {
             kernel,
             machine,
-            costs: (folding::costs(kernel).into_iter().enumerate())
+            costs: (folding::costs(kernel, machine).into_iter().enumerate())
                 .map(|(at, cost)| match halves[at] {
                     Some(Half::Second) => classes::NOTHING,
-                    _ if registers::is_shuffled(kernel, at) => classes::alu(1.0),
+                    _ if registers::is_shuffled(kernel, at) => machine.latencies.alu(1.0),
                     _ => cost,
                 })
                 .collect(),
@@ -167,9 +167,10 @@ impl<'k> Tracer<'k> {
         block.warps[warp as usize].shared.clear();
         block.counts.shared_wavefronts += cycles;
         block.counts.shared_ideal += ideal;
+        let turn = self.machine.latencies.turn();
         // The step itself is the store of the first turn.
         let more = |pipes: &mut Pipes| {
-            pipes.steps(&classes::TURN, count);
+            pipes.steps(&turn, count);
             pipes.issue -= 1.0;
         };
         more(&mut block.counts.pipes);
@@ -304,7 +305,7 @@ impl Observer for Tracer<'_> {
         let phase = warp.barriers.checked_sub(1);
         let phase = phase.and_then(|it| self.block.phases.get(it));
         let latency = match op {
-            Op::Barrier { .. } => barrier_cycles(all),
+            Op::Barrier { .. } => self.machine.barrier.of(all),
             _ => cost.latency,
         };
         let mut waited = 0.0;

@@ -12,24 +12,6 @@ use std::collections::HashMap;
 const SECTOR: u64 = 32;
 /// Bytes of a line of the L1.
 const LINE: u64 = 128;
-/// Lines that the L1 looks up in a cycle.
-pub(super) const TAGS: f64 = 3.6;
-/// Places of sectors that a request of the L1 to the L2 takes at least: random single sectors
-/// come half as fast as whole lines (H100, `spmv` of results.tsv, 14.1 million in 125 µs).
-const LEAST_PLACES: f64 = 2.0;
-/// Places of sectors that a sector takes which is written in part: it is read and mixed.
-const PLACES_OF_PART: f64 = 2.0;
-/// Nanoseconds of the L2 for an atomic operation on a word of a sector (78 per ns on random
-/// words), and for one on all eight words of it (324 words per ns on consecutive ones; H100,
-/// `global_atomic` of micro.tsv).
-pub(super) const ATOMIC_NS: f64 = 0.0128;
-const WIDE_ATOMIC_NS: f64 = 0.0247;
-/// Nanoseconds between two atomic operations on one word (H100, `global_atomic`, one word:
-/// 1.339 and 0.562 per ns). A line of the L2 lies in one part of it, which does those on one
-/// sector at once if their words differ, and one sector after the other: so operations on a line
-/// follow each other as those on a word do.
-pub(super) const WHOLE_ATOMIC_NS: f64 = 0.747;
-pub(super) const FLOAT_ATOMIC_NS: f64 = 1.778;
 /// Uses of other sectors after which a sector that is used again moves to the front.
 const RECENT: u64 = 16;
 /// Where memory of threads stands among the addresses, with no buffer beside it.
@@ -109,7 +91,7 @@ impl Traffic {
         let banks = if access.is_async { ideal } else { banks };
         let cycles = (banks as f64)
             .max(bytes / machine.l1_bytes_per_cycle)
-            .max(lines.len() as f64 / TAGS);
+            .max(lines.len() as f64 / machine.caches.lines_per_cycle);
         counts.l1_cycles += cycles;
         if access.write {
             let mut at = 0;
@@ -120,7 +102,11 @@ impl Traffic {
                     .count();
                 at += count;
                 let is_whole = count as u64 * 4 == SECTOR;
-                counts.l2_write_places += if is_whole { 1.0 } else { PLACES_OF_PART };
+                counts.l2_write_places += if is_whole {
+                    1.0
+                } else {
+                    machine.caches.partial_sectors
+                };
             }
             counts.l2_write_sectors += sectors.len() as f64;
             counts.written.extend(&sectors);
@@ -152,7 +138,7 @@ impl Traffic {
                 latency[number] = latency[number].max(held.ready[number] - now[number]);
             }
         }
-        count_reads(counts, &misses);
+        count_reads(counts, machine, &misses);
         (latency.map(|it| it + cycles), sectors.len() as u64)
     }
 
@@ -191,7 +177,7 @@ impl Traffic {
         counts.l2_write_sectors += misses.len() as f64;
         counts.l2_write_places += misses.len() as f64;
         if !access.write {
-            count_reads(counts, &misses);
+            count_reads(counts, machine, &misses);
         }
         let latency = match misses.is_empty() {
             true => machine.l1_latency,
@@ -230,10 +216,10 @@ impl Traffic {
         let lanes = (0..32).filter(|lane| access.lanes >> lane & 1 == 1);
         let mut words: Vec<u64> = lanes.map(|lane| access.addresses[lane] / 4).collect();
         words.sort_unstable();
-        let each = if is_float {
-            FLOAT_ATOMIC_NS
-        } else {
-            WHOLE_ATOMIC_NS
+        let atomics = &machine.atomics;
+        let each = match is_float {
+            true => atomics.float_word_ns,
+            false => atomics.word_ns,
         };
         let mut sectors = 0;
         let words_of_line = LINE / 4;
@@ -248,7 +234,8 @@ impl Traffic {
             let hot = counts.hot.entry(sector[0] / words_of_line).or_default();
             hot.ns += each * most as f64;
             let width = f64::from(distinct - 1) / 7.0;
-            counts.atomic_ns += most as f64 * (ATOMIC_NS + (WIDE_ATOMIC_NS - ATOMIC_NS) * width);
+            let wider = atomics.wide_sector_ns - atomics.sector_ns;
+            counts.atomic_ns += most as f64 * (atomics.sector_ns + wider * width);
             sectors += 1;
         }
         counts.requests += 1.0;
@@ -259,13 +246,13 @@ impl Traffic {
 }
 
 /// Counts sectors, in order, that the L2 is asked for.
-fn count_reads(counts: &mut Counts, sectors: &[u64]) {
+fn count_reads(counts: &mut Counts, machine: &Machine, sectors: &[u64]) {
     counts.l2_read_sectors += sectors.len() as f64;
     if let Some(first) = sectors.first() {
         // The sectors of a request that lie in several buffers are rare.
         *counts.asked.entry(first * SECTOR / RANGE).or_insert(0.0) += sectors.len() as f64;
     }
     for line in sectors.chunk_by(|a, b| a / (LINE / SECTOR) == b / (LINE / SECTOR)) {
-        counts.l2_read_places += (line.len() as f64).max(LEAST_PLACES);
+        counts.l2_read_places += (line.len() as f64).max(machine.caches.request_sectors);
     }
 }

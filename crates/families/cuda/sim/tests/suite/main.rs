@@ -10,6 +10,7 @@ mod kernels;
 mod l2;
 mod lasts;
 mod loops;
+mod machines;
 mod ordering;
 mod second;
 mod throughput;
