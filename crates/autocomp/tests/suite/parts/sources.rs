@@ -23,6 +23,7 @@ const DECIDE_NOTHING: &[(&str, &str)] = &[
         "unpacks data whose content is part of each key",
     ),
     ("autocomp-rewriting", "proposes kernels"),
+    ("autocomp-rvv-rewriter", "proposes kernels"),
     ("autocomp-trainium-rewriter", "proposes kernels"),
 ];
 

@@ -5,15 +5,12 @@
 //! call, and how far the model is from what was measured.
 
 pub mod calibration;
-mod elements;
 mod experiment;
 mod family;
-mod groups;
 mod machine;
 mod platform;
 mod profile;
 mod remedies;
-mod rewriter;
 mod texts;
 mod vector_work;
 
@@ -23,8 +20,6 @@ pub use platform::RvvPlatform;
 /// Parts that `tests/suite` looks at one by one. No interface.
 #[doc(hidden)]
 pub mod inside {
-    pub use crate::elements::plain;
-    pub use crate::groups::resized;
     pub use crate::texts::TEXTS;
 }
 

@@ -3,7 +3,6 @@
 use crate::calibration::Suites;
 use crate::machine::Machine;
 use crate::platform::{INSTRUCTIONS, RvvPlatform, with_functions};
-use crate::rewriter::LoopRewriter;
 use autocomp_bare_metal::{KernelEvaluator, check_parameters};
 use autocomp_board::{BoardBench, Settings};
 use autocomp_c::C;
@@ -13,6 +12,7 @@ use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings, read_machine};
 use autocomp_measuring::DeviceFile as _;
 use autocomp_nests::{NestRewriter, Resources};
+use autocomp_rvv_rewriter::LoopRewriter;
 use std::sync::Arc;
 
 /// Vector registers.

@@ -57,7 +57,7 @@ fn another_core_needs_no_more_than_data() {
     let folder = data.join("targets/sister");
     std::fs::create_dir_all(folder.join("machines")).expect("a folder");
     let mut machine =
-        include_str!("../../../../../targets/rvv-saturn/machines/v512d256.toml").to_owned();
+        include_str!("../../../../../../targets/rvv-saturn/machines/v512d256.toml").to_owned();
     for (before, after) in CHANGES {
         assert!(machine.contains(before), "{before}");
         machine = machine.replace(before, after);

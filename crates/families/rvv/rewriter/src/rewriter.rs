@@ -71,13 +71,15 @@ impl Groups {
 
 /// Proposes schedules for loop nests, and for kernels with intrinsics that are such.
 #[derive(Debug)]
-pub(crate) struct LoopRewriter {
+pub struct LoopRewriter {
     nests: NestRewriter,
     remembered: Memory<Result<String, Refusal>>,
 }
 
 impl LoopRewriter {
-    pub(crate) fn new(nests: NestRewriter) -> Self {
+    /// Returns one that schedules plain loops as `nests` does.
+    #[must_use]
+    pub fn new(nests: NestRewriter) -> Self {
         Self {
             nests,
             remembered: Memory::new(REMEMBERED),

@@ -6,7 +6,6 @@ mod calibration;
 mod costs;
 mod elements;
 mod feedback;
-mod limits;
 mod messages;
 mod programs;
 mod rewriting;
@@ -14,18 +13,18 @@ mod special_numbers;
 mod targets;
 mod texts;
 #[allow(dead_code, reason = "the fuzzer uses the rest")]
-#[path = "../../../../riscv/tests/vectors/mod.rs"]
+#[path = "../../../../../riscv/tests/vectors/mod.rs"]
 mod vectors;
 
 use autocomp_rvv::Machine;
 
 /// The core of the K230 board.
 fn c908() -> Machine {
-    let text = include_str!("../../../../../targets/rvv-k230/machines/c908.toml");
+    let text = include_str!("../../../../../../targets/rvv-k230/machines/c908.toml");
     Machine::parse(text).expect("the machine can be read")
 }
 
 fn x60() -> Machine {
-    let text = include_str!("../../../../../targets/rvv-k1/machines/x60.toml");
+    let text = include_str!("../../../../../../targets/rvv-k1/machines/x60.toml");
     Machine::parse(text).expect("the machine can be read")
 }

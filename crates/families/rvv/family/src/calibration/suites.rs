@@ -19,7 +19,7 @@ fn read(folder: Option<&Path>) -> Result<Measured, EvalError> {
     let unusable = |what: String| EvalError::Input {
         message: format!("{}: {what}", path.display()),
         remedies: vec![
-            "see crates/families/rvv/calibration/k230 for a table that can be read".into(),
+            "see crates/families/rvv/family/calibration/k230 for a table that can be read".into(),
         ],
     };
     let text =
