@@ -83,14 +83,30 @@ impl<T: Default> FromIterator<(String, T)> for ByName<T> {
 pub type Sentences = ByName<String>;
 
 impl Sentences {
-    /// Returns a sentence with `values` in place of their names in braces.
+    /// Returns a sentence with `values` in place of their names in braces. What values hold in
+    /// braces stays as it is.
     #[must_use]
     pub fn filled(&self, name: &str, values: &[(&str, &dyn Display)]) -> String {
-        let mut text = self.of(name).clone();
-        for (name, value) in values {
-            text = text.replace(&format!("{{{name}}}"), &value.to_string());
+        let mut rest = self.of(name).as_str();
+        let mut made = String::new();
+        while let Some((before, behind)) = rest.split_once('{') {
+            made += before;
+            let named = behind.split_once('}').and_then(|(name, behind)| {
+                let value = values.iter().find(|(it, _)| *it == name)?.1;
+                Some((value, behind))
+            });
+            match named {
+                Some((value, behind)) => {
+                    made += &value.to_string();
+                    rest = behind;
+                }
+                None => {
+                    made.push('{');
+                    rest = behind;
+                }
+            }
         }
-        text
+        made + rest
     }
 
     /// Returns a paragraph of these sentences, with none in it yet.

@@ -13,6 +13,9 @@ then = "Then it ends."
 fn figures_stand_where_their_names_stood() {
     let text = SENTENCES.filled("idle", &[("cycles", &12), ("all", &"20")]);
     assert_eq!(text, "It waits for 12 cycles of 20.");
+    // What a kernel says may look like a name, and a name may have no value.
+    let text = SENTENCES.filled("idle", &[("cycles", &"{all} {"), ("other", &"20")]);
+    assert_eq!(text, "It waits for {all} { cycles of {all}.");
 }
 
 #[test]

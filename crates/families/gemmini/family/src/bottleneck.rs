@@ -4,8 +4,10 @@ mod remedy;
 mod traffic;
 
 use crate::profile::{Cause, CauseCycles, LineCycles, Profile, Removal, WhatIf};
+use crate::texts::TEXTS;
+use autocomp_eval::Paragraph;
 use autocomp_eval::text::grouped;
-use std::fmt::Write;
+use std::fmt::Display;
 
 /// Share of all cycles from which on a loss is named.
 pub(crate) const WORTH_NAMING: f64 = 0.05;
@@ -85,150 +87,149 @@ impl Profile {
 
     /// Writes the paragraph about what limits the kernel.
     pub(crate) fn describe(&mut self) {
-        let cycles = self.cycles.max(1);
-        let percent = |part: u64| 100.0 * part as f64 / cycles as f64;
-        let mut text = format!(
-            "The kernel takes {} cycles, {:.1} % of peak",
-            grouped(self.cycles),
-            self.percent_of_peak,
-        );
-        if !self.uses_accelerator() {
-            text += &self.describe_core_alone();
-            self.bottleneck = text;
-            return;
+        self.remedy = match self.uses_accelerator() {
+            true => self.find_remedy(),
+            false => None,
+        };
+        let mut said = TEXTS.limits.paragraph();
+        self.describe_use(&mut said);
+        if self.uses_accelerator() {
+            self.describe_losses(&mut said);
+            self.describe_unused_array(&mut said);
+            self.describe_traffic(&mut said);
+            let values: [(&str, &dyn Display); 4] = [
+                ("spad_used", &grouped(self.scratchpad.used)),
+                ("spad_rows", &grouped(self.scratchpad.size)),
+                ("acc_used", &grouped(self.accumulator.used)),
+                ("acc_rows", &grouped(self.accumulator.size)),
+            ];
+            said.say("rows", &values);
+        } else {
+            let place = self.place(Cause::CoreIssue);
+            let ideal = grouped(self.ideal_cycles);
+            said.say("core-alone", &[("place", &place), ("ideal", &ideal)]);
         }
-        // Writing to a text cannot fail.
-        if 0 < self.roofline.compute_cycles {
-            let mesh = percent(self.cycles_of(Cause::Mesh));
-            let _ = write!(text, "; the array multiplies in {mesh:.0} % of them");
-            let useful = self.useful_multipliers();
-            if useful < USEFUL {
-                let useful = 100.0 * useful;
-                let digits = usize::from(useful < 1.0);
-                let _ = write!(
-                    text,
-                    ", with {useful:.digits$} % of its multipliers at useful work"
-                );
+        self.bottleneck = said.text();
+    }
+
+    /// Says how long the kernel takes and what of it the array is at useful work.
+    fn describe_use(&self, said: &mut Paragraph<'_>) {
+        let (mut multiplying, mut useful) = (String::new(), String::new());
+        if self.uses_accelerator() && 0 < self.roofline.compute_cycles {
+            let mesh = self.percent(self.cycles_of(Cause::Mesh));
+            multiplying = filled("multiplying", &[("percent", &mesh)]);
+            let share = self.useful_multipliers();
+            if share < USEFUL {
+                let percent = 100.0 * share;
+                let digits = usize::from(percent < 1.0);
+                useful = filled("useful", &[("percent", &format!("{percent:.digits$}"))]);
             }
         }
-        text.push('.');
-        self.remedy = self.find_remedy();
+        let values: [(&str, &dyn Display); 4] = [
+            ("cycles", &grouped(self.cycles)),
+            ("percent", &format!("{:.1}", self.percent_of_peak)),
+            ("multiplying", &multiplying),
+            ("useful", &useful),
+        ];
+        said.say("takes", &values);
+    }
+
+    /// Says which losses there are, what would be gained without each, and what helps.
+    fn describe_losses(&self, said: &mut Paragraph<'_>) {
         let losses = self.losses();
         let mut told: Vec<Removal> = Vec::new();
         for (place, it) in losses.iter().enumerate() {
             // A smaller loss comes first if more is to be gained with it.
-            let first = match place {
-                0 if losses.iter().any(|other| it.cycles < other.cycles) => {
-                    " Where most is to be gained:"
-                }
-                0 => " What limits it most:",
-                _ => " Next:",
+            let opening = match place {
+                0 if losses.iter().any(|other| it.cycles < other.cycles) => "opening-most-to-gain",
+                0 => "opening-first",
+                _ => "opening-next",
             };
-            let _ = write!(
-                text,
-                "{first} in {} cycles ({:.0} %) {}{}{}",
-                grouped(it.cycles),
-                100.0 * it.share,
-                it.cause.explanation(),
-                self.place(it.cause),
-                self.reason(it.cause),
-            );
             let removal = self.experiment(it.cause).map(|it| it.without);
-            match removal {
-                Some(removal) if told.contains(&removal) => {
-                    text += "; the experiment above takes that away too.";
-                }
-                _ => {
-                    text.push('.');
-                    text += &self.bound(it);
-                }
+            let is_told = removal.is_some_and(|it| told.contains(&it));
+            let again = if is_told {
+                TEXTS.limits.of("again")
+            } else {
+                ""
+            };
+            let values: [(&str, &dyn Display); 7] = [
+                ("opening", TEXTS.limits.of(opening)),
+                ("cycles", &grouped(it.cycles)),
+                ("percent", &format!("{:.0}", 100.0 * it.share)),
+                ("explanation", &it.cause.explanation()),
+                ("place", &self.place(it.cause)),
+                ("reason", &self.reason(it.cause)),
+                ("again", &again),
+            ];
+            said.say("loss", &values);
+            if !is_told {
+                self.describe_bound(it, said);
             }
             told.extend(removal);
             if let Some(remedy) = self.remedy.as_ref().filter(|known| known.cause == it.cause) {
-                let _ = write!(text, " Remedy: {}.", remedy.text);
+                said.say("remedy", &[("remedy", &remedy.text)]);
             }
         }
         if losses.is_empty() {
-            let _ = write!(
-                text,
-                " No single loss takes {:.0} % of the cycles; without any it would take {} cycles.",
-                100.0 * WORTH_NAMING,
-                grouped(self.cycles_of(Cause::Mesh).max(self.ideal_cycles)),
-            );
+            let without = self.cycles_of(Cause::Mesh).max(self.ideal_cycles);
+            let values: [(&str, &dyn Display); 2] = [
+                ("percent", &format!("{:.0}", 100.0 * WORTH_NAMING)),
+                ("cycles", &grouped(without)),
+            ];
+            said.say("no-loss", &values);
         }
-        if let Some(remedy) = self.remedy.as_ref().filter(|it| it.cause == Cause::Mesh) {
-            let _ = write!(
-                text,
-                " About {} cycles ({:.0} %) go into multiplications that leave most of the array \
-                 without use. Remedy: {}.",
-                grouped(remedy.gain),
-                percent(remedy.gain),
-                remedy.text,
-            );
-        } else if MOST * self.cycles as f64 <= self.cycles_of(Cause::Mesh) as f64
-            && self.useful_multipliers() < MOST
-        {
-            text += " Most of the time goes into multiplications that leave most of the array \
-                     without use: what helps is operands that fill its rows and columns.";
-        }
-        self.describe_traffic(&mut text);
-        let _ = write!(
-            text,
-            " It uses {} of {} scratchpad rows and {} of {} accumulator rows.",
-            grouped(self.scratchpad.used),
-            grouped(self.scratchpad.size),
-            grouped(self.accumulator.used),
-            grouped(self.accumulator.size),
-        );
-        self.bottleneck = text;
     }
 
-    /// Says what is to be said of a kernel that gives the accelerator nothing to do.
-    fn describe_core_alone(&self) -> String {
-        format!(
-            ". What limits it: the core does all the work{}; the accelerator moves and multiplies \
-             nothing. No kernel can take less than {} cycles. Remedy: let the accelerator move \
-             tiles into its local memory, work on them there and move the results out.",
-            self.place(Cause::CoreIssue),
-            grouped(self.ideal_cycles),
-        )
+    /// Says what multiplications cost that leave most of the array without use.
+    fn describe_unused_array(&self, said: &mut Paragraph<'_>) {
+        let remedy = self.remedy.as_ref().filter(|it| it.cause == Cause::Mesh);
+        let mostly_multiplies = MOST * self.cycles as f64 <= self.cycles_of(Cause::Mesh) as f64;
+        if let Some(remedy) = remedy {
+            let values: [(&str, &dyn Display); 3] = [
+                ("cycles", &grouped(remedy.gain)),
+                ("percent", &self.percent(remedy.gain)),
+                ("remedy", &remedy.text),
+            ];
+            said.say("unused-array", &values);
+        } else if mostly_multiplies && self.useful_multipliers() < MOST {
+            said.say("mostly-unused-array", &[]);
+        }
     }
 
     /// Says what would be gained at most without the cause of a loss.
-    fn bound(&self, loss: &CauseCycles) -> String {
+    fn describe_bound(&self, loss: &CauseCycles, said: &mut Paragraph<'_>) {
         let gain = self.gain(loss);
-        let percent = |cycles: u64| 100.0 * cycles as f64 / self.cycles.max(1) as f64;
-        match self.experiment(loss.cause) {
-            // The experiment takes away what has to be moved in any case.
-            Some(it) if gain < it.gain => {
-                let (_, way) = self.room(loss.cause.text().traffic);
-                format!(
-                    " With {} it would take {} cycles; but while {way} has that much to move, \
-                     at most {:.0} % are to be gained.",
-                    it.without.machine(),
-                    grouped(it.cycles),
-                    percent(gain),
-                )
-            }
-            Some(it) => format!(
-                " With {} it would take {} cycles, so at most {:.0} % are to be gained there.",
-                it.without.machine(),
-                grouped(it.cycles),
-                percent(it.gain),
-            ),
-            None => format!(
-                " Without these it would take about {} cycles.",
-                grouped(self.cycles - gain)
-            ),
-        }
+        let Some(it) = self.experiment(loss.cause) else {
+            let cycles = grouped(self.cycles - gain);
+            said.say("bound-not-tried", &[("cycles", &cycles)]);
+            return;
+        };
+        // The experiment takes away what has to be moved in any case.
+        let (name, gain) = match gain < it.gain {
+            true => ("bound-by-traffic", gain),
+            false => ("bound", it.gain),
+        };
+        let values: [(&str, &dyn Display); 4] = [
+            ("machine", &it.without.machine()),
+            ("cycles", &grouped(it.cycles)),
+            ("way", &self.room(loss.cause.text().traffic).1),
+            ("percent", &self.percent(gain)),
+        ];
+        said.say(name, &values);
+    }
+
+    /// Returns a share of all cycles in whole percent.
+    fn percent(&self, part: u64) -> String {
+        let percent = 100.0 * part as f64 / self.cycles.max(1) as f64;
+        format!("{percent:.0}")
     }
 
     /// Says why the reservation station is full, if that is the cause.
     fn reason(&self, cause: Cause) -> String {
-        let unit = match cause {
-            Cause::LoadEntries => "load",
-            Cause::StoreEntries => "store",
-            Cause::ExecuteEntries => "array",
+        let (unit, waiting) = match cause {
+            Cause::LoadEntries => ("load", "load-entries-wait"),
+            Cause::StoreEntries => ("store", "store-entries-wait"),
+            Cause::ExecuteEntries => ("array", "array-entries-wait"),
             _ => return String::new(),
         };
         let Some(full) = self.station.iter().find(|it| it.unit == unit) else {
@@ -236,28 +237,19 @@ impl Profile {
         };
         let most = MOST * full.cycles.max(1) as f64;
         match full.on_line {
-            Some(line) if most < full.waiting_cycles as f64 => {
-                let what = match unit {
-                    "load" => "the rows that they overwrite are still used by",
-                    "store" => "the results that they move out still come from",
-                    _ => "they wait for",
-                };
-                format!("; the commands in them cannot begin, because {what} line {line}")
-            }
+            Some(line) if most < full.waiting_cycles as f64 => filled(waiting, &[("line", &line)]),
             _ if most < full.working_cycles as f64 && unit == "load" => {
                 let transfer = full.arriving_cycles + full.outer_wait_cycles;
                 let limit = if transfer < full.working_cycles / 2 {
-                    "latency"
+                    "by-latency"
                 } else if self.busy("port-in") < self.busy("outer-memory") {
-                    "the memory behind the L2"
+                    "by-outer-memory"
                 } else {
-                    "the width of the port"
+                    "by-port"
                 };
-                format!("; the moves in them are under way, limited mostly by {limit}")
+                filled("load-entries-work", &[("limit", TEXTS.limits.of(limit))])
             }
-            _ if most < full.working_cycles as f64 => {
-                "; the commands in them are under way".to_owned()
-            }
+            _ if most < full.working_cycles as f64 => filled("entries-work", &[]),
             _ => String::new(),
         }
     }
@@ -285,17 +277,21 @@ impl Profile {
             .waits
             .iter()
             .find(|wait| wait.cause == cause && wait.on_line == number && wait.line != number);
-        let text: String = line.text.chars().take(TEXT_SHOWN).collect();
-        let more = if TEXT_SHOWN < line.text.chars().count() {
-            "…"
-        } else {
-            ""
-        };
-        let mut place = format!(" (line {number}: `{text}{more}`");
-        if let Some(wait) = wait {
-            let _ = write!(place, ", which holds up line {}", wait.line);
+        let mut text: String = line.text.chars().take(TEXT_SHOWN).collect();
+        if TEXT_SHOWN < line.text.chars().count() {
+            text.push('…');
         }
-        place.push(')');
-        place
+        let holding = wait.map(|it| filled("holding", &[("line", &it.line)]));
+        let values: [(&str, &dyn Display); 3] = [
+            ("line", &number),
+            ("holding", &holding.unwrap_or_default()),
+            ("text", &text),
+        ];
+        filled("place", &values)
     }
+}
+
+/// Returns a sentence about limits, or a part of one, with `values` in place of their names.
+fn filled(name: &str, values: &[(&str, &dyn Display)]) -> String {
+    TEXTS.limits.filled(name, values)
 }

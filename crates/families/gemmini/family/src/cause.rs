@@ -1,6 +1,6 @@
 //! What the cycles of a call are spent on.
 
-use crate::texts::{CauseText, texts};
+use crate::texts::{CauseText, TEXTS};
 use serde::Serialize;
 
 /// What a cycle of a call is spent on. Every cycle has exactly one.
@@ -137,6 +137,6 @@ impl Cause {
 
     /// Returns everything that is said of it.
     pub(crate) fn text(self) -> &'static CauseText {
-        texts().cause(self.name())
+        TEXTS.causes.of(self.name())
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::platform::GemminiPlatform;
 use crate::profile::{LineCycles, Profile};
-use crate::texts::texts;
+use crate::texts::TEXTS;
 use autocomp_bare_metal::{Kernel, RankedCall};
 use autocomp_core::{Cost, Feedback, LineCost, SourceLocation};
+use autocomp_eval::Paragraph;
 use autocomp_gemmini::timing::{IdleReason, PcCycles};
 use std::collections::BTreeMap;
 
@@ -55,7 +56,8 @@ pub(super) fn feedback(call: &mut RankedCall<'_, '_, GemminiPlatform>) -> Feedba
 
     let cycles = report.cycles.max(1) as f64;
     let percent = |share: f64, digits: usize| format!("{:.digits$}", 100.0 * share);
-    let mut text = texts().sentence(
+    let mut said = TEXTS.sentences.paragraph();
+    said.say(
         "cycles",
         &[
             ("cycles", &report.cycles),
@@ -74,7 +76,7 @@ pub(super) fn feedback(call: &mut RankedCall<'_, '_, GemminiPlatform>) -> Feedba
             count(&format!("idle_{}_cycles", name(reason)), idle as f64);
         }
         describe_time(
-            &mut text,
+            &mut said,
             stats.array_busy,
             &stats.idle,
             stats.bank_conflict,
@@ -84,7 +86,7 @@ pub(super) fn feedback(call: &mut RankedCall<'_, '_, GemminiPlatform>) -> Feedba
     }
     let name = if 0 < moved { "moved" } else { "nothing_moved" };
     let least = problem.work.bytes.max(1);
-    text += &texts().sentence(
+    said.say(
         name,
         &[
             ("bytes", &moved),
@@ -97,7 +99,7 @@ pub(super) fn feedback(call: &mut RankedCall<'_, '_, GemminiPlatform>) -> Feedba
         ],
     );
     Feedback {
-        bottleneck: text,
+        bottleneck: said.text(),
         counters,
         lines,
     }
@@ -135,15 +137,21 @@ pub(super) fn refine(feedback: &mut Feedback, profile: &Profile, kernel: Kernel<
         .collect();
 }
 
-fn describe_time(text: &mut String, busy: u64, idle: &[u64; 9], bank_conflict: u64, cycles: f64) {
+fn describe_time(
+    said: &mut Paragraph<'_>,
+    busy: u64,
+    idle: &[u64; 9],
+    bank_conflict: u64,
+    cycles: f64,
+) {
     let percent = |share: f64| format!("{:.0}", 100.0 * share);
-    *text += &texts().sentence("array", &[("percent", &percent(busy as f64 / cycles))]);
+    said.say("array", &[("percent", &percent(busy as f64 / cycles))]);
     let mut reasons: Vec<(u64, &str)> = IdleReason::ALL
         .into_iter()
         .zip(idle)
         .map(|(reason, idle)| (*idle, explanation(reason)))
         .collect();
-    reasons.push((bank_conflict, texts().idle("bank_conflict")));
+    reasons.push((bank_conflict, TEXTS.idle.of("bank_conflict")));
     reasons.sort_by_key(|(idle, _)| std::cmp::Reverse(*idle));
     for (place, (idle, why)) in reasons.iter().take(2).enumerate() {
         let share = *idle as f64 / cycles;
@@ -151,7 +159,7 @@ fn describe_time(text: &mut String, busy: u64, idle: &[u64; 9], bank_conflict: u
             break;
         }
         let name = ["first_reason", "second_reason"][place];
-        *text += &texts().sentence(name, &[("percent", &percent(share)), ("why", why)]);
+        said.say(name, &[("percent", &percent(share)), ("why", &why)]);
     }
 }
 
@@ -170,7 +178,7 @@ fn name(reason: IdleReason) -> &'static str {
 }
 
 fn explanation(reason: IdleReason) -> &'static str {
-    texts().idle(name(reason))
+    TEXTS.idle.of(name(reason))
 }
 
 /// Sums up the cycles of instructions by kernel line.

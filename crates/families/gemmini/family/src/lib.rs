@@ -40,7 +40,7 @@ pub mod inside {
     pub use crate::held_loops::{Held, HeldForward};
     pub use crate::local_rows::summarize;
     pub use crate::sequence::without;
-    pub use crate::texts::texts;
+    pub use crate::texts::TEXTS;
     pub use crate::traffic::Behind;
     pub use crate::units::other_units;
 

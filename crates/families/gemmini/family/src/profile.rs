@@ -3,7 +3,7 @@
 pub use crate::cause::Cause;
 pub use crate::merits::Habits;
 
-use crate::texts::texts;
+use crate::texts::TEXTS;
 pub use autocomp_bare_metal::CoreLine;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ impl Removal {
     /// Returns the machine of the experiment, to follow "with".
     #[must_use]
     pub fn machine(self) -> &'static str {
-        texts().machine(self.name())
+        TEXTS.experiments.of(self.name())
     }
 }
 

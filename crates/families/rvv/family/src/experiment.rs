@@ -4,23 +4,24 @@
 use crate::machine::Machine;
 use crate::platform::RvvPlatform;
 use crate::profile::{VectorProfile, Without};
+use crate::texts::TEXTS;
 use autocomp_bare_metal::{Session, SessionKind, Trial};
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
 use autocomp_riscv::{ScalarClass, VectorClass};
 
-/// A cost that can be left out: its name for people, and what leaves it out.
+/// A cost that can be left out: the name of its text, and what leaves it out.
 type Removal = (&'static str, fn(&mut Machine));
 
 const REMOVALS: [Removal; 6] = [
-    ("if all data were in the L1", |machine| {
+    ("caches", |machine| {
         for level in &mut machine.core.levels {
             level.latency = 0;
             level.read_line_cycles = 0.0;
             level.write_line_cycles = 0.0;
         }
     }),
-    ("if loads and stores of vectors took no time", |machine| {
+    ("accesses", |machine| {
         each_vector_cost(machine, VectorClass::is_access, |row| {
             row.busy.clear();
             row.masked.clear();
@@ -28,28 +29,24 @@ const REMOVALS: [Removal; 6] = [
             row.latency = vec![0.0];
         });
     }),
-    (
-        "if strided, indexed and segment accesses were as fast as plain ones",
-        |machine| {
-            let vector = machine.core.vector.as_mut();
-            let Some(vector) = vector else { return };
-            for plain in [VectorClass::Load, VectorClass::Store] {
-                let is_other = |class: VectorClass| {
-                    class.is_by_element() && class.is_store() == plain.is_store()
-                };
-                let row = vector.costs.iter().find(|it| it.classes.contains(&plain));
-                let Some(row) = row.cloned() else { return };
-                for other in &mut vector.costs {
-                    if other.classes.iter().any(|class| is_other(*class)) {
-                        let classes = std::mem::take(&mut other.classes);
-                        *other = row.clone();
-                        other.classes = classes;
-                    }
+    ("elements", |machine| {
+        let vector = machine.core.vector.as_mut();
+        let Some(vector) = vector else { return };
+        for plain in [VectorClass::Load, VectorClass::Store] {
+            let is_other =
+                |class: VectorClass| class.is_by_element() && class.is_store() == plain.is_store();
+            let row = vector.costs.iter().find(|it| it.classes.contains(&plain));
+            let Some(row) = row.cloned() else { return };
+            for other in &mut vector.costs {
+                if other.classes.iter().any(|class| is_other(*class)) {
+                    let classes = std::mem::take(&mut other.classes);
+                    *other = row.clone();
+                    other.classes = classes;
                 }
             }
-        },
-    ),
-    ("if results of vectors were ready at once", |machine| {
+        }
+    }),
+    ("results", |machine| {
         each_vector_cost(
             machine,
             |class| !class.is_access(),
@@ -59,14 +56,14 @@ const REMOVALS: [Removal; 6] = [
             },
         );
     }),
-    ("if vsetvli gave its length at once", |machine| {
+    ("lengths", |machine| {
         for row in &mut machine.core.scalar {
             if row.classes.contains(&ScalarClass::Configure) {
                 row.latency = 1;
             }
         }
     }),
-    ("if all branches were predicted", |machine| {
+    ("branches", |machine| {
         machine.core.branches.mispredict_cycles = 0.0;
     }),
 ];
@@ -93,7 +90,8 @@ pub(crate) fn experiment(
     case: &Case,
     (ranked, values): (usize, bool),
 ) -> Result<(), EvalError> {
-    for (cost, remove) in REMOVALS {
+    for (name, remove) in REMOVALS {
+        let cost = TEXTS.experiments.of(name);
         let mut machine = platform.machine.clone();
         remove(&mut machine);
         let kind = SessionKind {

@@ -2,6 +2,7 @@
 
 use crate::machine::Machine;
 use crate::profile::VectorProfile;
+use crate::texts::TEXTS;
 use autocomp_bare_metal::{
     Kernel, Misuse, Other, Platform, RankedCall, Recorded, SourceHashes, Trial,
 };
@@ -181,29 +182,27 @@ impl Platform for RvvPlatform {
     }
 
     fn others(&self, seen: u8) -> Vec<Other<Self>> {
+        let said = |name, bits| TEXTS.others.filled(name, &[("bits", &bits)]);
         // The compiler knows that registers are no shorter than the machine's own.
         let longer = LENGTHS
             .into_iter()
             .filter(|it| self.vlen < *it && seen & LENGTH != 0);
         let longer = longer.map(|vlen| Other {
-                with: format!("registers of {vlen} bits"),
-                instead_of: format!("registers of {} bits", self.vlen),
-                claim: "a kernel that asks for its lengths (vsetvl, vsetvlmax), or for more elements than fit, must be right at any",
-                leaves_more: false,
-                platform: self.with_registers(vlen),
-            });
+            with: said("registers-there", vlen),
+            instead_of: said("registers-here", self.vlen),
+            claim: TEXTS.others.of("registers-claim"),
+            leaves_more: false,
+            platform: self.with_registers(vlen),
+        });
         let halves = [
-            ("load half of what is asked for", FirstLoads::Half),
-            (
-                "load half of what is asked for, and leave the other half behind it",
-                FirstLoads::HalfBehindWhole,
-            ),
+            ("half-loaded-there", FirstLoads::Half),
+            ("half-behind-there", FirstLoads::HalfBehindWhole),
         ];
         let halves = halves.into_iter().filter(|_| seen & FIRST_LOADS != 0);
-        let cut = halves.map(|(load, first_loads)| Other {
-            with: format!("loads that end at the first fault and {load}"),
-            instead_of: "such loads that load all of it".into(),
-            claim: "a core may load fewer elements than were asked for without a fault, and leave anything in the others: go on by the length that the load returns",
+        let cut = halves.map(|(there, first_loads)| Other {
+            with: TEXTS.others.of(there).clone(),
+            instead_of: TEXTS.others.of("first-loads-here").clone(),
+            claim: TEXTS.others.of("first-loads-claim"),
             leaves_more: first_loads == FirstLoads::Half,
             platform: Self {
                 first_loads,

@@ -10,7 +10,7 @@ use autocomp_eval::text::grouped;
 use autocomp_riscv::Cause;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 /// Lines named in feedback at most, dearest first.
 const MOST_LINES: usize = 8;
@@ -139,7 +139,7 @@ impl VectorProfile {
             );
         }
         let mut sections = vec![
-            section(None, self.sentence() + "\n"),
+            section(None, self.paragraph() + "\n"),
             section(Some("causes"), causes),
             section(Some("lines"), lines),
         ];
@@ -162,15 +162,17 @@ impl VectorProfile {
                     column: None,
                 },
                 cost: Cost::cycles(line.cycles),
-                cause: format!(
-                    "{} instructions; {}",
-                    grouped(line.instructions),
-                    in_words(&line.causes)
+                cause: TEXTS.sentences.filled(
+                    "cost-of-line",
+                    &[
+                        ("instructions", &grouped(line.instructions)),
+                        ("causes", &in_words(&line.causes)),
+                    ],
                 ),
             })
         };
         Feedback {
-            bottleneck: self.sentence(),
+            bottleneck: self.paragraph(),
             counters,
             lines: self
                 .lines
@@ -191,21 +193,25 @@ impl VectorProfile {
         match most.max_by_key(|it| (of(it), std::cmp::Reverse(it.line))) {
             Some(line) if 0 < of(line) => {
                 let number = line.line.unwrap_or_default();
-                format!(", {} of these in line {number}", grouped(of(line)))
+                let values: [(&str, &dyn Display); 2] =
+                    [("count", &grouped(of(line))), ("line", &number)];
+                TEXTS.sentences.filled("most-in-line", &values)
             }
             _ => String::new(),
         }
     }
 
-    fn sentence(&self) -> String {
-        let mut text = format!(
-            "{} cycles for {} instructions{}; no kernel takes less than {} cycles.{}",
-            grouped(self.cycles),
-            grouped(self.instructions),
-            self.vectors.share(),
-            grouped(self.ideal_cycles),
-            self.vectors.spills(),
-        );
+    /// Returns the paragraph about the call.
+    fn paragraph(&self) -> String {
+        let mut said = TEXTS.sentences.paragraph();
+        let values: [(&str, &dyn Display); 4] = [
+            ("cycles", &grouped(self.cycles)),
+            ("instructions", &grouped(self.instructions)),
+            ("vectors", &self.vectors.share()),
+            ("ideal", &grouped(self.ideal_cycles)),
+        ];
+        said.say("cycles", &values);
+        said.add(&self.vectors.spills());
         if let Some(first) = self.causes.first() {
             let percent = 100.0 * first.cycles as f64 / self.cycles.max(1) as f64;
             let is_near_best = 2 * self.cycles < 3 * self.ideal_cycles;
@@ -218,26 +224,26 @@ impl VectorProfile {
                 Some(near) if is_near_best => near,
                 _ => remedy,
             };
-            let _ = write!(
-                text,
-                " {} of them ({percent:.0} %) {meaning}{}. What helps: {remedy}.",
-                grouped(first.cycles),
-                self.place(first.cause),
-            );
+            let values: [(&str, &dyn Display); 5] = [
+                ("count", &grouped(first.cycles)),
+                ("percent", &format!("{percent:.0}")),
+                ("meaning", meaning),
+                ("place", &self.place(first.cause)),
+                ("remedy", remedy),
+            ];
+            said.say("first-cause", &values);
         }
         if 1 < self.causes.len() {
-            let _ = write!(text, " Then: {}.", in_words(&self.causes[1..]));
+            let others = in_words(&self.causes[1..]);
+            said.say("other-causes", &[("causes", &others)]);
         }
-        text += &self.vectors.waiting_stores(self.cycles);
+        said.add(&self.vectors.waiting_stores(self.cycles));
         if let Some(best) = self.without.iter().min_by_key(|it| it.cycles) {
-            let _ = write!(
-                text,
-                " It would take {} {}.",
-                grouped(best.cycles),
-                best.cost
-            );
+            let values: [(&str, &dyn Display); 2] =
+                [("cycles", &grouped(best.cycles)), ("cost", &best.cost)];
+            said.say("without", &values);
         }
-        text
+        said.text()
     }
 }
 

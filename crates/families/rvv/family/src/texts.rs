@@ -9,8 +9,12 @@ use serde::Deserialize;
 pub struct Texts {
     /// Of the causes that cycles go to, by their names.
     pub causes: ByName<CauseText>,
-    /// Of vectors.
+    /// Of a call and its vectors.
     pub sentences: Sentences,
+    /// What machines of experiments lack, by the names of what is left out.
+    pub experiments: Sentences,
+    /// Of other cores that a kernel must be right on.
+    pub others: Sentences,
     /// What to write in place of intrinsics that are misused.
     pub remedies: Sentences,
 }

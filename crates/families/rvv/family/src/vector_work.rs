@@ -5,7 +5,7 @@ use autocomp_eval::text::grouped;
 use autocomp_riscv::{Cause, Spent, VectorClass};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 /// Classes and lines that are named at most.
 const MOST_NAMED: usize = 5;
@@ -62,26 +62,25 @@ impl VectorWork {
     pub(crate) fn share(&self) -> String {
         let total: u64 = self.classes.values().sum();
         if total == 0 {
-            return ", none of them on vectors".to_owned();
+            return TEXTS.sentences.of("no-vectors").clone();
         }
         let mut classes: Vec<_> = self.classes.iter().collect();
         classes.sort_by_key(|(class, count)| (std::cmp::Reverse(**count), **class));
         let named = classes.iter().take(MOST_NAMED);
         let named = named.map(|(class, count)| format!("{} {}", grouped(**count), name(**class)));
         let named: Vec<String> = named.collect();
-        let mut text = format!(
-            ", {} of them on vectors ({})",
-            grouped(total),
-            named.join(", ")
-        );
-        if self.is_compilers {
-            let _ = write!(
-                text,
-                ", which the compiler has made of plain loops{}",
-                places(&self.lines)
-            );
-        }
-        text
+        let compiled = match self.is_compilers {
+            true => TEXTS
+                .sentences
+                .filled("compilers-vectors", &[("places", &places(&self.lines))]),
+            false => String::new(),
+        };
+        let values: [(&str, &dyn Display); 3] = [
+            ("count", &grouped(total)),
+            ("classes", &named.join(", ")),
+            ("compiled", &compiled),
+        ];
+        TEXTS.sentences.filled("vectors", &values)
     }
 
     /// Returns what is to be said of registers kept on the stack, as a sentence.
@@ -128,10 +127,12 @@ fn places(lines: &BTreeMap<u32, u64>) -> String {
     most.sort();
     match most.len() {
         0 => String::new(),
-        1 => format!(" in line {}", most[0].0),
+        1 => TEXTS.sentences.filled("one-line", &[("line", &most[0].0)]),
         _ => {
             let lines: Vec<String> = most.iter().map(|(line, _)| line.to_string()).collect();
-            format!(", most in lines {}", lines.join(", "))
+            TEXTS
+                .sentences
+                .filled("lines", &[("lines", &lines.join(", "))])
         }
     }
 }

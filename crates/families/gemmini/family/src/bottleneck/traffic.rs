@@ -1,9 +1,11 @@
 //! What the paragraph says about bytes moved and the ways that they take.
 
-use super::grouped;
+use super::{filled, grouped};
 use crate::profile::{Profile, Removal};
+use crate::texts::TEXTS;
 use crate::traffic::LINE_BYTES;
-use std::fmt::Write;
+use autocomp_eval::Paragraph;
+use std::fmt::Display;
 
 /// Times the cycles of the roofline from which on it says little by itself.
 const FAR_OFF: f64 = 5.0;
@@ -14,110 +16,111 @@ const SATURATED: f64 = 0.8;
 /// Share of the cycles from which on it is tried what write-backs cost.
 const WORTH_TRYING: f64 = 0.3;
 
-/// What the L2's trackers are called.
-const TRACKERS: &str = "the L2, which follows few lines to and from memory at once,";
-
 /// Times the least bytes up to which as few are moved as possible.
 const NEARLY: f64 = 1.05;
 
 impl Profile {
-    pub(super) fn describe_traffic(&self, text: &mut String) {
+    /// Says how much is moved and what that takes.
+    pub(super) fn describe_traffic(&self, said: &mut Paragraph<'_>) {
         if self.bytes_moved == 0 {
-            *text += " It does not use the accelerator for moving data.";
+            said.say("nothing-moved", &[]);
             return;
         }
         let least = self.bytes_minimum.max(1);
-        let _ = write!(
-            text,
-            " It moves {} bytes to and from memory, {:.1} times the least possible {}",
-            grouped(self.bytes_moved),
-            self.bytes_moved as f64 / least as f64,
-            grouped(least),
-        );
+        let roofline = &self.roofline;
+        // What the L2 holds does not come from behind it.
+        let mut before = roofline.memory_cycles;
+        let tracked = if self.mostly_writes_back() {
+            ("write-backs", roofline.write_back_cycles)
+        } else {
+            ("l2-trackers", roofline.tracker_cycles)
+        };
+        let mut ways = String::new();
+        for (way, cycles) in [("outer-memory", roofline.outer_cycles), tracked] {
+            if before < cycles {
+                let values: [(&str, &dyn Display); 2] =
+                    [("way", TEXTS.ways.of(way)), ("cycles", &grouped(cycles))];
+                ways += &filled("way", &values);
+                before = cycles;
+            }
+        }
+        let times = self.bytes_moved as f64 / least as f64;
+        let values: [(&str, &dyn Display); 7] = [
+            ("bytes", &grouped(self.bytes_moved)),
+            ("times", &format!("{times:.1}")),
+            ("least", &grouped(least)),
+            ("excess", &self.excess()),
+            ("cycles", &grouped(roofline.memory_cycles)),
+            ("ways", &ways),
+            ("array", &self.array(!ways.is_empty())),
+        ];
+        said.say("moved", &values);
+        if let Some(it) = self.tried(Removal::WriteBacks) {
+            let (machine, cycles) = (it.without.machine(), grouped(it.cycles));
+            said.say("tried", &[("machine", &machine), ("cycles", &cycles)]);
+        }
+        if let Some(way) = self.saturated() {
+            let name = match way.is_least {
+                true => "saturated-by-least",
+                false => "saturated",
+            };
+            let room = self.cycles.saturating_sub(way.busy);
+            let values: [(&str, &dyn Display); 3] = [
+                ("percent", &self.percent(way.busy)),
+                ("way", &way.name),
+                ("room", &self.percent(room)),
+            ];
+            said.say(name, &values);
+        }
+    }
+
+    /// Returns which buffer is moved more often than need be, if one is.
+    fn excess(&self) -> String {
         let worst = self
             .buffers
             .iter()
             .filter_map(|buffer| Some((buffer, buffer.times.filter(|it| 1.5 <= *it)?)))
             .max_by_key(|(buffer, _)| buffer.bytes_in + buffer.bytes_out - buffer.minimum);
-        if let Some((worst, times)) = worst {
-            let at = worst
-                .line
-                .map(|line| format!(" (line {line})"))
-                .unwrap_or_default();
-            let _ = write!(
-                text,
-                "; most of the excess is {}, moved {:.1} times{at}",
-                worst.buffer, times
-            );
-        }
-        let roofline = &self.roofline;
-        let _ = write!(
-            text,
-            ". The port needs {} cycles for these bytes",
-            grouped(roofline.memory_cycles)
-        );
-        // What the L2 holds does not come from behind it.
-        let mut before = roofline.memory_cycles;
-        let tracked = if self.mostly_writes_back() {
-            ("the write-back of dirty lines", roofline.write_back_cycles)
-        } else {
-            (TRACKERS, roofline.tracker_cycles)
+        let Some((worst, times)) = worst else {
+            return String::new();
         };
-        for (name, cycles) in [("the memory behind the L2", roofline.outer_cycles), tracked] {
-            if before < cycles {
-                let _ = write!(text, ", {name} {}", grouped(cycles));
-                before = cycles;
-            }
+        let at = worst.line.map(|line| filled("at", &[("line", &line)]));
+        let values: [(&str, &dyn Display); 3] = [
+            ("buffer", &worst.buffer),
+            ("times", &format!("{times:.1}")),
+            ("at", &at.unwrap_or_default()),
+        ];
+        filled("excess", &values)
+    }
+
+    /// Returns how long the array multiplies, and what limits the kernel by that.
+    fn array(&self, is_behind_ways: bool) -> String {
+        let compute = self.roofline.compute_cycles;
+        if compute == 0 {
+            return String::new();
         }
-        let compute = roofline.compute_cycles;
-        if 0 < compute {
-            let bound = match self.limit() {
-                Limit::Array => "compute-bound on the roofline",
-                Limit::WriteBacks if self.writes_least() => {
-                    "bound by write-backs, which no kernel for the problem has less of"
-                }
-                Limit::WriteBacks => "bound by write-backs as long as it writes that many lines",
-                Limit::Memory => "memory-bound as long as it moves that much",
-            };
-            let behind = roofline.memory_cycles < before;
-            let _ = write!(
-                text,
-                "{} and the array {} for the multiplications: {bound}",
-                if behind { "," } else { "" },
-                grouped(compute)
-            );
-            let times = self.cycles as f64 / compute.max(roofline.moving_cycles()) as f64;
-            if FAR_OFF <= times {
-                let _ = write!(text, ", but it takes {times:.0} times as long as that");
-            }
-        }
-        text.push('.');
-        if let Some(it) = self.tried(Removal::WriteBacks) {
-            let _ = write!(
-                text,
-                " With {} it would take {} cycles.",
-                it.without.machine(),
-                grouped(it.cycles)
-            );
-        }
-        if let Some(way) = self.saturated() {
-            let percent = |cycles: u64| 100.0 * cycles as f64 / self.cycles.max(1) as f64;
-            let _ = write!(
-                text,
-                " In {:.0} % of the cycles {} is busy",
-                percent(way.busy),
-                way.name
-            );
-            let _ = if way.is_least {
-                let room = percent(self.cycles.saturating_sub(way.busy));
-                write!(
-                    text,
-                    ", with the least possible to move: at most {room:.0} % are left to gain."
-                )
-            } else {
-                write!(text, ": only moving less there helps.")
-            };
-        }
+        let bound = match self.limit() {
+            Limit::Array => "by-array",
+            Limit::WriteBacks if self.writes_least() => "by-least-write-backs",
+            Limit::WriteBacks => "by-write-backs",
+            Limit::Memory => "by-memory",
+        };
+        let times = self.cycles as f64 / compute.max(self.roofline.moving_cycles()) as f64;
+        let far_off = match times {
+            FAR_OFF.. => filled("far-off", &[("times", &format!("{times:.0}"))]),
+            _ => String::new(),
+        };
+        let name = if is_behind_ways {
+            "array-behind-ways"
+        } else {
+            "array"
+        };
+        let values: [(&str, &dyn Display); 3] = [
+            ("cycles", &grouped(compute)),
+            ("bound", TEXTS.limits.of(bound)),
+            ("far-off", &far_off),
+        ];
+        filled(name, &values)
     }
 
     /// Returns whether about as few bytes are moved as possible.
@@ -171,20 +174,20 @@ impl Profile {
     fn ways(&self) -> impl Iterator<Item = Way> {
         let least = self.moves_least();
         let ways = [
-            ("port-in", "the port to memory", least),
-            ("outer-memory", "the memory behind the L2", least),
-            ("l2-trackers", TRACKERS, least && self.writes_least()),
+            ("port-in", least),
+            ("outer-memory", least),
+            ("l2-trackers", least && self.writes_least()),
         ];
         let load = (0 < self.roofline.load_cycles).then(|| Way {
-            name: "the unit that moves in, one command at a time,",
+            name: TEXTS.ways.of("load-unit"),
             busy: self.roofline.load_cycles,
             occupancy: self.roofline.load_cycles as f64 / self.cycles.max(1) as f64,
             is_least: self.has_habit("moves-once"),
         });
-        let ways = ways.into_iter().filter_map(|(unit, name, is_least)| {
-            let unit = self.units.iter().find(|it| it.unit == unit)?;
+        let ways = ways.into_iter().filter_map(|(name, is_least)| {
+            let unit = self.units.iter().find(|it| it.unit == name)?;
             Some(Way {
-                name,
+                name: TEXTS.ways.of(name),
                 busy: unit.busy_cycles,
                 occupancy: unit.occupancy,
                 is_least,

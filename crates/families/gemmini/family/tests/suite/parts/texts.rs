@@ -1,7 +1,7 @@
 //! Texts of causes.
 
 use autocomp_catalog::Catalog;
-use autocomp_gemmini_family::inside::texts;
+use autocomp_gemmini_family::inside::TEXTS;
 use autocomp_gemmini_family::profile::{Cause, Removal};
 use std::collections::BTreeSet;
 
@@ -17,14 +17,13 @@ const NAMES: [&str; 6] = [
 
 #[test]
 fn all_that_can_be_named_has_its_words_and_nothing_else_has() {
-    let found = texts();
-    assert_eq!(found.causes.len(), Cause::ALL.len());
-    assert_eq!(found.experiments.len(), Removal::ALL.len());
+    assert_eq!(TEXTS.causes.names().count(), Cause::ALL.len());
+    assert_eq!(TEXTS.experiments.names().count(), Removal::ALL.len());
     let catalog = Catalog::built_in().expect("built-in data");
     let target = catalog.target("gemmini-int8-16").expect("a target");
     let menu: BTreeSet<&str> = target.menu.iter().map(|it| it.id.as_str()).collect();
     for cause in Cause::ALL {
-        let text = &found.causes[cause.name()];
+        let text = TEXTS.causes.of(cause.name());
         assert!(!text.summary.is_empty(), "{cause:?}");
         assert!(!text.explanation.is_empty(), "{cause:?}");
         assert_eq!(text.remedies.is_empty(), text.menu.is_empty(), "{cause:?}");
@@ -37,5 +36,33 @@ fn all_that_can_be_named_has_its_words_and_nothing_else_has() {
     }
     for removal in Removal::ALL {
         assert!(!removal.machine().is_empty(), "{removal:?}");
+    }
+}
+
+/// Names in the code and names in the file are the same: a sentence that is not there would be
+/// empty.
+#[test]
+fn each_sentence_is_told_and_there_is_each_that_is() {
+    let code = [
+        include_str!("../../../src/bottleneck.rs"),
+        include_str!("../../../src/bottleneck/traffic.rs"),
+        include_str!("../../../src/feedback.rs"),
+    ]
+    .concat();
+    let there = [&TEXTS.limits, &TEXTS.sentences, &TEXTS.idle, &TEXTS.ways];
+    let there: BTreeSet<&str> = there.into_iter().flat_map(|it| it.names()).collect();
+    for name in &there {
+        let quoted = format!("\"{name}\"");
+        assert!(code.contains(&quoted), "nobody tells {name}");
+    }
+    let said = ["say(", "filled("].map(|call| {
+        let calls = code.split(call).skip(1);
+        let names = calls.filter_map(|it| it.trim_start().strip_prefix('"')?.split('"').next());
+        names.collect::<Vec<_>>()
+    });
+    let said = said.concat();
+    assert!(20 < said.len(), "{said:?}");
+    for name in said {
+        assert!(there.contains(name), "{name} has no sentence");
     }
 }
