@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 /// Crates that decide no result, each with the reason. What only they need does not, either.
 const DECIDE_NOTHING: &[(&str, &str)] = &[
-    ("autocomp-c-loops", "reads kernels for what proposes"),
     (
         "autocomp-core",
         "words, in which stored results are written",
