@@ -172,8 +172,58 @@ impl<'s> View<'s> {
         binary(path.split_once('.')?.1)
     }
 
-    /// The element-wise operation that an expression is.
+    /// The element-wise operation that an expression is, of the type that comes of its operands.
     pub(super) fn operation<'t>(&self, expression: &'t Expr) -> Option<Operation<'t>> {
+        self.read(expression, false)
+    }
+
+    /// The element-wise operation that an expression is, and the argument `, dtype=…` by which it
+    /// names its type, if it does.
+    pub(super) fn typed_operation<'t>(
+        &self,
+        expression: &'t Expr,
+    ) -> Option<(Operation<'t>, String)> {
+        let dtype = match expression {
+            Expr::Call(call) if self.source.first_dialect() => {
+                argument(call, usize::MAX, "dtype").map(|it| format!(", dtype={}", self.text(it)))
+            }
+            _ => None,
+        };
+        let operation = self.read(expression, dtype.is_some())?;
+        Some((operation, dtype.unwrap_or_default()))
+    }
+
+    /// The function of an instruction of the first dialect that sums its results on the way, and the
+    /// arguments `, reduce_op=…` and so on that it has besides.
+    pub(super) fn summed_function<'t>(
+        &self,
+        expression: &'t Expr,
+    ) -> Option<(Operation<'t>, String)> {
+        let Expr::Call(call) = expression else {
+            return None;
+        };
+        if !self.source.first_dialect()
+            || self.source.path(&call.func)? != "nisa.activation_reduce"
+            || 2 < call.arguments.args.len()
+        {
+            return None;
+        }
+        let own = ["op", "data", "bias", "scale"];
+        let others = call.arguments.keywords.iter().filter_map(|it| {
+            let name = it.arg.as_deref()?;
+            (!own.contains(&name)).then(|| format!(", {name}={}", self.text(&it.value)))
+        });
+        let path = self.source.path(argument(call, 0, "op")?)?;
+        let function = Operation::Function {
+            function: path.split_once('.')?.1.to_owned(),
+            data: argument(call, 1, "data")?,
+            scale: argument(call, usize::MAX, "scale"),
+            bias: argument(call, usize::MAX, "bias"),
+        };
+        Some((function, others.collect()))
+    }
+
+    fn read<'t>(&self, expression: &'t Expr, typed: bool) -> Option<Operation<'t>> {
         match expression {
             Expr::BinOp(it) => {
                 let op = match it.op {
@@ -185,7 +235,7 @@ impl<'s> View<'s> {
                 };
                 self.two(op, &it.left, &it.right)
             }
-            Expr::Call(call) => self.call(call),
+            Expr::Call(call) => self.call(call, typed),
             _ => None,
         }
     }
@@ -232,7 +282,8 @@ impl<'s> View<'s> {
             .is_none_or(|it| it.shape.first() == tile.shape.first())
     }
 
-    fn call<'t>(&self, call: &'t ExprCall) -> Option<Operation<'t>> {
+    /// The operation of a call, which may name its type if `typed`.
+    fn call<'t>(&self, call: &'t ExprCall, typed: bool) -> Option<Operation<'t>> {
         let path = self.source.path(&call.func)?;
         let (module, name) = path.split_once('.')?;
         let second = !self.source.first_dialect();
@@ -242,9 +293,9 @@ impl<'s> View<'s> {
         }
         let only = |call: &ExprCall, names: &[&str]| {
             call.arguments.keywords.iter().all(|it| {
-                it.arg
-                    .as_deref()
-                    .is_some_and(|it| names.contains(&it) || (second && it == "dst"))
+                it.arg.as_deref().is_some_and(|it| {
+                    names.contains(&it) || (second && it == "dst") || (typed && it == "dtype")
+                })
             })
         };
         let function = |name: &str, data| Operation::Function {

@@ -10,7 +10,7 @@ use ruff_python_ast::Expr;
 use super::super::operation::{Operation, View};
 use super::super::shapes::Memory;
 use super::super::source::Edits;
-use super::{Change, each_site, negated, replaced_with, with_target};
+use super::{Change, each_site, negated, replaced_with, with_arguments, with_target};
 use ruff_text_size::Ranged;
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
@@ -27,7 +27,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut last_end = 0;
     each_site(view, |place, expression| {
         let line = view.line(expression);
+        let (operation, dtype) = view.typed_operation(expression).unzip();
+        let dtype = dtype.unwrap_or_default();
         let mut add_with = |variant: &str, text: String, engine: &str, before: Edits| {
+            let text = with_arguments(text, &dtype);
             if let Some(source) = replaced_with(view, expression, text, &[], before) {
                 found.push(Change {
                     line,
@@ -42,7 +45,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         let mut add = |variant: &str, text: String, engine: &str| {
             add_with(variant, text, engine, Edits::default());
         };
-        match view.operation(expression) {
+        match operation {
             Some(Operation::Tensor { op, a, b }) if !in_psum(a) && !in_psum(b) => {
                 let text = format!(
                     "{nisa}.tensor_tensor(data1={}, data2={}, op={nl}.{op}, engine={nisa}.gpsimd_engine)",
@@ -52,6 +55,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 add(op, text.clone(), "gpsimd");
                 if last_end <= usize::from(expression.start()) {
                     last_end = usize::from(expression.end());
+                    let text = with_arguments(text, &dtype);
                     if let Some(text) = with_target(view, expression, text) {
                         together.replace(expression.range(), text);
                         count += 1;

@@ -9,18 +9,24 @@ use ruff_python_ast::{Expr, Stmt};
 
 use super::super::operation::{Operation, View, commutes};
 use super::super::source::{Edits, Place};
-use super::{Change, each_site, negated, replaced_with};
+use super::{Change, each_site, negated, replaced_with, with_arguments};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let mut found = Vec::new();
     each_site(view, |place, expression| {
-        let Some(operation) = view.operation(expression) else {
+        let sums = view.summed_function(expression);
+        let summed = sums.is_some();
+        let Some((operation, others)) = sums.or_else(|| view.typed_operation(expression)) else {
             return;
         };
         let mut add = |variant: &str, fused: Option<Fused<'_>>, sentence: String| {
             let Some((text, dropped, before)) = fused else {
                 return;
             };
+            let mut text = with_arguments(text, &others);
+            if summed {
+                text = text.replacen(".activation(", ".activation_reduce(", 1);
+            }
             if let Some(source) = replaced_with(view, expression, text, &[dropped], before) {
                 found.push(Change {
                     line: view.line(expression),
@@ -75,7 +81,11 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
                 "operand",
                 activation(view, place, &function, data, scale, bias),
                 format!(
-                    "Give `{function}` in line {line} its scale or bias in the same nisa.activation."
+                    "Give `{function}` in line {line} its scale or bias in the same {}.",
+                    match summed {
+                        true => "nisa.activation_reduce",
+                        false => "nisa.activation",
+                    }
                 ),
             ),
             _ => {}

@@ -185,6 +185,14 @@ fn with_target(view: &View<'_>, expression: &Expr, mut text: String) -> Option<S
     Some(text)
 }
 
+/// A call with further arguments, such as `, dtype=…`, behind its own.
+fn with_arguments(mut text: String, more: &str) -> String {
+    if text.ends_with(')') {
+        text.insert_str(text.len() - 1, more);
+    }
+    text
+}
+
 /// Drops the statement that makes a tile that nothing writes or reads any more.
 fn drop_tile(view: &View<'_>, name: &str, edits: &mut Edits) {
     each_place(view, |place, _| {

@@ -29,8 +29,10 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
         let line = view.line(expression);
         // The function whose results are summed; other readers keep them.
         let made = view.made_by(place, data, false);
-        let operation = made.and_then(|(made, _)| view.operation(made));
-        let (function, input, operands) = match (&operation, made) {
+        let (operation, dtype) = made
+            .and_then(|(made, _)| view.typed_operation(made))
+            .unzip();
+        let (function, input, mut operands) = match (&operation, made) {
             (
                 Some(Operation::Function {
                     function,
@@ -61,6 +63,9 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             }
             _ => ("copy".to_owned(), view.text(data), String::new()),
         };
+        if function != "copy" {
+            operands.push_str(&dtype.unwrap_or_default());
+        }
         if !view.source.first_dialect() {
             let made = made.filter(|_| function != "copy");
             found.extend(written(

@@ -71,6 +71,26 @@ pub(super) const KERNELS: &[(&str, &str, &str)] = &[
 ",
     ),
     (
+        "softmax of a narrow type",
+        "x:f32[256,512];w:f32[128,512]",
+        "def solution(x, w):
+    rows, columns = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(rows // 128):
+        tile = nl.load(x[i * 128:(i + 1) * 128, :])
+        top = nl.max(tile, axis=[1], keepdims=True)
+        powers = nl.exp(nl.subtract(tile, top), dtype=nl.bfloat16)
+        total = nl.sum(powers, axis=[1], keepdims=True, dtype=nl.float32)
+        again = nl.copy(powers, dtype=nl.float32)
+        squares = nl.ndarray((128, 1), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.activation_reduce(nl.square, nl.subtract(tile, top), reduce_op=nl.add, reduce_res=squares)
+        again = nl.multiply(again, squares)
+        part = nl.multiply(nl.divide(again, total), nl.load(w), dtype=nl.float32)
+        nl.store(y[i * 128:(i + 1) * 128, :], part)
+    return y
+",
+    ),
+    (
         "halves",
         "x:f32[128,2048];c:f32[64,2048];s:f32[64,1]",
         "def solution(x, c, s):

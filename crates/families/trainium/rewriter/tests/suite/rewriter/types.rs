@@ -65,3 +65,33 @@ fn data_refuses_types_that_the_relative_tolerance_allows() {
     );
     assert_eq!(offered(product(1e-3, 1e-4, not_tried())), BTreeSet::new());
 }
+
+/// What names its type is fused, summed and moved to other engines with that type.
+#[test]
+fn operations_keep_the_type_that_they_name() {
+    let found = KERNELS.iter().find(|it| it.0 == "softmax of a narrow type");
+    let (_, inputs, body) = found.unwrap();
+    let source = format!("{HEAD}{body}");
+    let changes = with_tolerance(inputs, 0.0).single_changes(&source).unwrap();
+    for (kind, part) in [
+        (
+            "fuse-operations",
+            "nisa.activation(op=nl.exp, data=tile, bias=(top) * -1.0, dtype=nl.bfloat16)",
+        ),
+        (
+            "fuse-operations",
+            "op0=nl.divide, operand0=total, op1=nl.multiply, operand1=nl.load(w), dtype=nl.float32)",
+        ),
+        (
+            "fuse-operations",
+            "nisa.activation_reduce(op=nl.square, data=tile, bias=(top) * -1.0, reduce_op=nl.add, reduce_res=squares)",
+        ),
+        (
+            "choose-engine",
+            "nisa.tensor_copy(src=powers, engine=nisa.scalar_engine, dtype=nl.float32)",
+        ),
+    ] {
+        let has = |it: &(String, String, String)| it.0 == kind && it.2.contains(part);
+        assert!(changes.iter().any(has), "{kind}: {part}");
+    }
+}
