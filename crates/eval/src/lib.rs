@@ -37,7 +37,7 @@ pub use evaluator::{EvalError, Evaluator};
 pub use facts::{BenchFacts, Setup, WantedTools, kernel_key};
 pub use family::{Bench, Family, Finding, Opening, Surroundings, check_arguments, read_machine};
 pub use file_store::{CachePart, Extent, FileStore, unwritable};
-pub use sentences::{BuiltIn, ByName, Paragraph, Sentences};
+pub use sentences::{BuiltIn, ByName, Paragraph, Sentences, filled};
 pub use settings::EvaluatorSettings;
 pub use thread_count::{Busy, ThreadCount};
 pub use tier_clock::{TierClock, nanos};

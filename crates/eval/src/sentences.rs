@@ -79,34 +79,40 @@ impl<T: Default> FromIterator<(String, T)> for ByName<T> {
     }
 }
 
+/// Returns a text with `values` in place of their names in braces. What values hold in braces stays
+/// as it is.
+#[must_use]
+pub fn filled(text: &str, values: &[(&str, &dyn Display)]) -> String {
+    let mut rest = text;
+    let mut made = String::new();
+    while let Some((before, behind)) = rest.split_once('{') {
+        made += before;
+        let named = behind.split_once('}').and_then(|(name, behind)| {
+            let value = values.iter().find(|(it, _)| *it == name)?.1;
+            Some((value, behind))
+        });
+        match named {
+            Some((value, behind)) => {
+                made += &value.to_string();
+                rest = behind;
+            }
+            None => {
+                made.push('{');
+                rest = behind;
+            }
+        }
+    }
+    made + rest
+}
+
 /// Sentences by name, with names in braces where figures come: a table of a TOML file.
 pub type Sentences = ByName<String>;
 
 impl Sentences {
-    /// Returns a sentence with `values` in place of their names in braces. What values hold in
-    /// braces stays as it is.
+    /// Returns a sentence with `values` in place of their names in braces.
     #[must_use]
     pub fn filled(&self, name: &str, values: &[(&str, &dyn Display)]) -> String {
-        let mut rest = self.of(name).as_str();
-        let mut made = String::new();
-        while let Some((before, behind)) = rest.split_once('{') {
-            made += before;
-            let named = behind.split_once('}').and_then(|(name, behind)| {
-                let value = values.iter().find(|(it, _)| *it == name)?.1;
-                Some((value, behind))
-            });
-            match named {
-                Some((value, behind)) => {
-                    made += &value.to_string();
-                    rest = behind;
-                }
-                None => {
-                    made.push('{');
-                    rest = behind;
-                }
-            }
-        }
-        made + rest
+        filled(self.of(name), values)
     }
 
     /// Returns a paragraph of these sentences, with none in it yet.

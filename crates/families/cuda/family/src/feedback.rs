@@ -7,6 +7,7 @@ mod words;
 pub(crate) use sections::{data, sections};
 
 use crate::compiler::KERNEL_FILE;
+use crate::texts::TEXTS;
 use autocomp_core::{Cost, Diagnostic, Feedback, LineCost, SourceLocation};
 use autocomp_cuda_sim::machine::Launch;
 use autocomp_cuda_sim::timing::{Estimate, LineCounts, Machine};
@@ -148,25 +149,27 @@ pub(crate) fn feedback(timed: &Timed) -> Feedback {
     }
 }
 
+/// Says what a line had to do with.
 fn cause(counts: &LineCounts) -> String {
     let mut parts = Vec::new();
+    let mut say = |name: &str, each: f64| {
+        let each = format!("{each:.1}");
+        parts.push(TEXTS.sentences.filled(name, &[("each", &each)]));
+    };
     if 0.0 < counts.requests {
-        let each = counts.sectors / counts.requests;
-        parts.push(format!("{each:.1} sectors per request"));
+        say("line-sectors", counts.sectors / counts.requests);
     }
     if 0.0 < counts.shared_ideal {
         let each = counts.shared / counts.shared_ideal;
         if 1.05 <= each {
-            parts.push(format!(
-                "{each:.1} cycles of shared memory where 1 is the least"
-            ));
+            say("line-banks", each);
         }
     }
     if counts.instructions() < counts.waits {
-        parts.push("waits for results".to_owned());
+        say("line-waits", 0.0);
     }
     if parts.is_empty() {
-        parts.push("instructions".to_owned());
+        return TEXTS.sentences.of("line-instructions").clone();
     }
     parts.join(", ")
 }

@@ -16,6 +16,7 @@ mod requests;
 mod texts;
 
 use device::DeviceBench;
+use texts::TEXTS;
 pub use language::CudaCpp;
 
 use autocomp_catalog::{Problem, Target};
@@ -23,9 +24,10 @@ use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_cuda_rewriter::{CudaRewriter, GpuResources};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::simulator::Calibrated;
-use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings};
+use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings, filled};
 use autocomp_measuring::DeviceFile as _;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 /// Shared memory that a block may have without asking for more, bytes.
@@ -97,12 +99,13 @@ impl Family for Cuda {
         let figure = |name: &str, value: String| (name.to_owned(), value);
         let tflops = 2.0 * machine.fp32_lanes * f64::from(machine.sms) * machine.clock_mhz * 1e-6;
         let tensor = 2.0 * machine.tensor_macs * f64::from(machine.sms) * machine.clock_mhz * 1e-6;
-        let rates: Vec<String> = autocomp_cuda_sim::timing::rates(&machine)
+        let rates = autocomp_cuda_sim::timing::rates(&machine);
+        let rates: Vec<(&str, &dyn Display)> = rates
             .iter()
-            .map(|[what, much]| format!("| {what} | {much} |"))
+            .map(|(name, value)| (name.as_str(), value as &dyn Display))
             .collect();
         Ok(BTreeMap::from([
-            figure("rates", rates.join("\n")),
+            figure("rates", filled(TEXTS.rates.trim_end(), &rates)),
             figure(
                 "dram_rate_gb_per_s",
                 format!("{:.0}", machine.dram_bytes_per_ns),

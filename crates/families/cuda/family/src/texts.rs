@@ -9,6 +9,12 @@ use serde::Deserialize;
 pub struct Texts {
     /// Of the parts of a launch's time, by their names.
     pub parts: ByName<PartText>,
+    /// Of a call and its launches.
+    pub sentences: Sentences,
+    /// What is otherwise on machines that lack a cost, by its name, in words that begin with "if".
+    pub experiments: Sentences,
+    /// Rows of the table of what things cost, with figures in braces.
+    pub rates: String,
     /// What to do about faults, by the code of their diagnostic.
     pub remedies: Sentences,
 }

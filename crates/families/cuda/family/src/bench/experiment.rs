@@ -4,6 +4,7 @@
 use super::CudaBench;
 use super::preparation::Ready;
 use crate::feedback::Timed;
+use crate::texts::TEXTS;
 use autocomp_cuda_sim::timing::Removal;
 use autocomp_eval::EvalError;
 use autocomp_eval::inputs::Case;
@@ -26,7 +27,8 @@ impl CudaBench {
             if let Ok(other) = self.time(source, ready, case, &machine)?
                 && other.ns < 0.99 * timed.ns
             {
-                timed.without.push((removal.text(), other.ns));
+                let cost = TEXTS.experiments.of(removal.name());
+                timed.without.push((cost, other.ns));
             }
         }
         timed.without.sort_by(|a, b| a.1.total_cmp(&b.1));

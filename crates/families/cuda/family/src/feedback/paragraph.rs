@@ -1,12 +1,13 @@
-//! What limits a call, in sentences.
+//! What limits a call, in sentences that are data.
 
 use super::Timed;
 use super::words::{LAUNCH, source_name};
 use crate::texts::TEXTS;
 use autocomp_cuda_sim::machine::Launch;
 use autocomp_cuda_sim::timing::Estimate;
+use autocomp_eval::Paragraph;
 use autocomp_eval::text::grouped;
-use std::fmt::Write;
+use std::fmt::Display;
 
 /// Launches that are told of one by one.
 const MOST_LAUNCHES: usize = 6;
@@ -24,67 +25,51 @@ pub(super) fn summary(timed: &Timed) -> String {
     let Some(dearest) = timed.dearest() else {
         return String::new();
     };
-    let mut sentences = vec![limit(timed, dearest), launching(timed), caches(timed)];
-    if let Some((without, ns)) = timed.without.first() {
-        sentences.push(format!("It would take {} ns {without}.", whole(*ns)));
+    let mut told = TEXTS.sentences.paragraph();
+    limit(&mut told, timed, dearest);
+    let (_, transfers) = timed.transfers;
+    let launching = match transfers {
+        0 => "launching",
+        _ => "launching-and-copies",
+    };
+    let (each, all) = (whole(timed.launch_ns), whole(timed.launching_ns()));
+    told.say(launching, &[("each", &each), ("all", &all)]);
+    let caches = match timed.is_warm {
+        true => "warm-caches",
+        false => "cold-caches",
+    };
+    told.say(caches, &[("mib", &timed.l2_mib)]);
+    if let Some((cost, ns)) = timed.without.first() {
+        told.say("gain", &[("ns", &whole(*ns)), ("cost", cost)]);
     }
-    sentences.join(" ")
+    told.text()
 }
 
 /// Says what limits the dearest launch, and what helps.
-fn limit(timed: &Timed, (launch, estimate): &(Launch, Estimate)) -> String {
-    let mut text = format!(
-        "`{}` takes {} of {} ns.",
-        source_name(&launch.kernel),
-        whole(estimate.ns),
-        whole(timed.ns),
-    );
+fn limit(told: &mut Paragraph<'_>, timed: &Timed, (launch, estimate): &(Launch, Estimate)) {
+    let values: [(&str, &dyn Display); 3] = [
+        ("kernel", &source_name(&launch.kernel)),
+        ("ns", &whole(estimate.ns)),
+        ("all", &whole(timed.ns)),
+    ];
+    told.say("dearest", &values);
     let mut parts: Vec<(&str, f64)> = estimate.parts.iter().map(|it| (it.name, it.ns)).collect();
     // The launch comes before all that goes on beside each other.
     if estimate.ns < 2.0 * estimate.launch_ns {
         parts.insert(0, (LAUNCH, estimate.launch_ns));
     }
     let Some((first, ns)) = parts.first() else {
-        return text;
+        return;
     };
-    let _ = write!(
-        text,
-        " What limits it most is {} ({} ns by itself)",
-        TEXTS.parts.of(first).words,
-        whole(*ns)
-    );
-    if let Some((second, _)) = parts.get(1).filter(|it| 0.5 * ns < it.1) {
-        let _ = write!(text, "; then {}", TEXTS.parts.of(second).words);
-    }
-    let _ = write!(text, ". What helps: {}.", TEXTS.parts.of(first).remedy);
-    text
-}
-
-/// Says what launches cost however little they do.
-fn launching(timed: &Timed) -> String {
-    let (_, transfers) = timed.transfers;
-    let what = match transfers {
-        0 => "launch",
-        _ => "launch, cudaMemset and cudaMemcpy",
-    };
-    format!(
-        "Each {what} costs {} ns however little it does: {} ns of all.",
-        whole(timed.launch_ns),
-        whole(timed.launching_ns())
-    )
-}
-
-/// Says what is in the caches when a call begins.
-fn caches(timed: &Timed) -> String {
-    let mib = timed.l2_mib;
-    match timed.is_warm {
-        true => format!(
-            "The same call was made before, and the L2 ({mib} MiB) holds what it can of all buffers."
-        ),
-        false => format!(
-            "A call begins with nothing of its buffers in the L2 ({mib} MiB); what a launch has read or written, later ones find there, as far as it fits."
-        ),
-    }
+    let second = parts.get(1).filter(|it| 0.5 * ns < it.1).map(|it| it.0);
+    let limit = if second.is_some() { "limits" } else { "limit" };
+    let values: [(&str, &dyn Display); 4] = [
+        ("first", &TEXTS.parts.of(first).words),
+        ("ns", &whole(*ns)),
+        ("second", &TEXTS.parts.of(second.unwrap_or_default()).words),
+        ("remedy", &TEXTS.parts.of(first).remedy),
+    ];
+    told.say(limit, &values);
 }
 
 /// Tells of each launch: its shape, how full the GPU is, the parts of its time.
@@ -93,31 +78,20 @@ pub(super) fn launches(timed: &Timed) -> String {
     order.sort_by(|a, b| timed.launches[*b].1.ns.total_cmp(&timed.launches[*a].1.ns));
     order.truncate(MOST_LAUNCHES);
     order.sort_unstable();
-    let told: Vec<String> = order.iter().map(|at| one(&timed.launches[*at])).collect();
-    let mut text = format!(
-        "Launches, with the time that each part would take by itself: {}",
-        told.join("; ")
-    );
+    let mut told: Vec<String> = order.iter().map(|at| one(&timed.launches[*at])).collect();
+    let sentences = &TEXTS.sentences;
     let others = (0..timed.launches.len()).filter(|it| !order.contains(it));
     let others: Vec<f64> = others.map(|it| timed.launches[it].1.ns).collect();
     if !others.is_empty() {
-        let _ = write!(
-            text,
-            "; {} more {} ns",
-            others.len(),
-            whole(others.iter().sum())
-        );
+        let ns = whole(others.iter().sum());
+        let values: [(&str, &dyn Display); 2] = [("count", &others.len()), ("ns", &ns)];
+        told.push(sentences.filled("more-launches", &values));
     }
-    let (transfers_ns, transfers) = timed.transfers;
+    let (ns, transfers) = timed.transfers;
     if transfers != 0 {
-        let _ = write!(
-            text,
-            "; cudaMemset and cudaMemcpy {} ns",
-            whole(transfers_ns)
-        );
+        told.push(sentences.filled("copies", &[("ns", &whole(ns))]));
     }
-    text.push('.');
-    text
+    sentences.filled("launches", &[("launches", &told.join("; "))])
 }
 
 fn one((launch, estimate): &(Launch, Estimate)) -> String {
@@ -129,17 +103,18 @@ fn one((launch, estimate): &(Launch, Estimate)) -> String {
         .take(MOST_PARTS)
         .map(|it| format!("{} {}", it.name, whole(it.ns)));
     let parts: Vec<String> = parts.collect();
-    let blocks = match launch.blocks() {
-        1 => "1 block".to_owned(),
-        blocks => format!("{} blocks", grouped(blocks)),
+    let name = match launch.blocks() {
+        1 => "launch-of-one-block",
+        _ => "launch",
     };
-    format!(
-        "`{}` {} ns ({blocks} of {} threads, {} at once on an SM that could hold {}: {})",
-        source_name(&launch.kernel),
-        whole(estimate.ns),
-        launch.threads(),
-        estimate.blocks_at_once(),
-        estimate.resident_blocks,
-        parts.join(", ")
-    )
+    let values: [(&str, &dyn Display); 7] = [
+        ("kernel", &source_name(&launch.kernel)),
+        ("ns", &whole(estimate.ns)),
+        ("blocks", &grouped(launch.blocks())),
+        ("threads", &launch.threads()),
+        ("at_once", &estimate.blocks_at_once()),
+        ("most", &estimate.resident_blocks),
+        ("parts", &parts.join(", ")),
+    ];
+    TEXTS.sentences.filled(name, &values)
 }

@@ -1,14 +1,16 @@
 //! A profile as people and programs read it.
 
-use super::words::{LAUNCH, source_name};
+use super::words::source_name;
 use super::{Timed, feedback, paragraph};
+use crate::texts::TEXTS;
 use autocomp_eval::profile::{Section, gains};
 use autocomp_eval::text::grouped;
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 /// Makes what people read of a profile.
 pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
     let told = feedback(timed);
+    let sentences = &TEXTS.sentences;
     let mut sections = vec![Section {
         title: None,
         text: autocomp_eval::text::wrapped(&paragraph::summary(timed), 96, ""),
@@ -16,26 +18,27 @@ pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
     for (launch, estimate) in &timed.launches {
         let mut text = String::new();
         let [x, y, z] = launch.grid;
-        let _ = writeln!(
-            text,
-            "  {} ns, {x} x {y} x {z} blocks of {} threads, {} fit an SM, {:.2} waves",
-            grouped(estimate.ns.round() as u64),
-            launch.threads(),
-            estimate.resident_blocks,
-            estimate.waves
-        );
+        let values: [(&str, &dyn Display); 7] = [
+            ("ns", &grouped(estimate.ns.round() as u64)),
+            ("x", &x),
+            ("y", &y),
+            ("z", &z),
+            ("threads", &launch.threads()),
+            ("resident", &estimate.resident_blocks),
+            ("waves", &format!("{:.2}", estimate.waves)),
+        ];
+        let _ = writeln!(text, "  {}", sentences.filled("shape", &values));
         for part in estimate.parts.iter().filter(|it| 1.0 <= it.ns) {
             let time = grouped(part.ns.round() as u64);
             let _ = writeln!(text, "  {time:>12} ns  {}", part.name);
         }
         let launching = grouped(estimate.launch_ns.round() as u64);
-        let _ = writeln!(
-            text,
-            "  {launching:>12} ns  {LAUNCH}, however little it does"
-        );
-        text += "  Parts go on beside each other: each is the time that it would take by itself.\n";
+        let itself = sentences.of("launch-itself");
+        let _ = writeln!(text, "  {launching:>12} ns  {itself}");
+        let _ = writeln!(text, "  {}", sentences.of("parts"));
+        let kernel = source_name(&launch.kernel);
         sections.push(Section {
-            title: Some(format!("launch of {}", source_name(&launch.kernel))),
+            title: Some(sentences.filled("title", &[("kernel", &kernel)])),
             text,
         });
     }
@@ -64,8 +67,9 @@ pub(crate) fn sections(timed: &Timed, source: &str) -> Vec<Section> {
             .sum::<f64>();
     let _ = writeln!(
         text,
-        "         {:>9} ns  launches themselves, other lines, what no line owns",
-        grouped(left.max(0.0).round() as u64)
+        "         {:>9} ns  {}",
+        grouped(left.max(0.0).round() as u64),
+        sentences.of("no-line")
     );
     sections.push(Section {
         title: Some("lines".to_owned()),

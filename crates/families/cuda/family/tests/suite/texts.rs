@@ -1,6 +1,8 @@
 //! Texts that are data.
 
 use autocomp_cuda::inside::TEXTS;
+use autocomp_cuda_sim::timing::Removal;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -48,4 +50,46 @@ fn each_remedy_is_for_a_code() {
         assert!(code.contains(&format!("\"{name}\"")), "no code {name}");
         assert!(!TEXTS.remedies.of(name).is_empty(), "{name}");
     }
+}
+
+/// What the program says is what the file has: a sentence that is not there would be empty.
+#[test]
+fn each_sentence_is_said_and_there_is_each_that_is() {
+    let code = sources("src/feedback") + include_str!("../../src/feedback.rs");
+    let there: BTreeSet<&str> = TEXTS.sentences.names().collect();
+    for name in &there {
+        assert!(code.contains(&format!("\"{name}\"")), "nobody says {name}");
+        assert!(!TEXTS.sentences.of(name).is_empty(), "{name}");
+    }
+    for before in ["say(\"", "filled(\"", "sentences.of(\""] {
+        let said: Vec<&str> = code.split(before).skip(1).collect();
+        assert!(!said.is_empty(), "{before}");
+        for name in said.iter().filter_map(|it| it.split('"').next()) {
+            assert!(there.contains(name), "{name} has no sentence");
+        }
+    }
+}
+
+#[test]
+fn each_experiment_has_its_words_and_nothing_else_has() {
+    let told: BTreeSet<&str> = TEXTS.experiments.names().collect();
+    let names: BTreeSet<&str> = Removal::ALL.iter().map(|it| it.name()).collect();
+    assert_eq!(told, names);
+    for name in told {
+        assert!(TEXTS.experiments.of(name).starts_with("if "), "{name}");
+    }
+}
+
+#[test]
+fn the_table_of_costs_has_each_figure_that_there_is() {
+    let machine = include_str!("../../../../../../targets/cuda-sm89/machines/l40s.toml");
+    let machine = autocomp_cuda_sim::timing::Machine::parse(machine);
+    let machine = machine.unwrap_or_else(|error| panic!("{error}"));
+    let mut text = TEXTS.rates.clone();
+    for (name, value) in autocomp_cuda_sim::timing::rates(&machine) {
+        let name = format!("{{{name}}}");
+        assert!(TEXTS.rates.contains(&name), "{name} stands nowhere");
+        text = text.replace(&name, &value);
+    }
+    assert!(!text.contains('{'), "{text}");
 }

@@ -1,156 +1,75 @@
-//! What things cost by this model, to be told to who writes kernels.
+//! What things cost by this model, as figures of texts for who writes kernels.
 
 use super::classes::{self, Cost};
 use super::machine::Machine;
 use crate::decode::{Bin, Num, Un};
 
-/// Returns what things cost on a machine: what, and how much.
+/// Returns what things cost on a machine, by the names that texts have for the figures.
 #[must_use]
-pub fn rates(machine: &Machine) -> Vec<[String; 2]> {
+pub fn rates(machine: &Machine) -> Vec<(String, String)> {
+    let (atomics, latencies) = (&machine.atomics, &machine.latencies);
     let cycles_of_lanes = |count: f64, lanes: f64| count * 32.0 / lanes;
-    let in_cycle = |bytes_per_ns: f64| {
+    let plain = [
+        ("fp32_lanes", machine.fp32_lanes),
+        ("fp64_lanes", machine.fp64_lanes),
+        ("int_lanes", machine.int_lanes),
+        ("alu_lanes", machine.alu_lanes),
+        ("special_lanes", machine.special_lanes),
+        ("tensor_macs", machine.tensor_macs),
+        ("shared_latency", machine.shared_latency),
+        ("l1_bytes", machine.l1_bytes_per_cycle),
+        ("l1_lines", machine.caches.lines_per_cycle),
+        ("l1_latency", machine.l1_latency),
+        ("l2_latency", machine.l2_latency),
+        ("dram_latency", machine.dram_latency),
+        ("shuffle_latency", latencies.shuffle),
+        ("vote_latency", latencies.vote),
+        (
+            "reduction_cycles",
+            cycles_of_lanes(latencies.reduction().int, machine.int_lanes),
+        ),
+        ("reduction_latency", latencies.reduction),
+        ("barrier_cycles", machine.barrier.cycles),
+        ("barrier_cycles_of_warp", machine.barrier.cycles_of_warp),
+        ("word_ns", atomics.word_ns),
+        ("float_word_ns", atomics.float_word_ns),
+        ("turn_instructions", classes::INSTRUCTIONS_OF_TURN),
+        ("turn_cycles", classes::turn_cycles(machine)),
+        ("launch_ns", machine.launch_ns),
+        ("block_ns", machine.block_ns),
+    ];
+    let figure = |name: &str, value: f64| (name.to_owned(), value.to_string());
+    let mut figures: Vec<_> = plain.map(|(name, value)| figure(name, value)).into();
+    let in_ns = 1.0 / atomics.sector_ns;
+    figures.push(("atomics_in_ns".to_owned(), format!("{in_ns:.0}")));
+    for (name, bytes_per_ns) in [
+        ("l2_read", machine.l2_bytes_per_ns),
+        ("l2_write", machine.l2_write_bytes_per_ns()),
+        ("dram", machine.dram_bytes_per_ns),
+    ] {
         let of_sm = bytes_per_ns * 1000.0 / machine.clock_mhz / f64::from(machine.sms);
-        format!("{bytes_per_ns:.0} bytes in a ns for all SMs, {of_sm:.1} in a cycle for each")
-    };
-    let (caches, atomics, latencies) = (&machine.caches, &machine.atomics, &machine.latencies);
-    let function = |cost: Cost| {
-        let longest = (cost.issue / 4.0)
-            .max(cycles_of_lanes(cost.special, machine.special_lanes))
-            .max(cycles_of_lanes(cost.alu, machine.alu_lanes))
-            .max(cycles_of_lanes(cost.int, machine.int_lanes));
-        format!(
-            "{:.0} instructions, {longest:.1} cycles of the SM, there after {:.0}",
-            cost.issue, cost.latency
-        )
-    };
-    let row = |what: &str, much: String| [what.to_owned(), much];
-    vec![
-        row(
-            "instructions of a warp",
-            "4 in a cycle, one for each partition".to_owned(),
-        ),
-        row(
-            "lanes in a cycle",
-            format!(
-                "{} multiply-adds in single precision, {} in double, {} integer products, {} integer additions, comparisons, minima, shifts and operations of logic, {} special functions and conversions",
-                machine.fp32_lanes,
-                machine.fp64_lanes,
-                machine.int_lanes,
-                machine.alu_lanes,
-                machine.special_lanes
-            ),
-        ),
-        row(
-            "matrix units",
-            format!("{} multiply-adds of halves in a cycle", machine.tensor_macs),
-        ),
-        row(
-            "shared memory",
-            format!(
-                "128 bytes in a cycle, there after {} cycles",
-                machine.shared_latency
-            ),
-        ),
-        row(
-            "L1",
-            format!(
-                "{} bytes and {} lines of 128 bytes in a cycle, with the banks of shared memory; there after {} cycles",
-                machine.l1_bytes_per_cycle, caches.lines_per_cycle, machine.l1_latency
-            ),
-        ),
-        row(
-            "L2, reads",
-            format!(
-                "{}; there after {} cycles; a single sector takes the time of two",
-                in_cycle(machine.l2_bytes_per_ns),
-                machine.l2_latency
-            ),
-        ),
-        row(
-            "L2, writes",
-            format!(
-                "{}; a sector that is written in part takes the time of two",
-                in_cycle(machine.l2_write_bytes_per_ns())
-            ),
-        ),
-        row(
-            "memory",
-            format!(
-                "{}; there after {} cycles",
-                in_cycle(machine.dram_bytes_per_ns),
-                machine.dram_latency
-            ),
-        ),
-        row(
-            "shuffle",
-            format!(
-                "1 instruction and 1 cycle of shared memory, there after {} cycles",
-                latencies.shuffle
-            ),
-        ),
-        row(
-            "vote",
-            format!("1 instruction, there after {} cycles", latencies.vote),
-        ),
-        row(
-            "`__reduce_add_sync` and the like",
-            format!(
-                "{} cycles of the SM, there after {}",
-                cycles_of_lanes(latencies.reduction().int, machine.int_lanes),
-                latencies.reduction
-            ),
-        ),
-        row(
-            "`__syncthreads()`",
-            format!(
-                "{} cycles and {} for each warp of the block, after the last of them has come",
-                machine.barrier.cycles, machine.barrier.cycles_of_warp
-            ),
-        ),
-        row(
-            "`__threadfence()`",
-            format!("{} cycles of waiting", machine.l2_latency),
-        ),
-        row(
-            "atomic operations on global memory",
-            format!(
-                "{:.0} in a ns on words far apart; {} ns each on words of one line, {} ns each if they add floats",
-                1.0 / atomics.sector_ns,
-                atomics.word_ns,
-                atomics.float_word_ns
-            ),
-        ),
-        row(
-            "atomic operations on shared memory",
-            format!(
-                "integers of 32 bits a cycle for each thread that shares a word; floats and 64 bits in turns, one thread of each word in each, {} instructions and {} cycles of waiting a turn",
-                classes::INSTRUCTIONS_OF_TURN,
-                classes::turn_cycles(machine)
-            ),
-        ),
-        row(
-            "division of floats",
-            function(latencies.binary(Bin::Div, Num::F32)),
-        ),
-        row(
-            "`/` and `%` of 32-bit integers by what is no constant",
-            function(latencies.binary(Bin::Rem, Num::U32)),
-        ),
-        row("`sqrtf`", function(latencies.unary(Un::Sqrt, Num::F32))),
-        row(
-            "`__expf`, `exp2f`, `__logf`, `rsqrtf`",
-            function(latencies.unary(Un::Ex2, Num::F32)),
-        ),
-        row(
-            "a launch",
-            format!("{} ns however little it does", machine.launch_ns),
-        ),
-        row(
-            "a block",
-            format!(
-                "{} ns from one to the next, all SMs together",
-                machine.block_ns
-            ),
-        ),
-    ]
+        figures.push((format!("{name}_bytes"), format!("{bytes_per_ns:.0}")));
+        figures.push((format!("{name}_bytes_of_sm"), format!("{of_sm:.1}")));
+    }
+    for (name, cost) in [
+        ("division", latencies.binary(Bin::Div, Num::F32)),
+        ("remainder", latencies.binary(Bin::Rem, Num::U32)),
+        ("square_root", latencies.unary(Un::Sqrt, Num::F32)),
+        ("exponential", latencies.unary(Un::Ex2, Num::F32)),
+    ] {
+        let cycles = longest(cost, machine);
+        figures.push((format!("{name}_instructions"), format!("{:.0}", cost.issue)));
+        figures.push((format!("{name}_cycles"), format!("{cycles:.1}")));
+        figures.push((format!("{name}_latency"), format!("{:.0}", cost.latency)));
+    }
+    figures
+}
+
+/// Returns the cycles that an SM needs for the instructions of a function.
+fn longest(cost: Cost, machine: &Machine) -> f64 {
+    let cycles = |count: f64, lanes: f64| count * 32.0 / lanes;
+    (cost.issue / 4.0)
+        .max(cycles(cost.special, machine.special_lanes))
+        .max(cycles(cost.alu, machine.alu_lanes))
+        .max(cycles(cost.int, machine.int_lanes))
 }

@@ -51,21 +51,21 @@ impl Removal {
         Self::Atomics,
     ];
 
-    /// Says what would be otherwise, in words that begin with "if".
+    /// Returns the name that texts have for it.
     #[must_use]
-    pub const fn text(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
-            Self::Launches => "if launches took no time",
-            Self::Memory => "if the memory of the device were as fast as the L2",
-            Self::L2 => "if all data were in the L1",
-            Self::L1 => "if the L1 gave any number of sectors at once",
-            Self::Conflicts => "if threads never met in a bank of shared memory",
-            Self::Waits => "if no warp waited for a result",
-            Self::Issue => "if instructions took no time to issue",
-            Self::Arithmetic => "if arithmetic took no time",
-            Self::Registers => "if an SM had registers for all threads that it may hold",
-            Self::Tail => "if all SMs had the same work",
-            Self::Atomics => "if atomic operations took no time",
+            Self::Launches => "launches",
+            Self::Memory => "memory",
+            Self::L2 => "l2",
+            Self::L1 => "l1",
+            Self::Conflicts => "conflicts",
+            Self::Waits => "waits",
+            Self::Issue => "issue",
+            Self::Arithmetic => "arithmetic",
+            Self::Registers => "registers",
+            Self::Tail => "tail",
+            Self::Atomics => "atomics",
         }
     }
 
