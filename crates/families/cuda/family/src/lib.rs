@@ -16,8 +16,8 @@ mod requests;
 mod texts;
 
 use device::DeviceBench;
-use texts::TEXTS;
 pub use language::CudaCpp;
+use texts::TEXTS;
 
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{Language, Rewriter, Unit};

@@ -1,5 +1,6 @@
 //! Kernels, decoded whole.
 
+use super::liveness::Liveness;
 use super::{Decoder, Meaning, Op, Reg, SPECIAL, Step};
 use crate::ptx::{Class, Module, Operand, Parameter, PtxError, Space};
 use std::collections::BTreeMap;
@@ -44,6 +45,8 @@ pub struct Kernel {
     pub min_blocks: u32,
     /// Bytes of the narrowest access to shared and to global memory.
     pub granules: [u32; 2],
+    /// Registers that are alive, by steps.
+    pub(crate) liveness: Liveness,
 }
 
 impl Kernel {
@@ -165,7 +168,7 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
     });
     super::guesses::strengthen(&mut steps);
     let turned = |(bits, register): (u32, u32)| (register, bits);
-    Ok(Kernel {
+    let mut decoded = Kernel {
         name: kernel.name.clone(),
         parameters: kernel.parameters.clone(),
         steps,
@@ -185,7 +188,10 @@ fn decode_kernel(module: &Module, kernel: &crate::ptx::Kernel) -> Result<Kernel,
         max_threads: kernel.max_threads,
         min_blocks: kernel.min_blocks,
         granules: decoder.granules,
-    })
+        liveness: Liveness::default(),
+    };
+    decoded.liveness = Liveness::of(&decoded);
+    Ok(decoded)
 }
 
 /// Returns whether an operand names `name`.

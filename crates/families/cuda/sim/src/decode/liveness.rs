@@ -4,7 +4,7 @@ use super::registers::uses;
 use super::{Kernel, Op, SPECIAL};
 
 /// Blocks of steps that run one after the other, with what is alive before each.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Liveness {
     /// The first step of each block.
     starts: Vec<usize>,
@@ -17,7 +17,7 @@ pub(crate) struct Liveness {
 impl Liveness {
     /// Finds what is alive in a kernel. Constants and special registers always are, and are left
     /// out, as predicates are.
-    pub(crate) fn of(kernel: &Kernel) -> Self {
+    pub(super) fn of(kernel: &Kernel) -> Self {
         let count = kernel.steps.len();
         let total = (kernel.words + kernel.doubles) as usize;
         let mut is_fixed = vec![false; total];

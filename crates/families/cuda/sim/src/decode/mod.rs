@@ -3,11 +3,13 @@
 mod addresses;
 mod arithmetic;
 mod conversions;
+mod functions;
 mod guesses;
 mod kernel;
-pub(crate) mod liveness;
+mod liveness;
 mod matrices;
 mod memory;
+mod numbers;
 mod operands;
 mod operations;
 mod reading;
@@ -18,12 +20,11 @@ pub(crate) use addresses::space_at;
 pub use addresses::{
     BUFFER_WINDOW, LOCAL_WINDOW, RANGE, SHARED_WINDOW, VARIABLE_WINDOW, buffer_address,
 };
+pub use functions::{AtomicOp, Bin, Cmp, Junction, Property, ShflMode, Tri, Un, VoteMode};
 pub(crate) use kernel::BANKS;
 pub use kernel::{Kernel, decode};
-pub use operations::{
-    Address, AtomicOp, Bin, Cmp, Junction, MatrixType, Meant, Num, Op, Part, Property, Reach, Reg,
-    Rounding, ShflMode, Step, Tri, Un, VoteMode,
-};
+pub use numbers::{MatrixType, Num, Rounding};
+pub use operations::{Address, Meant, Op, Part, Reach, Reg, Step};
 
 use reading::{Reading, number};
 

@@ -9,7 +9,6 @@ use super::precedence::Precedence;
 use super::shadow::Shadow;
 use super::specials;
 use super::warp::Warp;
-use crate::decode::liveness::Liveness;
 use crate::decode::{BANKS, Kernel};
 use crate::ptx::Line;
 
@@ -289,7 +288,7 @@ impl Launch {
         memory.begin_launch(run.is_watched, kernel.granules[1]);
         let blocks = self.blocks() as u32;
         let threads = self.threads();
-        let unset = Liveness::of(kernel).unset(kernel);
+        let unset = kernel.liveness.unset(kernel);
         let warps = || -> Vec<Warp> {
             let ready = (0..threads.div_ceil(32)).map(|number| {
                 let mut warp = Warp::new(kernel, &unset, run.order, number, threads - number * 32);

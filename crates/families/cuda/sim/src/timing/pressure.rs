@@ -1,7 +1,6 @@
 //! How many registers a kernel needs.
 
 use crate::decode::Kernel;
-use crate::decode::liveness::Liveness;
 
 /// Registers of a thread that the compiler needs beside those of the kernel.
 const BESIDE: u32 = 6;
@@ -31,9 +30,8 @@ impl Pressure {
 /// Returns the 32-bit registers that are alive at each step, as the text stands, and some for
 /// what the compiler adds. Constants and special registers need none.
 pub(crate) fn pressure(kernel: &Kernel) -> Pressure {
-    let alive = Liveness::of(kernel);
     let mut at = vec![BESIDE; kernel.steps.len()];
-    alive.walk(kernel, |step, alive| {
+    kernel.liveness.walk(kernel, |step, alive| {
         at[step] += weight(alive, kernel.words as usize)
     });
     Pressure { at }
