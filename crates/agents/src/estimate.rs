@@ -5,7 +5,7 @@ use crate::llm_settings::IsaChoice;
 use crate::prompt::{Phase, PromptInput, TemplateError};
 use crate::proposer::Ancestor;
 use autocomp_core::{
-    ContentHash, Diagnostic, Evaluation, MenuItem, Outcome, Seed, Severity, Stage, UsdMicros,
+    ContentHash, Diagnostic, Evaluation, MenuItem, Outcome, Seed, Stage, UsdMicros,
 };
 use autocomp_llm::{Member, ModelSet, Price, TokenCount, estimate_tokens};
 use serde::{Deserialize, Serialize};
@@ -243,15 +243,11 @@ fn evaluation_that_failed() -> Evaluation {
     Evaluation {
         key: ContentHash::of(b""),
         outcome: Outcome::Wrong,
-        diagnostics: vec![Diagnostic {
-            stage: Stage::Test,
-            severity: Severity::Error,
-            code: "x".to_owned(),
-            message: "x".repeat(DIAGNOSTICS_LENGTH),
-            location: None,
-            notes: Vec::new(),
-            remedy: None,
-        }],
+        diagnostics: vec![Diagnostic::error(
+            Stage::Test,
+            "x",
+            "x".repeat(DIAGNOSTICS_LENGTH),
+        )],
         measurement: None,
         feedback: None,
         tiers: Vec::new(),

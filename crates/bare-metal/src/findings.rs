@@ -4,7 +4,7 @@ use crate::image::ImageError;
 use crate::platform::Platform;
 use crate::session::{Session, most_work};
 use autocomp_catalog::Buffer;
-use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
+use autocomp_core::{Diagnostic, Outcome, SourceLocation, Stage};
 use autocomp_eval::comparison::place;
 use autocomp_riscv::{Fault, FaultKind, Limits};
 use autocomp_riscv_machine::{Program, Spin, Stop};
@@ -75,7 +75,7 @@ pub fn no_image(error: &ImageError) -> Diagnostic {
     Diagnostic {
         stage: Stage::Build,
         remedy: Some(remedy.into()),
-        ..diagnostic(code, error.to_string())
+        ..Diagnostic::error(Stage::Test, code, error.to_string())
     }
 }
 
@@ -128,7 +128,7 @@ fn fault_finding<P: Platform>(
         | FaultKind::Uninitialized
         | FaultKind::Race => Outcome::Illegal,
     };
-    let mut found = diagnostic(fault.rule, fault.message.clone());
+    let mut found = Diagnostic::error(Stage::Test, fault.rule, fault.message.clone());
     found.location = kernel.location(program, fault.pc);
     let starts_again = program.function(fault.pc) == Some("_start");
     let layout = session.layout();
@@ -220,7 +220,7 @@ fn unsupported_argument<P: Platform>(
 
 fn unsupported(pc: u64, reason: &str, program: &Program, kernel: Kernel<'_>) -> Diagnostic {
     let (message, remedy) = reason.split_once("; ").unwrap_or((reason, ""));
-    let mut found = diagnostic("unsupported-argument", message.to_owned());
+    let mut found = Diagnostic::error(Stage::Test, "unsupported-argument", message.to_owned());
     found.location = kernel.location(program, pc);
     found.remedy = (!remedy.is_empty()).then(|| remedy.to_owned());
     add_line(&mut found, kernel);
@@ -287,7 +287,7 @@ fn endless<P: Platform>(
         }
         _ => {}
     }
-    let mut found = diagnostic("time-limit", message);
+    let mut found = Diagnostic::error(Stage::Test, "time-limit", message);
     found.location = kernel.location(program, spin.pc).or_else(|| {
         let pc = spin.hottest.first()?.0;
         kernel.location(program, pc)
@@ -302,7 +302,8 @@ fn endless<P: Platform>(
 /// Returns the diagnostic for a kernel whose timed call took `timed` instructions, and
 /// `alone` behind a call with other inputs.
 pub fn does_less(timed: u64, alone: u64) -> Diagnostic {
-    let mut found = diagnostic(
+    let mut found = Diagnostic::error(
+        Stage::Test,
         "state-between-calls",
         format!(
             "the timed call does not do what it does behind a call with other inputs: it takes {timed} instructions instead of {alone}, or other commands"
@@ -317,7 +318,8 @@ pub fn does_less(timed: u64, alone: u64) -> Diagnostic {
 /// Returns the diagnostic for a kernel that has changed so many bytes of its static data in a
 /// call that was like the one before.
 pub fn still_changes(bytes: usize) -> Diagnostic {
-    let mut found = diagnostic(
+    let mut found = Diagnostic::error(
+        Stage::Test,
         "state-between-calls",
         format!(
             "static data differ ({bytes} B) behind two calls in the same program that had the same inputs: what later calls do may depend on the calls before"
@@ -359,7 +361,8 @@ pub fn input_changed(
         .collect();
     let first = changed.first().copied().unwrap_or(0);
     let number = |bytes: &[u8]| buffer.dtype.shown(&bytes[first * width..][..width]);
-    let mut found = diagnostic(
+    let mut found = Diagnostic::error(
+        Stage::Test,
         "input-changed",
         format!(
             "the kernel changed its input {}: {} was {} and became {}; {} of {} elements changed",
@@ -390,7 +393,7 @@ pub fn input_restored(
         "the kernel writes to its input {}, though it leaves there what was there before",
         buffer.name
     );
-    let mut found = diagnostic("input-written", message);
+    let mut found = Diagnostic::error(Stage::Test, "input-written", message);
     found.location = writer;
     add_line(&mut found, kernel);
     found.remedy = Some("write to outputs and to variables of the kernel's own only".into());
@@ -402,18 +405,5 @@ pub fn add_line(found: &mut Diagnostic, kernel: Kernel<'_>) {
     if let Some(location) = &found.location {
         let line = kernel.line(location.line);
         found.notes.splice(0..0, line);
-    }
-}
-
-/// Returns an error of the test stage.
-pub fn diagnostic(code: &str, message: String) -> Diagnostic {
-    Diagnostic {
-        stage: Stage::Test,
-        severity: Severity::Error,
-        code: code.to_owned(),
-        message,
-        location: None,
-        notes: Vec::new(),
-        remedy: None,
     }
 }

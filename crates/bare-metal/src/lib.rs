@@ -50,7 +50,7 @@ mod trial;
 pub use bench::check_parameters;
 pub use core_lines::{CoreLine, CoreTally, InstructionKind, Step, instructions};
 pub use evaluator::{Explained, KernelEvaluator};
-pub use findings::{Kernel, UNBOUNDED_LOOPS, add_line, add_other, diagnostic};
+pub use findings::{Kernel, UNBOUNDED_LOOPS, add_line, add_other};
 pub use image::{Image, ImageError};
 pub use layout::Layout;
 pub use misuse::Misuse;

@@ -8,7 +8,7 @@ use crate::platform::Platform;
 use crate::separation::Separation;
 use crate::session::{Session, SessionKind, Watch};
 use autocomp_catalog::Tolerance;
-use autocomp_core::{Diagnostic, Outcome, Seed};
+use autocomp_core::{Diagnostic, Outcome, Seed, Stage};
 use autocomp_eval::comparison::compare;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
@@ -376,7 +376,8 @@ impl<'a, P: Platform> Trial<'a, P> {
             // Behind a call with other inputs only.
             Ok(_) => (
                 Outcome::Illegal,
-                findings::diagnostic(
+                Diagnostic::error(
+                    Stage::Test,
                     "out-of-bounds-write",
                     format!("the kernel writes to {place}"),
                 ),
@@ -410,7 +411,7 @@ pub(crate) fn depends_on<P: Platform>(session: &mut Session<'_, P>) -> &'static 
 
 /// Returns the verdict on such a kernel.
 pub(crate) fn unwritten(message: String, case: &Case) -> Verdict {
-    let mut found = findings::diagnostic("uninitialized-memory", message);
+    let mut found = Diagnostic::error(Stage::Test, "uninitialized-memory", message);
     found.notes.push(format!("with input set {}", case.name));
     found.remedy = Some("write variables, outputs and local memory before they are read".into());
     Verdict::failed(Outcome::Wrong, vec![found])

@@ -160,6 +160,22 @@ pub struct Diagnostic {
     pub remedy: Option<String>,
 }
 
+impl Diagnostic {
+    /// Returns an error of which neither a line of the kernel nor facts or a remedy are known.
+    #[must_use]
+    pub fn error(stage: Stage, code: &str, message: impl Into<String>) -> Self {
+        Self {
+            stage,
+            severity: Severity::Error,
+            code: code.to_owned(),
+            message: message.into(),
+            location: None,
+            notes: Vec::new(),
+            remedy: None,
+        }
+    }
+}
+
 /// How many times the cost of one kernel that of another one is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
@@ -320,18 +336,14 @@ impl Evaluation {
         Self {
             key,
             outcome: Outcome::Cut,
-            diagnostics: vec![Diagnostic {
-                stage: Stage::Time,
-                severity: Severity::Error,
-                code: "cut".to_owned(),
-                message: format!(
+            diagnostics: vec![Diagnostic::error(
+                Stage::Time,
+                "cut",
+                format!(
                     "it is right and costs more than {bound}, with which it cannot survive; it was not timed any further{}",
                     work_in_words(figures)
                 ),
-                location: None,
-                notes: Vec::new(),
-                remedy: None,
-            }],
+            )],
             measurement: None,
             feedback: None,
             tiers: Vec::new(),

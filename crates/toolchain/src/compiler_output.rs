@@ -1,6 +1,6 @@
 //! Diagnostics from what compilers and linkers print.
 
-use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
+use autocomp_core::{Diagnostic, SourceLocation, Stage};
 use autocomp_sandbox::{Exit, SandboxReport};
 
 /// Diagnostics kept of one build.
@@ -291,15 +291,7 @@ pub(crate) fn source_line(source: &str, line: u32) -> Option<String> {
 }
 
 pub(crate) fn diagnostic(code: &str, message: &str) -> Diagnostic {
-    Diagnostic {
-        stage: Stage::Build,
-        severity: Severity::Error,
-        code: code.to_owned(),
-        message: cut(message),
-        location: None,
-        notes: Vec::new(),
-        remedy: None,
-    }
+    Diagnostic::error(Stage::Build, code, cut(message))
 }
 
 fn note(diagnostic: &mut Diagnostic, text: &str) {

@@ -6,8 +6,8 @@ use crate::language::{Steps, steps};
 use autocomp_catalog::{Problem, Target};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
-    Measurement, Outcome, PlanChoice, Ratio, RewriteError, RewritePlan, Rewriter, Severity,
-    SourceLocation, Stage, Unit,
+    Measurement, Outcome, PlanChoice, Ratio, RewriteError, RewritePlan, Rewriter, SourceLocation,
+    Stage, Unit,
 };
 use autocomp_eval::profile::{Profile, Profiled, Section};
 use autocomp_eval::{
@@ -125,15 +125,7 @@ impl ToyBench {
         Evaluation {
             key: self.key(source),
             outcome,
-            diagnostics: vec![Diagnostic {
-                stage,
-                severity: Severity::Error,
-                code: "wrong-sum".to_owned(),
-                message,
-                location: None,
-                notes: Vec::new(),
-                remedy: None,
-            }],
+            diagnostics: vec![Diagnostic::error(stage, "wrong-sum", message)],
             measurement: None,
             feedback: None,
             tiers: Vec::new(),

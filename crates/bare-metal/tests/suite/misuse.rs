@@ -1,7 +1,7 @@
 //! The function that a message is about.
 
-use autocomp_bare_metal::{Misuse, diagnostic};
-use autocomp_core::{Diagnostic, SourceLocation};
+use autocomp_bare_metal::Misuse;
+use autocomp_core::{Diagnostic, SourceLocation, Stage};
 
 #[test]
 fn the_called_function_is_found_from_the_place_of_its_arguments() {
@@ -25,9 +25,10 @@ fn the_called_function_is_found_from_the_place_of_its_arguments() {
         };
         let found = Diagnostic {
             location: Some(location),
-            ..diagnostic(
+            ..Diagnostic::error(
+                Stage::Test,
                 "compile-error",
-                "too many arguments to function call".into(),
+                "too many arguments to function call",
             )
         };
         let expected = expected.map(Misuse::TooManyArguments);

@@ -9,14 +9,14 @@ use crate::dialect::{
 use crate::requests::Recording;
 use crate::texts::TEXTS;
 use autocomp_catalog::Problem;
-use autocomp_core::{ContentHasher, Diagnostic};
+use autocomp_core::{ContentHasher, Diagnostic, Stage};
 use autocomp_cuda_sim::decode::{RANGE, buffer_address};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
 pub(crate) use host::CALLED_AGAIN;
-use host::{Wanted, given_back, host_error, host_failure, keeps_state, names_of, wanted};
+use host::{Wanted, given_back, host_failure, keeps_state, names_of, wanted};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -283,7 +283,8 @@ impl KernelCompiler {
             return Err(EvalError::Fault("the host part did not run twice".into()));
         };
         if first != second {
-            let mut found = host_error(
+            let mut found = Diagnostic::error(
+                Stage::Test,
                 "host-part-varies",
                 "the host part does not ask for the same each time",
             );
@@ -291,7 +292,13 @@ impl KernelCompiler {
             return Ok(Err(Box::new(found)));
         }
         let wanted = match wanted(first, &names, self.memory) {
-            Err(message) => return Ok(Err(Box::new(host_error("host-part", &message)))),
+            Err(message) => {
+                return Ok(Err(Box::new(Diagnostic::error(
+                    Stage::Test,
+                    "host-part",
+                    message,
+                ))));
+            }
             Ok(wanted) => wanted,
         };
         Ok(match wanted {

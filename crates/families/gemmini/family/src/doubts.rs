@@ -2,9 +2,9 @@
 //! anything read it, and moves whose rows lie otherwise than those of the buffer.
 
 use crate::platform::GemminiPlatform;
-use autocomp_bare_metal::{Kernel, Session, add_line, add_other, diagnostic};
+use autocomp_bare_metal::{Kernel, Session, add_line, add_other};
 use autocomp_catalog::Buffer;
-use autocomp_core::{Diagnostic, Severity, SourceLocation};
+use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
 use autocomp_gemmini::{NotedMove, Overwritten};
 
 /// Findings of one kind that are told at most; the others mostly follow from them.
@@ -152,7 +152,7 @@ fn warning(
     location: Option<SourceLocation>,
     kernel: Kernel<'_>,
 ) -> Diagnostic {
-    let mut found = diagnostic(code, message);
+    let mut found = Diagnostic::error(Stage::Test, code, message);
     found.severity = Severity::Warning;
     found.location = location;
     add_line(&mut found, kernel);

@@ -2,8 +2,8 @@
 //! accumulator's banks, and what is doubtful.
 
 use crate::platform::GemminiPlatform;
-use autocomp_bare_metal::{Kernel, Session, add_line, add_other, diagnostic};
-use autocomp_core::{Diagnostic, Severity};
+use autocomp_bare_metal::{Kernel, Session, add_line, add_other};
+use autocomp_core::{Diagnostic, Severity, Stage};
 use autocomp_riscv::{Fault, FaultKind};
 
 /// Completes what is said about a fault.
@@ -95,7 +95,7 @@ pub(super) fn warnings(
             *count += warning.count;
             continue;
         }
-        let mut one = diagnostic(warning.rule, warning.message.clone());
+        let mut one = Diagnostic::error(Stage::Test, warning.rule, warning.message.clone());
         if is_clash(warning.rule) {
             one.remedy = remedy(warning.rule, FaultKind::IllegalCommand).map(str::to_owned);
         }
@@ -132,7 +132,7 @@ pub(super) fn unfenced_end(
     kernel: Kernel<'_>,
 ) -> Option<Diagnostic> {
     let pc = session.unit().functional().store_at_fence()?;
-    let mut found = diagnostic(
+    let mut found = Diagnostic::error(Stage::Test,
         "no-final-fence",
         "the kernel returns without a fence() behind its last mvout: on hardware its caller may read old data".to_owned(),
     );
@@ -152,7 +152,7 @@ pub(super) fn unfinished_preload(
     kernel: Kernel<'_>,
 ) -> Option<Diagnostic> {
     let pc = session.unit().functional().pending_preload()?;
-    let mut found = diagnostic(
+    let mut found = Diagnostic::error(Stage::Test,
         "preload-without-compute",
         "preload: the kernel returned before the compute that belongs to it; each preload must be followed by exactly one".to_owned(),
     );

@@ -1,13 +1,13 @@
 //! How long a right kernel takes.
 
-use super::preparation::{Ready, plain_error};
+use super::preparation::Ready;
 use super::{CudaBench, MOST_STEPS};
 use crate::diagnosis::diagnose;
 use crate::feedback::Timed;
 use crate::requests::Request;
 use crate::texts::TEXTS;
 use autocomp_catalog::Ranking;
-use autocomp_core::{Diagnostic, Severity};
+use autocomp_core::{Diagnostic, Severity, Stage};
 use autocomp_cuda_sim::Kernel;
 use autocomp_cuda_sim::machine::{Finding, Launch};
 use autocomp_cuda_sim::timing::{self, Estimate, L2, Machine};
@@ -100,7 +100,8 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
     let (wanted, most) = (estimate.wanted_registers, estimate.registers);
     if most < wanted.min(timing::MOST_REGISTERS) && kernel.max_threads == 0 {
         let threads = launch.threads();
-        let mut doubt = plain_error(
+        let mut doubt = Diagnostic::error(
+            Stage::Test,
             "too-many-registers",
             format!(
                 "{}: a thread needs {wanted} registers, by a guess, and in a block of {threads} threads may have {most}: a device may refuse the launch",
@@ -114,7 +115,8 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
         found.push(doubt);
     }
     if 0 < estimate.waits {
-        let mut doubt = plain_error(
+        let mut doubt = Diagnostic::error(
+            Stage::Test,
             "blocks-wait",
             format!(
                 "{}: {} blocks wait for each other, one after the other; the cost of that is a guess",

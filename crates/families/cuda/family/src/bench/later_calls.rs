@@ -2,12 +2,12 @@
 //! result.
 
 use super::CudaBench;
-use super::preparation::{Ready, plain_error};
+use super::preparation::Ready;
 use super::trial::{How, compared};
 use crate::compiler::CALLED_AGAIN;
 use crate::diagnosis::diagnose;
 use crate::texts::TEXTS;
-use autocomp_core::{Diagnostic, Outcome};
+use autocomp_core::{Diagnostic, Outcome, Stage};
 use autocomp_cuda_sim::machine::{DeviceMemory, Order};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict};
@@ -130,7 +130,7 @@ impl CudaBench {
         let again = behind(last, &left)?;
         let back = behind(last, &behind(other, &again)?)?;
         if [again, back].iter().any(|it| it.variables_differ(&left)) {
-            let found = plain_error(
+            let found = Diagnostic::error(Stage::Test,
                 CALLED_AGAIN,
                 "two calls on the same inputs leave different values in variables of the module; what a later call does cannot be known".to_owned(),
             );

@@ -4,7 +4,7 @@ use super::CudaBench;
 use crate::compiler::{CALLED_AGAIN, Compiled, KERNEL_FILE};
 use crate::requests::{Recording, Request};
 use autocomp_c::MAX_SOURCE_BYTES;
-use autocomp_core::{Diagnostic, Language as _, Outcome, Severity, SourceLocation, Stage};
+use autocomp_core::{Diagnostic, Language as _, Outcome, SourceLocation, Stage};
 use autocomp_cuda_sim::{Kernel, Module, decode, parse};
 use autocomp_eval::{EvalError, Verdict};
 use std::collections::BTreeMap;
@@ -21,7 +21,8 @@ impl CudaBench {
     pub(crate) fn prepare(&self, source: &str) -> Result<Result<Ready, Verdict>, EvalError> {
         let failed = |outcome, found: Vec<Diagnostic>| Ok(Err(Verdict::failed(outcome, found)));
         if MAX_SOURCE_BYTES < source.len() {
-            let mut found = plain_error(
+            let mut found = Diagnostic::error(
+                Stage::Test,
                 "too-large",
                 format!(
                     "the kernel has {} bytes, of which it may have {MAX_SOURCE_BYTES}",
@@ -32,7 +33,8 @@ impl CudaBench {
             return failed(Outcome::Rejected, vec![found]);
         }
         if crate::CudaCpp.flaw(source, &self.problem.entry).is_some() {
-            let mut found = plain_error(
+            let mut found = Diagnostic::error(
+                Stage::Test,
                 "no-entry",
                 format!(
                     "it is no whole kernel file that defines the host function {}",
@@ -67,7 +69,7 @@ impl CudaBench {
                     ),
                     false => error.to_string(),
                 };
-                let mut found = plain_error("not-simulated", message);
+                let mut found = Diagnostic::error(Stage::Test, "not-simulated", message);
                 found.stage = Stage::Build;
                 found.location = source_line(&ptx, error.line);
                 let line = ptx.lines().nth((error.line as usize).saturating_sub(1));
@@ -92,7 +94,10 @@ impl CudaBench {
                 }
                 _ => continue,
             };
-            return failed(Outcome::Crashed, vec![plain_error("host-part", message)]);
+            return failed(
+                Outcome::Crashed,
+                vec![Diagnostic::error(Stage::Test, "host-part", message)],
+            );
         }
         Ok(Ok(Ready {
             module,
@@ -126,16 +131,4 @@ fn source_line(ptx: &str, line: u32) -> Option<SourceLocation> {
         line,
         column: None,
     })
-}
-
-pub(super) fn plain_error(code: &str, message: String) -> Diagnostic {
-    Diagnostic {
-        stage: Stage::Test,
-        severity: Severity::Error,
-        code: code.to_owned(),
-        message,
-        location: None,
-        notes: Vec::new(),
-        remedy: None,
-    }
 }

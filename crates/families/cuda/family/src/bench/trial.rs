@@ -1,14 +1,13 @@
 //! Runs of a kernel on the input sets, compared with what is right.
 
 use super::preparation::Ready;
-use super::preparation::plain_error;
 use super::{CudaBench, MOST_STEPS};
 use crate::compiler::KERNEL_FILE;
 use crate::diagnosis::{diagnose, named};
 use crate::requests::Request;
 use crate::texts::TEXTS;
 use autocomp_catalog::Problem;
-use autocomp_core::{Diagnostic, Outcome, Seed, Severity, SourceLocation};
+use autocomp_core::{Diagnostic, Outcome, Seed, Severity, SourceLocation, Stage};
 use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, LateRead, Order, Run};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict, comparison};
@@ -63,7 +62,8 @@ pub(crate) fn compared<'c>(
         };
         let Some(right) = right else {
             if got != before {
-                return Some(plain_error(
+                return Some(Diagnostic::error(
+                    Stage::Test,
                     "input-changed",
                     format!("the kernel changes {}, which is an input", buffer.name),
                 ));
@@ -241,7 +241,8 @@ impl CudaBench {
         }
         let mut told = Vec::new();
         if is_cut {
-            let mut found = plain_error(
+            let mut found = Diagnostic::error(
+                Stage::Test,
                 "watched-in-part",
                 format!(
                     "races and reads of what nobody wrote were looked for in a first part of the run only: in {MOST_WATCHED_STEPS} instructions of warps at most, and as long as what blocks pass on by atomic operations and fences fits into 256 MiB"

@@ -3,7 +3,7 @@
 use super::KERNEL_FILE;
 use crate::dialect::unusable;
 use crate::requests::{Allowed, Recording, Request};
-use autocomp_core::{Diagnostic, Severity, SourceLocation, Stage};
+use autocomp_core::{Diagnostic, SourceLocation, Stage};
 use autocomp_cuda_sim::decode::RANGE;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::SandboxReport;
@@ -122,9 +122,10 @@ pub(super) fn keeps_state(source: &str, name: Option<&str>) -> Diagnostic {
     let holds = name.map_or_else(String::new, |name| {
         format!(": `{name}` holds what the call before has left")
     });
-    let mut found = host_error(
+    let mut found = Diagnostic::error(
+        Stage::Test,
         CALLED_AGAIN,
-        &format!(
+        format!(
             "the host function asks for something else when it is called again, or may do so later{holds}"
         ),
     );
@@ -135,9 +136,10 @@ pub(super) fn keeps_state(source: &str, name: Option<&str>) -> Diagnostic {
 
 /// Says that a later call uses memory of so many bytes that the first one has given back.
 pub(super) fn given_back(source: &str, bytes: u64) -> Diagnostic {
-    let mut found = host_error(
+    let mut found = Diagnostic::error(
+        Stage::Test,
         CALLED_AGAIN,
-        &format!(
+        format!(
             "the second call uses memory after it was given back: the first call asks for {bytes} bytes (`cudaMalloc`) and gives them back (`cudaFree`), and later calls go on with the same address"
         ),
     );
@@ -219,36 +221,31 @@ fn kernel_name(name: &str) -> Option<String> {
 pub(super) fn host_failure(report: &SandboxReport) -> Diagnostic {
     use autocomp_sandbox::Exit;
     if report.timed_out || matches!(report.exit, Exit::Signal(24 | 9)) {
-        return host_error("host-part-endless", "the host part does not end");
+        return Diagnostic::error(
+            Stage::Test,
+            "host-part-endless",
+            "the host part does not end",
+        );
     }
     let mut found = match report.exit {
-        Exit::Signal(11 | 7) => host_error(
+        Exit::Signal(11 | 7) => Diagnostic::error(
+            Stage::Test,
             "host-part-crashed",
             "the host part reads or writes memory that it does not have: buffers lie on the device, their contents are not there for `solution`",
         ),
-        Exit::Signal(signal) => host_error(
+        Exit::Signal(signal) => Diagnostic::error(
+            Stage::Test,
             "host-part-crashed",
-            &format!("signal {signal} ends the host part"),
+            format!("signal {signal} ends the host part"),
         ),
-        Exit::Code(code) => host_error(
+        Exit::Code(code) => Diagnostic::error(
+            Stage::Test,
             "host-part-crashed",
-            &format!("the host part ends with the code {code}"),
+            format!("the host part ends with the code {code}"),
         ),
     };
     found.remedy = Some(
         "let `solution` compute sizes, ask for memory and launch kernels, nothing else".into(),
     );
     found
-}
-
-pub(super) fn host_error(code: &str, message: &str) -> Diagnostic {
-    Diagnostic {
-        stage: Stage::Test,
-        severity: Severity::Error,
-        code: code.to_owned(),
-        message: message.to_owned(),
-        location: None,
-        notes: Vec::new(),
-        remedy: None,
-    }
 }

@@ -10,7 +10,7 @@ use super::{Comparison, Entry};
 use crate::bench::{CudaBench, Ready};
 use crate::texts::TEXTS;
 use autocomp_catalog::{Ranking, Target};
-use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Severity, Stage};
+use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Stage};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Section};
@@ -238,16 +238,16 @@ impl DeviceBench {
             })?,
             Ended::Late => {
                 let found = Diagnostic {
-                    stage: Stage::Test,
-                    severity: Severity::Error,
-                    code: "device-hang".to_owned(),
-                    message: format!(
-                        "its runs on the device had not ended after {} seconds",
-                        time.as_secs()
-                    ),
-                    location: None,
                     notes: vec!["the simulator accepts this kernel".to_owned()],
                     remedy: TEXTS.remedy("device-hang"),
+                    ..Diagnostic::error(
+                        Stage::Test,
+                        "device-hang",
+                        format!(
+                            "its runs on the device had not ended after {} seconds",
+                            time.as_secs()
+                        ),
+                    )
                 };
                 return Ok(Err(Verdict::failed(Outcome::TimedOut, vec![found])));
             }
@@ -349,15 +349,14 @@ impl DeviceBench {
             return None;
         }
         let found = Diagnostic {
-            stage: Stage::Time,
-            severity: Severity::Error,
-            code: "device-too-fast".to_owned(),
-            message: format!(
-                "it takes {ns:.0} ns on the device, and its work takes {floor} ns at least there: that time is not believed"
-            ),
-            location: None,
-            notes: Vec::new(),
             remedy: TEXTS.remedy("device-too-fast"),
+            ..Diagnostic::error(
+                Stage::Time,
+                "device-too-fast",
+                format!(
+                    "it takes {ns:.0} ns on the device, and its work takes {floor} ns at least there: that time is not believed"
+                ),
+            )
         };
         Some(Verdict::failed(Outcome::Wrong, vec![found]))
     }

@@ -5,7 +5,7 @@
 
 use super::session::{Failure, Loaded, Session, Uploaded};
 use crate::texts::TEXTS;
-use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
+use autocomp_core::{Diagnostic, Outcome, Seed, Stage};
 use autocomp_measuring::statistics::{Interval, median};
 use autocomp_measuring::{Effort, Side, Sides, compare};
 use serde::{Deserialize, Serialize};
@@ -58,16 +58,15 @@ impl Sides for Duel<'_, '_> {
 
     fn unsteady(&self, side: Side, times: Interval) -> Entry {
         let found = Diagnostic {
-            stage: Stage::Time,
-            severity: Severity::Error,
-            code: "unsteady".to_owned(),
-            message: format!(
-                "calls on inputs of the same kind take between {:.0} and {:.0} ns",
-                times.low, times.high
-            ),
-            location: None,
-            notes: Vec::new(),
             remedy: TEXTS.remedy("unsteady"),
+            ..Diagnostic::error(
+                Stage::Time,
+                "unsteady",
+                format!(
+                    "calls on inputs of the same kind take between {:.0} and {:.0} ns",
+                    times.low, times.high
+                ),
+            )
         };
         Entry(side, Failure::Kernel(Outcome::Wrong, Box::new(found)))
     }

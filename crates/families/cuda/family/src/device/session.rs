@@ -9,7 +9,7 @@ use crate::bench::compared;
 use crate::requests::Request;
 use crate::texts::TEXTS;
 use autocomp_catalog::{Problem, Ranking};
-use autocomp_core::{Diagnostic, Outcome, Seed, Severity, Stage};
+use autocomp_core::{Diagnostic, Outcome, Seed, Stage};
 use autocomp_eval::inputs::Case;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -83,16 +83,12 @@ fn blamed(stage: Stage, refusal: &Refusal) -> Failure {
     Failure::Kernel(
         outcome,
         Box::new(Diagnostic {
-            stage,
-            severity: Severity::Error,
-            code: code.to_owned(),
-            message: format!("{what} ({name} from {function})"),
-            location: None,
             notes: notes.take(12).map(str::to_owned).collect(),
             remedy: TEXTS.remedy(match status {
                 702 => "device-hang-of-driver",
                 _ => code,
             }),
+            ..Diagnostic::error(stage, code, format!("{what} ({name} from {function})"))
         }),
     )
 }
@@ -339,15 +335,13 @@ impl<'p> Session<'p> {
                 None => "memory that `solution` asked for".to_owned(),
             };
             let found = Diagnostic {
-                stage: Stage::Test,
-                severity: Severity::Error,
-                code: "device-out-of-bounds".to_owned(),
-                message: format!(
-                    "the kernel writes outside its buffers on the device: beside {name}"
-                ),
-                location: None,
                 notes: vec![format!("input set: {}", case.case.name)],
                 remedy: TEXTS.remedy("device-out-of-bounds"),
+                ..Diagnostic::error(
+                    Stage::Test,
+                    "device-out-of-bounds",
+                    format!("the kernel writes outside its buffers on the device: beside {name}"),
+                )
             };
             return Err(Failure::Kernel(Outcome::Illegal, Box::new(found)));
         }
