@@ -15,8 +15,8 @@ use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::EvalError;
 use autocomp_sandbox::{Limits, ProcessRule, SandboxPolicy, SandboxReport};
 use autocomp_toolchain::{CompileTarget, Compiler, Toolchain};
-pub(crate) use host::CALLED_AGAIN;
-use host::{Wanted, given_back, host_failure, keeps_state, names_of, wanted};
+pub(crate) use host::{CALLED_AGAIN, plain_name};
+use host::{Symbols, Wanted, given_back, host_failure, keeps_state, symbols_of, wanted};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
@@ -253,7 +253,7 @@ impl KernelCompiler {
         source: &str,
     ) -> Result<Result<Recording, Box<Diagnostic>>, EvalError> {
         let program = folder.join("host");
-        let names = names_of(&program)?;
+        let Symbols { names, variables } = symbols_of(&program)?;
         let mut outputs = Vec::new();
         for _ in 0..2 {
             let policy = SandboxPolicy {
@@ -302,7 +302,10 @@ impl KernelCompiler {
             Ok(wanted) => wanted,
         };
         Ok(match wanted {
-            Wanted::Always(recording) => Ok(recording),
+            Wanted::Always(recording) => Ok(Recording {
+                variables,
+                ..recording
+            }),
             Wanted::Varying(changed) => {
                 let name = changed.and_then(|it| names.range(..=it).next_back());
                 Err(Box::new(keeps_state(source, name.map(|it| &**it.1))))

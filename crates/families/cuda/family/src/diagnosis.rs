@@ -1,10 +1,11 @@
 //! What is told of a finding of the simulator.
 
-use crate::compiler::KERNEL_FILE;
+use crate::bench::Ready;
+use crate::compiler::{KERNEL_FILE, plain_name};
 use crate::texts::TEXTS;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
-use autocomp_cuda_sim::machine::{Fault, Finding, HOST, Thread};
+use autocomp_cuda_sim::machine::{Fault, Finding, HOST, Refusal, Thread};
 use autocomp_cuda_sim::ptx::Space;
 
 /// Writes an index of a thread or a block.
@@ -21,7 +22,7 @@ pub(crate) fn named(thread: &Thread) -> String {
 /// Says what is wrong with a kernel and how it ended.
 pub(crate) fn diagnose(
     problem: &Problem,
-    source: &str,
+    (source, ready): (&str, &Ready),
     finding: &Finding,
 ) -> (Outcome, Diagnostic) {
     let buffer = |area: &Option<u32>| match area {
@@ -90,8 +91,9 @@ pub(crate) fn diagnose(
             Outcome::Crashed,
             "wild-address",
             format!(
-                "{who} {} {bytes} bytes at {address:#x}, where nothing is",
-                if *write { "writes" } else { "reads" }
+                "{who} {} {bytes} bytes {}",
+                if *write { "writes" } else { "reads" },
+                Nowhere::of(*address, ready).words(*address)
             ),
         ),
         Fault::Misaligned { address, bytes } => (
@@ -235,7 +237,7 @@ pub(crate) fn diagnose(
             "too-long",
             format!("the kernel takes more than {steps} instructions of warps"),
         ),
-        Fault::BadLaunch { reason } => (
+        Fault::BadLaunch { reason, .. } => (
             Outcome::Illegal,
             "bad-launch",
             format!("no such GPU accepts the launch: {reason}"),
@@ -252,6 +254,8 @@ pub(crate) fn diagnose(
         Fault::Race {
             same_warp: true, ..
         } => "race-of-warp",
+        Fault::WildAddress { address, .. } => Nowhere::of(*address, ready).remedy(),
+        Fault::BadLaunch { refusal, .. } => of_refusal(*refusal),
         _ => code,
     };
     let line = finding.line.0;
@@ -275,6 +279,76 @@ pub(crate) fn diagnose(
         remedy: TEXTS.remedy(remedy),
     };
     (outcome, found)
+}
+
+/// Returns the name of the remedy for a launch that no device accepts.
+fn of_refusal(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::Nothing => "bad-launch-of-nothing",
+        Refusal::Depth => "bad-launch-of-depth",
+        Refusal::Threads => "bad-launch-of-threads",
+        Refusal::Bounds => "bad-launch-of-bounds",
+        Refusal::Grid => "bad-launch-of-grid",
+        Refusal::Blocks => "bad-launch-of-blocks",
+        Refusal::StaticShared => "bad-launch-of-static-shared",
+        Refusal::DynamicShared => "bad-launch-of-dynamic-shared",
+        Refusal::Shared => "bad-launch-of-shared",
+        Refusal::Arguments => "bad-launch-of-arguments",
+    }
+}
+
+/// Bytes behind a null pointer that are taken to be meant by one.
+const NEAR_NULL: u64 = 4096;
+
+/// What an address is at which the device has nothing.
+enum Nowhere<'a> {
+    Null,
+    /// In a variable of the host part, of this name.
+    Host(&'a str),
+    /// In what the host part has in place of the variable of the device of this name.
+    Symbol(&'a str),
+    Unknown,
+}
+
+impl<'a> Nowhere<'a> {
+    fn of(address: u64, ready: &'a Ready) -> Self {
+        if address < NEAR_NULL {
+            return Self::Null;
+        }
+        let mut variables = ready.recording.variables.iter();
+        match variables.find(|it| it.addresses.contains(&address)) {
+            Some(it) if ready.module.variable_address(&it.name).is_some() => {
+                Self::Symbol(plain_name(&it.name))
+            }
+            Some(it) => Self::Host(plain_name(&it.name)),
+            None => Self::Unknown,
+        }
+    }
+
+    /// Says where it is, to follow "reads 4 bytes".
+    fn words(&self, address: u64) -> String {
+        match self {
+            Self::Null if address == 0 => "at a null pointer".to_owned(),
+            Self::Null => format!("{address} bytes behind a null pointer"),
+            Self::Host(name) => {
+                format!("in `{name}`, a variable of the host function, which is not on the device")
+            }
+            Self::Symbol(name) => {
+                format!("in `{name}` as the host function has it, which is not on the device")
+            }
+            Self::Unknown => format!("at {address:#x}, where nothing is"),
+        }
+    }
+
+    /// Returns the name of the remedy.
+    fn remedy(&self) -> &'static str {
+        match self {
+            Self::Null => "wild-address-of-null",
+            Self::Host(_) => "wild-address-of-host",
+            Self::Symbol(_) => "wild-address-of-symbol",
+            Self::Unknown => "wild-address",
+        }
+    }
 }
 
 fn element(buffer: &Buffer, offset: u64) -> String {

@@ -3,6 +3,7 @@
 use autocomp_cuda_sim::Module;
 use autocomp_cuda_sim::machine::Launch;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Bytes of memory that a kernel may ask for, all together.
 const MOST_MEMORY: u64 = 128 << 20;
@@ -48,12 +49,23 @@ pub(crate) enum Request {
 /// Bytes of shared memory that kernels are allowed beyond the usual.
 pub(crate) type Allowed = BTreeMap<String, u32>;
 
+/// A variable of the host part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostVariable {
+    /// Where it lies.
+    pub(crate) addresses: Range<u64>,
+    /// Its name, mangled.
+    pub(crate) name: String,
+}
+
 /// All that it asks for, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recording {
     pub(crate) requests: Vec<Request>,
     /// Sizes of the pieces of memory that it asked for.
     pub(crate) memory: Vec<u64>,
+    /// Its variables, whose addresses it may give to kernels by mistake.
+    pub(crate) variables: Vec<HostVariable>,
 }
 
 impl Recording {

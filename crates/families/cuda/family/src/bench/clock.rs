@@ -40,7 +40,7 @@ impl CudaBench {
         };
         let mut timed = Timed::new(machine, is_warm);
         let broken = |finding: Box<Finding>| {
-            let (outcome, found) = diagnose(&self.problem, source, &finding);
+            let (outcome, found) = diagnose(&self.problem, (source, ready), &finding);
             Ok(Err(Verdict::failed(outcome, vec![found])))
         };
         for request in &ready.recording.requests {

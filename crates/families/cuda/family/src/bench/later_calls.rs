@@ -32,7 +32,7 @@ impl CudaBench {
         let mut memory = self.memory(ready, case, seed);
         memory.take_variables(kept);
         let called = self.call(ready, &mut memory, How::unwatched(Order::Forward));
-        called.map_err(|finding| Box::new(diagnose(&self.problem, source, &finding)))?;
+        called.map_err(|finding| Box::new(diagnose(&self.problem, (source, ready), &finding)))?;
         let before = self.before(case, seed);
         let got = |number: usize| Some(memory.buffer(number as u32));
         match compared(&self.problem, case, &before, got) {

@@ -168,7 +168,7 @@ impl CudaBench {
             };
             for order in orders {
                 let failed = |finding: &Finding| {
-                    let (outcome, mut found) = diagnose(&self.problem, source, finding);
+                    let (outcome, mut found) = diagnose(&self.problem, (source, ready), finding);
                     found.notes.push(format!("input set: {}", case.name));
                     Verdict::failed(outcome, vec![found])
                 };

@@ -2,7 +2,7 @@
 
 use super::KERNEL_FILE;
 use crate::dialect::unusable;
-use crate::requests::{Allowed, Recording, Request};
+use crate::requests::{Allowed, HostVariable, Recording, Request};
 use autocomp_core::{Diagnostic, SourceLocation, Stage};
 use autocomp_cuda_sim::decode::RANGE;
 use autocomp_eval::EvalError;
@@ -161,7 +161,7 @@ fn line_with(source: &str, name: &str) -> Option<SourceLocation> {
 }
 
 /// Returns the name that a variable has in its source: `n` for `_ZL1n` and `_ZZ8solutionvE1n`.
-fn plain_name(mangled: &str) -> &str {
+pub(crate) fn plain_name(mangled: &str) -> &str {
     let whole = match mangled.rsplit_once('_') {
         Some((whole, digits)) if digits.bytes().all(|it| it.is_ascii_digit()) => whole,
         _ => mangled,
@@ -178,9 +178,17 @@ fn plain_name(mangled: &str) -> &str {
     found.flatten().unwrap_or(mangled)
 }
 
-/// Returns the names of kernels by the addresses of the functions that stand for them, and those
-/// of variables.
-pub(super) fn names_of(program: &Path) -> Result<BTreeMap<u64, String>, EvalError> {
+/// What the program of a host part has.
+pub(super) struct Symbols {
+    /// Names of kernels by the addresses of the functions that stand for them, and those of
+    /// variables.
+    pub(super) names: BTreeMap<u64, String>,
+    /// The variables alone.
+    pub(super) variables: Vec<HostVariable>,
+}
+
+/// Reads what the program of a host part has.
+pub(super) fn symbols_of(program: &Path) -> Result<Symbols, EvalError> {
     use object::{Object, ObjectSymbol, SymbolKind};
     let bytes = fs::read(program).map_err(|error| unusable(program, &error))?;
     let file = object::File::parse(&*bytes).map_err(|error| {
@@ -188,15 +196,22 @@ pub(super) fn names_of(program: &Path) -> Result<BTreeMap<u64, String>, EvalErro
             "the program of the host part cannot be read: {error}"
         ))
     })?;
-    let names = file.symbols().filter_map(|symbol| {
-        let name = symbol.name().ok()?;
-        let name = match symbol.kind() {
-            SymbolKind::Data => name.to_owned(),
-            _ => kernel_name(name)?,
+    let (mut names, mut variables) = (BTreeMap::new(), Vec::new());
+    for symbol in file.symbols() {
+        let Ok(name) = symbol.name() else {
+            continue;
         };
-        Some((symbol.address(), name))
-    });
-    Ok(names.collect())
+        if symbol.kind() == SymbolKind::Data {
+            names.insert(symbol.address(), name.to_owned());
+            variables.push(HostVariable {
+                addresses: symbol.address()..symbol.address() + symbol.size(),
+                name: name.to_owned(),
+            });
+        } else if let Some(name) = kernel_name(name) {
+            names.insert(symbol.address(), name);
+        }
+    }
+    Ok(Symbols { names, variables })
 }
 
 /// Returns the kernel that the function `name` stands for: `_Z17__device_stub__addPf` for

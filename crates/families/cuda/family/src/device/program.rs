@@ -57,7 +57,7 @@ impl Program {
             ptx,
             recording: Recording {
                 requests: launches.into_iter().map(Request::Launch).collect(),
-                memory: Vec::new(),
+                ..Recording::default()
             },
             variables: Vec::new(),
         }
@@ -67,7 +67,9 @@ impl Program {
     /// of kernels and variables, whose numbers stand for them.
     #[must_use]
     pub fn texts(&self) -> (&str, String) {
-        let Recording { requests, memory } = &self.recording;
+        let Recording {
+            requests, memory, ..
+        } = &self.recording;
         let mut names: Vec<String> = Vec::new();
         let mut list = String::new();
         for bytes in memory {

@@ -12,5 +12,6 @@ mod host_calls;
 mod kernels;
 mod matrices;
 mod plans;
+mod remedies;
 mod targets;
 mod texts;

@@ -79,9 +79,34 @@ pub enum Fault {
     /// It took more steps than it may.
     TooLong { steps: u64 },
     /// No device accepts the launch.
-    BadLaunch { reason: String },
+    BadLaunch { refusal: Refusal, reason: String },
     /// What the simulator does not do.
     NotSimulated { what: String },
+}
+
+/// What no device accepts about a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// A dimension of grid or block is zero.
+    Nothing,
+    /// Blocks are too many threads deep.
+    Depth,
+    /// Blocks have too many threads.
+    Threads,
+    /// Blocks have more threads than `__launch_bounds__` says.
+    Bounds,
+    /// The grid is too long in a dimension.
+    Grid,
+    /// There are too many blocks.
+    Blocks,
+    /// Shared memory that the kernel declares.
+    StaticShared,
+    /// Shared memory that was not allowed.
+    DynamicShared,
+    /// Shared memory, all together.
+    Shared,
+    /// Arguments that the kernel does not have.
+    Arguments,
 }
 
 /// What is wrong, and where.

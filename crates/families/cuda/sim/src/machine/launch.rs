@@ -2,7 +2,7 @@
 
 use super::block::{Block, Resident};
 use super::delays::Delays;
-use super::findings::{Fault, Finding, Thread};
+use super::findings::{Fault, Finding, Refusal, Thread};
 use super::memory::DeviceMemory;
 use super::observer::{Nobody, Observer, Somebody, Witness};
 use super::precedence::Precedence;
@@ -128,69 +128,94 @@ impl Launch {
     }
 
     /// Returns why no device accepts it, if that is so.
-    fn refusal(&self, kernel: &Kernel, limits: Limits) -> Option<String> {
+    fn refusal(&self, kernel: &Kernel, limits: Limits) -> Option<(Refusal, String)> {
         let threads = self.block.iter().map(|it| u64::from(*it)).product::<u64>();
         let [x, y, z] = self.grid;
         let shared = self.shared_bytes(kernel);
         if self.grid.contains(&0) || self.block.contains(&0) {
-            return Some(format!(
-                "its grid is {x} x {y} x {z} blocks of {threads} threads"
+            return Some((
+                Refusal::Nothing,
+                format!("its grid is {x} x {y} x {z} blocks of {threads} threads"),
             ));
         }
         if 64 < self.block[2] {
-            return Some(format!(
-                "blocks of {} x {} x {} threads, which may be 64 threads deep",
-                self.block[0], self.block[1], self.block[2]
+            return Some((
+                Refusal::Depth,
+                format!(
+                    "blocks of {} x {} x {} threads, which may be 64 threads deep",
+                    self.block[0], self.block[1], self.block[2]
+                ),
             ));
         }
         if u64::from(limits.threads) < threads {
-            return Some(format!(
-                "{threads} threads in a block, of which it may have {}",
-                limits.threads
+            return Some((
+                Refusal::Threads,
+                format!(
+                    "{threads} threads in a block, of which it may have {}",
+                    limits.threads
+                ),
             ));
         }
         if kernel.max_threads != 0 && u64::from(kernel.max_threads) < threads {
-            return Some(format!(
-                "{threads} threads in a block, of which `__launch_bounds__` allows {}",
-                kernel.max_threads
+            return Some((
+                Refusal::Bounds,
+                format!(
+                    "{threads} threads in a block, of which `__launch_bounds__` allows {}",
+                    kernel.max_threads
+                ),
             ));
         }
         if 0x7fff_ffff < x || 65_535 < y || 65_535 < z {
-            return Some(format!(
-                "a grid of {x} x {y} x {z} blocks, of which it may have 2147483647 x 65535 x 65535"
+            return Some((
+                Refusal::Grid,
+                format!(
+                    "a grid of {x} x {y} x {z} blocks, of which it may have 2147483647 x 65535 x 65535"
+                ),
             ));
         }
         if u64::from(u32::MAX) <= self.blocks() {
-            return Some(format!(
-                "{} blocks, which is more than is simulated",
-                self.blocks()
+            return Some((
+                Refusal::Blocks,
+                format!("{} blocks, which is more than is simulated", self.blocks()),
             ));
         }
         if limits.static_shared_bytes < kernel.shared_bytes {
-            return Some(format!(
-                "{} bytes of static shared memory, of which it may have {}",
-                kernel.shared_bytes, limits.static_shared_bytes
+            return Some((
+                Refusal::StaticShared,
+                format!(
+                    "{} bytes of static shared memory, of which it may have {}",
+                    kernel.shared_bytes, limits.static_shared_bytes
+                ),
             ));
         }
         if limits.shared_bytes < shared {
-            return Some(format!(
-                "{shared} bytes of shared memory, of which it may have {}",
-                limits.shared_bytes
+            return Some((
+                Refusal::Shared,
+                format!(
+                    "{shared} bytes of shared memory, of which it may have {}",
+                    limits.shared_bytes
+                ),
             ));
         }
         let allowed = u64::from(self.allowed_shared)
             .max(limits.static_shared_bytes - kernel.shared_bytes.min(limits.static_shared_bytes));
         if allowed < u64::from(self.dynamic_shared) {
-            return Some(format!(
-                "{} bytes of dynamic shared memory without `cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, …)`",
-                self.dynamic_shared
+            return Some((
+                Refusal::DynamicShared,
+                format!(
+                    "{} bytes of dynamic shared memory without `cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, …)`",
+                    self.dynamic_shared
+                ),
             ));
         }
         if kernel.parameter_bytes() != self.arguments.len() as u64 {
-            return Some(format!(
-                "{} bytes of arguments instead of {}",
-                self.arguments.len(),
-                kernel.parameter_bytes()
+            return Some((
+                Refusal::Arguments,
+                format!(
+                    "{} bytes of arguments instead of {}",
+                    self.arguments.len(),
+                    kernel.parameter_bytes()
+                ),
             ));
         }
         None
@@ -246,9 +271,9 @@ impl Launch {
         run: Run,
         numbers: Option<&[u32]>,
     ) -> Result<u64, Box<Finding>> {
-        if let Some(reason) = self.refusal(kernel, run.limits) {
+        if let Some((refusal, reason)) = self.refusal(kernel, run.limits) {
             return Err(Box::new(Finding {
-                fault: Fault::BadLaunch { reason },
+                fault: Fault::BadLaunch { refusal, reason },
                 kernel: kernel.name.clone(),
                 line: Line(0),
                 thread: Thread::default(),

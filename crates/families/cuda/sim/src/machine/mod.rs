@@ -27,7 +27,7 @@ mod specials;
 mod warp;
 mod watch;
 
-pub use findings::{Fault, Finding, LateRead, Thread};
+pub use findings::{Fault, Finding, LateRead, Refusal, Thread};
 pub use launch::{Launch, Limits, Order, Run};
 pub use memory::{DeviceMemory, HOST};
 pub use observer::{Access, Observer};
