@@ -18,13 +18,29 @@ pub const COMMIT: &str = "423217d9fda91e0c2d67e4a43bf62f96f6d104f1";
 /// The levels that are read.
 const LEVELS: std::ops::RangeInclusive<u32> = 1..=3;
 
-/// Tasks whose output does not depend on their input, so that a kernel is right that computes
-/// nothing: level, number, and why.
-const FAULTY: [(u32, u32, &str); 3] = [
+/// Tasks for which a kernel is right that computes nothing, since their output does not depend on
+/// their input, or is less than the 1e-4 by which KernelBench lets floats differ: level, number,
+/// and why.
+const FAULTY: [(u32, u32, &str); 6] = [
+    (
+        1,
+        23,
+        "each of 393216 outputs is at most e / 393216 = 6.9e-6, and 0 is within the tolerance of 1e-4",
+    ),
+    (
+        1,
+        37,
+        "numbers below 1 divided by the root of the sum of 1.88e9 squares are below 4.1e-5, and 0 is within the tolerance of 1e-4",
+    ),
     (
         2,
         23,
         "the mean over all of a group norm is the mean of its bias, which begins as zero",
+    ),
+    (
+        2,
+        38,
+        "a softmax over 131072 numbers from 0 to 1 is at most 2.1e-5, and 0 is within the tolerance of 1e-4",
     ),
     (
         2,
