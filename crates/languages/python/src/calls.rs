@@ -140,6 +140,20 @@ impl<F: Foreign> Interpreter<F> {
             Value::Module(super::package::PACKAGE) => {
                 Err(super::package::elsewhere("what is called here"))
             }
+            Value::Symbol(name) if F::is_kernel_maker(name) => {
+                match arguments.positional.as_slice() {
+                    // What is asked of the compiler comes first, the function in a second call.
+                    [] => Ok(function.clone()),
+                    [Value::Function(made)] => Ok(Value::Function(Rc::new(Closure {
+                        code: Rc::clone(&made.code),
+                        defaults: Items(made.defaults.0.clone()),
+                        parent: made.parent.clone(),
+                        is_kernel: true,
+                    }))),
+                    [made @ Value::Partial(_)] => Ok(made.clone()),
+                    _ => Err(type_error("a kernel is made of one function")),
+                }
+            }
             // `context:` constants are entered with `with`, and called first.
             Value::Symbol(name) if name.starts_with("context:") => Ok(function.clone()),
             other => Err(type_error(&format!(
@@ -242,7 +256,7 @@ impl<F: Foreign> Interpreter<F> {
             return result;
         }
         let within = self.within_kernel;
-        self.within_kernel |= code.is_kernel;
+        self.within_kernel |= closure.is_kernel;
         let result = match &code.value {
             Some(node) => self.evaluate(node, &frame),
             None => self.block(&code.body, &frame).map(|flow| match flow {

@@ -342,6 +342,7 @@ impl<F: Foreign> Interpreter<F> {
             code: Rc::clone(code),
             defaults: Items(defaults),
             parent,
+            is_kernel: code.is_kernel,
         })))
     }
 }

@@ -151,6 +151,11 @@ pub trait Foreign: Clone + 'static {
         false
     }
 
+    /// Whether the constant makes a kernel of a function that it is called with.
+    fn is_kernel_maker(_constant: &str) -> bool {
+        false
+    }
+
     /// `left operator right`, of which one at least is foreign; both back where that is nothing
     /// but what Python makes of their numbers.
     ///

@@ -21,6 +21,8 @@ pub struct Closure<F: Foreign> {
     pub(crate) code: Rc<Code<F>>,
     pub(crate) defaults: Items<F>,
     pub(crate) parent: Option<Rc<Frame<F>>>,
+    /// Whether the language makes a kernel of it, by a decorator or a call.
+    pub(crate) is_kernel: bool,
 }
 
 /// A function with some of its arguments, from `functools.partial`.

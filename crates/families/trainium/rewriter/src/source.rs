@@ -87,10 +87,7 @@ impl<'a> Source<'a> {
         let parsed = ruff_python_parser::parse_module(text)
             .map_err(|error| unknown(error.error.to_string()))?;
         let module = parsed.into_syntax();
-        let at = module
-            .body
-            .iter()
-            .rposition(|it| matches!(it, Stmt::FunctionDef(it) if it.name.as_str() == entry))
+        let at = defined(&module.body, entry)
             .ok_or_else(|| unknown(format!("there is no function `{entry}`")))?;
         let mut imports = BTreeMap::new();
         for statement in &module.body {
@@ -294,6 +291,81 @@ impl<'a> Source<'a> {
             .find(|name| !used(name))
             .unwrap_or_default()
     }
+}
+
+/// What makes kernels of functions.
+const KERNEL_MAKERS: [&str; 5] = ["jit", "trace", "baremetal", "benchmark", "profile"];
+/// Most names that stand for a function one after the other.
+const MOST_NAMES: usize = 8;
+
+/// Which statement of a file defines what a name stands for: the function of that name, the one that
+/// `name = nki.jit(function)` makes a kernel of, or the one to which the function of that name does no
+/// more than pass its parameters on.
+fn defined(module: &[Stmt], name: &str) -> Option<usize> {
+    let mut name = name;
+    for _ in 0..MOST_NAMES {
+        let at = module.iter().rposition(|it| match it {
+            Stmt::FunctionDef(it) => it.name.as_str() == name,
+            Stmt::Assign(it) => it.targets.iter().any(|it| name_of(it) == Some(name)),
+            _ => false,
+        })?;
+        name = match &module[at] {
+            Stmt::Assign(it) => kernel_of(&it.value)?,
+            Stmt::FunctionDef(it) => match passes_on_to(it) {
+                Some(inner) if defined_at_all(module, inner) => inner,
+                _ => return Some(at),
+            },
+            _ => return None,
+        };
+    }
+    None
+}
+
+fn defined_at_all(module: &[Stmt], name: &str) -> bool {
+    module.iter().any(|it| match it {
+        Stmt::FunctionDef(it) => it.name.as_str() == name,
+        Stmt::Assign(it) => {
+            it.targets.iter().any(|it| name_of(it) == Some(name)) && kernel_of(&it.value).is_some()
+        }
+        _ => false,
+    })
+}
+
+/// The function that an expression names, or that a call such as `nki.jit(function)` or
+/// `nki.jit(mode=…)(function)` makes a kernel of.
+pub(super) fn kernel_of(value: &Expr) -> Option<&str> {
+    let Expr::Call(call) = value else {
+        return name_of(value);
+    };
+    let maker = match call.func.as_ref() {
+        Expr::Call(settings) if settings.arguments.args.is_empty() => settings.func.as_ref(),
+        other => other,
+    };
+    let last = match maker {
+        Expr::Attribute(it) => it.attr.as_str(),
+        other => name_of(other)?,
+    };
+    match call.arguments.args.as_ref() {
+        [function] if KERNEL_MAKERS.contains(&last) => name_of(function),
+        _ => None,
+    }
+}
+
+/// The function to which another one does no more than pass its parameters on.
+fn passes_on_to(function: &StmtFunctionDef) -> Option<&str> {
+    let [.., Stmt::Return(last)] = function.body.as_slice() else {
+        return None;
+    };
+    let is_text = |it: &Stmt| matches!(it, Stmt::Expr(it) if matches!(it.value.as_ref(), Expr::StringLiteral(_)));
+    let others = &function.body[..function.body.len() - 1];
+    let Some(Expr::Call(call)) = last.value.as_deref() else {
+        return None;
+    };
+    let given = call.arguments.args.iter().map(name_of);
+    let own = function.parameters.iter_non_variadic_params();
+    let own = own.map(|it| Some(it.parameter.name.as_str()));
+    let same = call.arguments.keywords.is_empty() && given.eq(own);
+    (same && others.iter().all(is_text)).then(|| name_of(&call.func))?
 }
 
 /// Replaces the indentation `old` of every line by `new`.

@@ -71,6 +71,7 @@ impl Source {
                     }
                     self.collect(&node.body, index);
                 }
+                Stmt::Assign(node) => self.note_alias(node),
                 Stmt::Try(node) => {
                     self.collect(&node.body, index);
                     for handler in &node.handlers {
@@ -88,6 +89,23 @@ impl Source {
                 Stmt::With(node) => self.collect(&node.body, index),
                 _ => {}
             }
+        }
+    }
+
+    /// `kernel = nki.jit(function)` is marked as the function is.
+    fn note_alias(&mut self, node: &ast::StmtAssign) {
+        let ([Expr::Name(target)], Expr::Call(call)) =
+            (node.targets.as_slice(), node.value.as_ref())
+        else {
+            return;
+        };
+        if let [Expr::Name(function)] = call.arguments.args.as_ref() {
+            let own = self.marked.iter();
+            let own = own.filter(|(_, name)| name == function.id.as_str());
+            let own: Vec<_> = own
+                .map(|(mark, _)| (*mark, target.id.to_string()))
+                .collect();
+            self.marked.extend(own);
         }
     }
 

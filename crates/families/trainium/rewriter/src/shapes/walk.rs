@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use ruff_python_ast::{self as ast, Expr, ExprContext, Stmt};
 use ruff_text_size::Ranged;
 
-use super::super::source::{Source, base_of, each_expression_in, each_statement, name_of};
+use super::super::source::{
+    Source, base_of, each_expression_in, each_statement, kernel_of, name_of,
+};
 use super::{Affine, Loop, Shapes, Value};
 
 pub(super) struct Walk<'s, 't> {
@@ -127,7 +129,9 @@ impl Walk<'_, '_> {
         match statement {
             Stmt::Assign(it) => {
                 let value = self.value(&it.value);
-                if value == Value::Unknown {
+                let is_call = matches!(it.value.as_ref(), Expr::Call(_));
+                let is_kernel = is_call && kernel_of(&it.value).is_some();
+                if value == Value::Unknown && !is_kernel {
                     let what = match it.value.as_ref() {
                         Expr::Call(call) => self.source.slice(call.func.as_ref()),
                         other => self.source.slice(other),

@@ -24,6 +24,7 @@ mod narrow;
 mod narrow_tiles;
 mod needless_masks;
 mod own_buffer;
+mod piece_reductions;
 mod piece_stores;
 mod pieces;
 mod plain_indices;

@@ -13,6 +13,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::View;
 use super::super::shapes::{Affine, Value};
 use super::super::source::{Edits, each_expression, each_expression_in, name_of};
+use super::piece_reductions::stay_in_the_piece;
 use super::tile_parts::{Followers, that_follow};
 use super::{Change, each_place};
 
@@ -348,6 +349,7 @@ fn counted(view: &View<'_>, group: &Group<'_>, followers: &Followers) -> Option<
             });
         }
         any |= counts_tiles;
+        all &= !counts_tiles || !stay_in_the_piece(view, it, group.size);
         // Tiles of this size are moved over, but counted another way; or what is counted changes.
         if !counts_tiles {
             let counted = group

@@ -495,6 +495,34 @@ def solution(x, c):
     }
 }
 
+/// A kernel that a call makes of a function is changed like that function.
+#[test]
+fn kernels_that_calls_make_are_understood() {
+    let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == "softmax").unwrap();
+    let rewriter = rewriter(inputs);
+    let changes = |source: &str| {
+        assert_eq!(rewriter.not_understood(source), []);
+        let found = rewriter.single_changes(source).unwrap();
+        let found: BTreeSet<String> = found.into_iter().map(|it| it.0).collect();
+        assert!(!found.is_empty());
+        found
+    };
+    let usual = changes(&format!("{HEAD}{body}"));
+    let function = body.replace("def solution", "def function");
+    for made in [
+        "solution = nki.jit(function)",
+        "solution = nki.jit(mode=\"trace\")(function)",
+        "made = nki.jit(function)\n\n\ndef solution(x):\n    \"\"\"Runs it.\"\"\"\n    return made(x)",
+    ] {
+        let source = format!("{HEAD}{function}\n{made}\n");
+        outputs(&source, inputs).unwrap();
+        assert_eq!(changes(&source), usual, "{made}");
+    }
+    // What is no kernel is none.
+    let source = format!("{HEAD}{function}\nsolution = nl.exp(function)\n");
+    assert!(rewriter.single_changes(&source).is_err());
+}
+
 #[test]
 fn what_is_not_understood_is_named() {
     let inputs = "x:f32[128,512]";

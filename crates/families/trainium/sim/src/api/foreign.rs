@@ -198,6 +198,10 @@ impl Foreign for Nki {
         package == "nki" && makers.contains(&name)
     }
 
+    fn is_kernel_maker(constant: &str) -> bool {
+        constant == "nki.jit"
+    }
+
     #[inline]
     fn binary(
         run: &mut Interpreter,

@@ -86,6 +86,16 @@ fn only_a_decorator_keeps_the_compiler_from_rewriting() {
         let evaluation = run(&source, None).unwrap_or_else(|failure| panic!("{failure}\n{source}"));
         assert_eq!(evaluation.rewritten, rewritten, "{source}");
     }
+    // The mark of a function is that of the kernel that a call makes of it.
+    for (mark, rewritten) in [
+        (format!("@nki.compiler.{mark}\n"), false),
+        (String::new(), true),
+    ] {
+        let function = BODY_1.replace("def solution", "def function");
+        let source = format!("{FIRST}{mark}{function}\nsolution = nki.jit(function)\n");
+        let evaluation = run(&source, None).unwrap_or_else(|failure| panic!("{failure}\n{source}"));
+        assert_eq!(evaluation.rewritten, rewritten, "{source}");
+    }
 }
 
 /// The queues of transfers are an engine in the first dialect; in the second one `nisa.dma_engine`

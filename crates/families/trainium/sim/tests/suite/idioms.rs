@@ -385,3 +385,24 @@ fn numbers_as_python_has_them() {
         assert_eq!(failure.line, 14, "{failure}\n{body}");
     }
 }
+
+/// A kernel is made of a function by a decorator or by a call, with settings in a call before.
+#[test]
+fn kernels_are_made_by_calls() {
+    let function = "def double(a):\n  o = nl.ndarray(a.shape, dtype=a.dtype, buffer=nl.shared_hbm)\n  nl.store(o, nl.load(a) * 2.0)\n  return o\n\n";
+    for made in [
+        "solution = nki.jit(double)\n",
+        "solution = nki.jit(mode='trace')(double)\n",
+        "made = nki.jit(double)\n\ndef solution(a):\n  return made(a)\n",
+        "made = nki.jit(partial(double))\n\ndef solution(a):\n  return made(a)\n",
+    ] {
+        doubles(
+            &format!("{FIRST}from functools import partial\n"),
+            &format!("{function}{made}"),
+        );
+    }
+    let failure = run(&format!(
+        "{FIRST}{function}def solution(a):\n  return nki.jit(double, a)\n"
+    ));
+    assert_eq!(failure.unwrap_err().code, "type-error");
+}

@@ -91,6 +91,34 @@ pub(super) const KERNELS: &[(&str, &str, &str)] = &[
 ",
     ),
     (
+        "pieces with a largest each",
+        "x:f32[128,2048]",
+        "def solution(x):
+    rows, n = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in nl.affine_range(n // 512):
+        tile = nl.load(x[:, nl.ds(j * 512, 512)])
+        top = nl.max(tile, axis=[1], keepdims=True)
+        nl.store(y[:, nl.ds(j * 512, 512)], nl.divide(tile, top))
+    return y
+",
+    ),
+    (
+        "pieces with a largest of all",
+        "x:f32[128,2048]",
+        "def solution(x):
+    rows, n = x.shape
+    y = nl.ndarray((rows, 1), dtype=x.dtype, buffer=nl.shared_hbm)
+    largest = nl.full((128, 1), -1000.0, dtype=nl.float32, buffer=nl.sbuf)
+    for j in nl.sequential_range(n // 512):
+        tile = nl.load(x[:, nl.ds(j * 512, 512)])
+        top = nl.max(tile, axis=[1], keepdims=True)
+        largest[...] = nl.maximum(largest, top)
+    nl.store(y, largest)
+    return y
+",
+    ),
+    (
         "halves",
         "x:f32[128,2048];c:f32[64,2048];s:f32[64,1]",
         "def solution(x, c, s):

@@ -51,3 +51,17 @@ fn pieces_follow_the_size_of_tiles() {
     assert!(offered("range(2048 // 512)") && offered("range(512 // 512)"));
     assert!(!offered("0:2048") || offered("2047:2048"));
 }
+
+/// What is reduced for each piece by itself has pieces of one size; what goes on with the results of
+/// all pieces does not depend on it.
+#[test]
+fn pieces_with_results_of_their_own_keep_their_size() {
+    let resized = |name: &str| {
+        let (_, inputs, body) = KERNELS.iter().find(|it| it.0 == name).unwrap();
+        let source = format!("{HEAD}{body}");
+        let found = rewriter(inputs).single_changes(&source).unwrap();
+        found.iter().filter(|it| it.0 == "resize-tiles").count()
+    };
+    assert_eq!(resized("pieces with a largest each"), 0);
+    assert_ne!(resized("pieces with a largest of all"), 0);
+}
