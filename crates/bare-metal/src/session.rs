@@ -52,9 +52,9 @@ impl SessionKind {
 pub struct Watch<'w> {
     /// Is told what the core does.
     pub observer: Option<&'w mut dyn FnMut(&ObservedBlock)>,
-    /// Set when nobody wants to know the result any more.
+    /// Set by another thread when the result of the call is of no use any more.
     pub abandoned: Option<&'w AtomicBool>,
-    /// Cycles beyond which nobody wants to know how many there are.
+    /// Cycles beyond which the call is ended, since their exact number is of no use.
     pub bound: Option<u64>,
 }
 

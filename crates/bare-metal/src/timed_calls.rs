@@ -63,7 +63,7 @@ pub struct RankedCall<'t, 'a, P: Platform> {
 /// A timed call without values that has come to its end.
 pub struct TimedAlone<'a, P: Platform> {
     session: Box<Session<'a, P>>,
-    /// Nothing if it takes more cycles than anybody wants to know.
+    /// What the call took; nothing if it was ended because it took more cycles than the bound.
     report: Option<CallReport>,
     /// What the call before it took, if that took its time.
     before: Option<CallReport>,

@@ -30,9 +30,9 @@ pub enum Called {
     Right(CallReport),
     /// Something is wrong with the kernel.
     Failed(Verdict),
-    /// It costs more than anybody wants to know.
+    /// It was ended because it took more cycles than the bound of its watch.
     TooSlow,
-    /// Nobody wants to know any more.
+    /// It was ended because its watch said that the result is of no use any more.
     Abandoned,
 }
 

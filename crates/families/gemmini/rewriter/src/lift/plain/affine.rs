@@ -19,9 +19,9 @@ pub(super) struct Affine {
 pub(super) enum Stop {
     /// It cannot be followed at all.
     Refused(Reason),
-    /// It differs before and from a step on.
+    /// It is one thing in the steps before this one of the counter, and another from it on.
     Split(Counter, i64),
-    /// It may differ in each step.
+    /// It may differ in each step of the counter.
     Each(Counter),
     /// The counter runs over a flat index; each row of that index has so many steps, so the loop
     /// becomes one over rows and one over the steps of a row.
