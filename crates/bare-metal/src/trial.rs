@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 const DEPENDS_ON_POISON: &str =
     "the result depends on memory that was never written: two runs with the same inputs differ";
 
-/// The same where a core has vectors.
+/// What is said about such a kernel where the core has vectors.
 const DEPENDS_ON_VECTORS: &str = "the result depends on memory that was never written, or on elements of vectors that hold nothing (those behind `vl`, those that a mask leaves out, and registers before anything is in them): two runs with the same inputs differ";
 
 /// How a call ended.

@@ -73,7 +73,7 @@ impl Evaluations {
     /// tier `cache`, or what `judge` says.
     ///
     /// # Errors
-    /// Those of `judge`.
+    /// The errors of `judge`.
     pub fn get(
         &self,
         source: &str,

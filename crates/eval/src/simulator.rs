@@ -151,6 +151,6 @@ pub struct CalibrationRequest<'a> {
 pub struct Calibration {
     /// As data, an object whose fields the family's document lists.
     pub data: serde_json::Value,
-    /// The same for people.
+    /// The result as text for people.
     pub text: String,
 }

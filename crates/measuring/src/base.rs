@@ -21,7 +21,7 @@ pub struct SharedBase {
     pub source: String,
     /// Its processor time per call, nanoseconds.
     pub call_ns: f64,
-    /// That of the problem's own kernel.
+    /// Processor time of the problem's own kernel per call, nanoseconds.
     pub baseline_ns: f64,
     /// How far apart that kernel seemed to be from itself, timed as others are: half the
     /// width of the interval of the ratio, as a share.

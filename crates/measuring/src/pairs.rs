@@ -64,9 +64,9 @@ const STEADY_FROM_NS: f64 = 2e3;
 /// One of two kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The one whose cost is asked for.
+    /// The kernel whose cost is asked for.
     Candidate,
-    /// The one that it is measured against.
+    /// The kernel that the candidate is measured against.
     Base,
 }
 

@@ -111,7 +111,7 @@ impl<'p> Calls<'p> {
         self.fill_around(set, case, |buffer, _| Pattern::around(buffer, is_odd));
     }
 
-    /// The same with ordinary numbers around buffers.
+    /// Fills buffers for an input set, with ordinary numbers around them.
     pub fn fill_among_numbers(&mut self, set: usize, case: &Case, numbers: Numbers) {
         self.fill_around(set, case, |buffer, content| {
             Pattern::ordinary(buffer, content, numbers)

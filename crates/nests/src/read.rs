@@ -125,11 +125,11 @@ struct Reader<'s> {
     source: &'s str,
     /// Variables and arrays in sight.
     names: BTreeMap<String, Named>,
-    /// The same, of all blocks.
+    /// Variables and arrays of all blocks, those out of sight among them.
     all: BTreeMap<String, Named>,
     /// Names in sight that stand for something else.
     bindings: BTreeMap<String, Binding>,
-    /// The same, of the file.
+    /// Names of the file that stand for something else.
     globals: BTreeMap<String, Binding>,
     loops: Vec<Around>,
     functions: BTreeMap<String, Node<'s>>,

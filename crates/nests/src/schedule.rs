@@ -30,7 +30,7 @@ impl Schedule {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Part {
-    /// As it is written.
+    /// As the kernel has it.
     Plain,
     /// Sums of products.
     Product(Product),

@@ -30,7 +30,7 @@ pub(super) struct Translation<'p> {
 
 /// A translated expression.
 pub(super) enum Value {
-    /// The same in all lanes.
+    /// A number that is the same in all lanes.
     Scalar(String),
     /// A vector.
     Vector(String),

@@ -74,9 +74,9 @@ impl IsolationLimits {
 
 /// Why there is nobody with an open bench.
 enum Unopened {
-    /// It died before; a second one may live.
+    /// The process died before it had opened one; a second process may live.
     Died(EvalError),
-    /// There can be none.
+    /// No process can open it.
     Refused(EvalError),
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Dots {
     /// Four products of an unsigned and a signed byte: AVX-512 VNNI.
     BytesAvx512,
-    /// The same: AVX-VNNI.
+    /// Four products of an unsigned and a signed byte: AVX-VNNI.
     BytesAvx,
     /// Two products of 16-bit numbers: `pmaddwd`.
     Words,

@@ -314,7 +314,7 @@ impl Pipeline {
         self.read_between((place, beats), now)
     }
 
-    /// The same, if beats may find their banks in use.
+    /// Reads beats, if they may find their banks in use.
     #[inline(never)]
     fn read_between(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64) {
         let beats = u64::from(beats);
@@ -361,7 +361,7 @@ impl Pipeline {
         (first.unwrap_or(now), at - 1)
     }
 
-    /// The same of what finds no bank in use.
+    /// Returns the cycles of the first and the last of beats that find no bank in use.
     #[inline]
     fn pass(&mut self, (place, beats): (u64, u8), now: u64) -> (u64, u64) {
         let beats = u64::from(beats);

@@ -16,7 +16,7 @@ pub enum Kind {
     },
     /// The line, to keep it in the core's data cache.
     Acquire {
-        /// It is to be written.
+        /// Whether the core is to write to the line.
         write: bool,
     },
     /// A dirty line that the core's data cache gives back.

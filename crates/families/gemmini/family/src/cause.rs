@@ -34,9 +34,9 @@ pub enum Cause {
     ConfigDrain,
     /// The core has not sent the command yet.
     CoreIssue,
-    /// The same, while the core waits for a line of its caches.
+    /// The core has not sent the command yet, since it waits for a line of its caches.
     CacheMiss,
-    /// The same, while the core waits in a fence.
+    /// The core has not sent the command yet, since it waits in a fence.
     Fence,
     /// A loop unit has not made the command yet.
     LoopUnit,

@@ -20,7 +20,7 @@ pub struct Habits {
     pub fences_once: bool,
     /// Its moves in are as wide as they can be, on average.
     pub wide_moves: bool,
-    /// The same of its moves out.
+    /// Its moves out are as wide as they can be, on average.
     pub wide_stores: bool,
     /// Its moves in bring less than half of a tile of operands, on average.
     pub narrow_moves: bool,

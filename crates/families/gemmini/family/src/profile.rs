@@ -178,7 +178,7 @@ pub struct BufferTraffic {
     pub times: Option<f64>,
     /// Multiply-accumulate steps of the problem per element moved.
     pub reuse: Option<f64>,
-    /// The same if every element were moved once.
+    /// Multiply-accumulate steps per element, if every element were moved once.
     pub reuse_possible: Option<f64>,
     /// Line that moves most of it.
     pub line: Option<u32>,
