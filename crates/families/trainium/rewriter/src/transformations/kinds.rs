@@ -283,7 +283,7 @@ pub(in super::super) const ALL: &[Transformation] = &[
     Transformation {
         name: "narrow-types",
         menu_items: &["narrow-types"],
-        does: "float32 operands of products become bfloat16, or tfloat32 where that is too coarse: if the problem tolerates a relative error of 1/256, or if a right kernel with such products only stays within three quarters of the tolerance on the problem's data; the evaluation has the last word",
+        does: "float32 operands of products become bfloat16, or tfloat32 where that is too coarse: the first type with which a right kernel, all of its products made so, stays within three quarters of the tolerance on the problem's data; where that cannot be tried, bfloat16 if the problem tolerates a relative error of 1/256; the evaluation has the last word",
         changes: narrow::changes,
     },
     Transformation {
