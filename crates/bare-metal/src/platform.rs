@@ -96,6 +96,13 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         0
     }
 
+    /// Returns what a kernel with this text may take for granted whether or not it has seen it, as
+    /// the same bits.
+    fn may_take_for_granted(&self, source: &str) -> u8 {
+        let _ = source;
+        0
+    }
+
     /// Returns machines on which kernels that have seen this must be right.
     fn others(&self, seen: u8) -> Vec<Other<Self>> {
         let _ = seen;

@@ -181,6 +181,16 @@ impl Platform for RvvPlatform {
         length | first
     }
 
+    /// Where elements of a group lie, and what is zero behind them, depends on the length of
+    /// registers, even with lengths that fit into all.
+    fn may_take_for_granted(&self, source: &str) -> u8 {
+        if self.headers_for(source).is_empty() {
+            0
+        } else {
+            LENGTH
+        }
+    }
+
     fn others(&self, seen: u8) -> Vec<Other<Self>> {
         let said = |name, bits| TEXTS.others.filled(name, &[("bits", &bits)]);
         // The compiler knows that registers are no shorter than the machine's own.
