@@ -224,6 +224,9 @@ impl Report {
             ("published kernels, rebuilt, cycles", &self.kernels, 99),
         ];
         for (title, rows, most) in parts {
+            if rows.is_empty() {
+                continue;
+            }
             let _ = writeln!(text, "{} {title}: {}", rows.len(), summary(rows));
             for it in rows.iter().take(most) {
                 line(&mut text, it);

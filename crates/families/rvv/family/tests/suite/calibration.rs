@@ -79,5 +79,8 @@ fn suites_name_the_target_that_they_are_about() {
         let found = suites.calibrate(request).expect("a comparison");
         let rows = found.data["instructions"].as_array().expect("rows");
         assert!(600 < rows.len(), "{board}: {} rows", rows.len());
+        // Nothing has no error.
+        let empty = found.text.lines().find(|line| line.starts_with("0 "));
+        assert_eq!(empty, None, "{board}");
     }
 }
