@@ -4,6 +4,7 @@ use crate::cases::CaseOf;
 use crate::platform::{Other, Platform};
 use crate::session::{SessionKind, Watch};
 use crate::trial::{Called, Trial};
+use autocomp_core::{Diagnostic, Severity};
 use autocomp_eval::{EvalError, Verdict};
 use autocomp_riscv::Mode;
 use std::panic::resume_unwind;
@@ -24,8 +25,34 @@ impl<P: Platform> Trial<'_, P> {
         has_two: bool,
     ) -> Result<Option<Verdict>, EvalError> {
         let seen = self.has_seen.load(Ordering::Relaxed);
-        let taken = self.platform.may_take_for_granted(self.kernel.source);
-        let others = self.platform.others(seen | taken);
+        self.first_wrong(&self.platform.others(seen), cases, has_two)
+    }
+
+    /// Returns a warning if the kernel is not right on one of the machines where it need not be.
+    pub fn told_elsewhere(
+        &self,
+        cases: &[CaseOf<'_, P>],
+        has_two: bool,
+    ) -> Result<Option<Diagnostic>, EvalError> {
+        let seen = self.has_seen.load(Ordering::Relaxed);
+        let others = self.platform.others_told(self.kernel.source, seen);
+        let wrong = self.first_wrong(&others, cases, has_two)?;
+        let found = wrong.and_then(|verdict| verdict.diagnostics.into_iter().next());
+        Ok(found.map(|found| Diagnostic {
+            code: "right-here-only".into(),
+            severity: Severity::Warning,
+            ..found
+        }))
+    }
+
+    /// Calls the kernel once on each of these machines, with the input sets by turns, and returns
+    /// the verdict on the first call that is not right.
+    fn first_wrong(
+        &self,
+        others: &[Other<P>],
+        cases: &[CaseOf<'_, P>],
+        has_two: bool,
+    ) -> Result<Option<Verdict>, EvalError> {
         let left = Mutex::new(others.iter().zip(cases.iter().cycle()).enumerate());
         let work = || -> Option<Found> {
             loop {

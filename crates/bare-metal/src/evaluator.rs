@@ -406,6 +406,8 @@ impl<P: Platform> KernelEvaluator<P> {
             if let Some(failed) = clock.measure("test", test)? {
                 return Ok((failed, None));
             }
+            let tell = || trial.told_elsewhere(&cases, second.is_some());
+            verdict.diagnostics.extend(clock.measure("test", tell)?);
         }
         if matches!(verdict.outcome, Outcome::Wrong | Outcome::Illegal) {
             verdict.diagnostics.extend(doubts(source, KERNEL_FILE));

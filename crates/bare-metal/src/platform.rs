@@ -44,7 +44,7 @@ pub struct Other<P> {
     pub with: String,
     /// What the machines that time it have in its place.
     pub instead_of: String,
-    /// What a kernel does that claims to be right there.
+    /// Why it must be right there, or why it need not.
     pub claim: &'static str,
     /// Whether more is left there that nothing has written, on which results must not depend.
     pub leaves_more: bool,
@@ -96,16 +96,16 @@ pub trait Platform: Debug + Send + Sync + Sized + 'static {
         0
     }
 
-    /// Returns what a kernel with this text may take for granted whether or not it has seen it, as
-    /// the same bits.
-    fn may_take_for_granted(&self, source: &str) -> u8 {
-        let _ = source;
-        0
-    }
-
     /// Returns machines on which kernels that have seen this must be right.
     fn others(&self, seen: u8) -> Vec<Other<Self>> {
         let _ = seen;
+        Vec::new()
+    }
+
+    /// Returns machines on which kernels with this text that have seen this need not be right: where
+    /// one is not, that is told.
+    fn others_told(&self, source: &str, seen: u8) -> Vec<Other<Self>> {
+        let _ = (source, seen);
         Vec::new()
     }
 

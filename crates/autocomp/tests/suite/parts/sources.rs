@@ -21,7 +21,6 @@ const DECIDE_NOTHING: &[(&str, &str)] = &[
         "autocomp-packed-files",
         "unpacks data whose content is part of each key",
     ),
-    ("autocomp-rewriting", "proposes kernels"),
     ("autocomp-rvv-rewriter", "proposes kernels"),
     ("autocomp-trainium-rewriter", "proposes kernels"),
 ];

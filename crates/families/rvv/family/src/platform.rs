@@ -87,6 +87,21 @@ impl RvvPlatform {
         }
     }
 
+    /// Returns machines with longer registers, with the text `claim` of what kernels claim there. The
+    /// compiler knows that registers are no shorter than the machine's own.
+    fn longer(&self, claim: &str) -> Vec<Other<Self>> {
+        let said = |name, bits| TEXTS.others.filled(name, &[("bits", &bits)]);
+        let longer = LENGTHS.into_iter().filter(|it| self.vlen < *it);
+        let longer = longer.map(|vlen| Other {
+            with: said("registers-there", vlen),
+            instead_of: said("registers-here", self.vlen),
+            claim: TEXTS.others.of(claim),
+            leaves_more: false,
+            platform: self.with_registers(vlen),
+        });
+        longer.collect()
+    }
+
     /// Returns a simulated machine with the times of `machine`, or without a sense of time.
     pub(crate) fn simulated(
         &self,
@@ -181,29 +196,9 @@ impl Platform for RvvPlatform {
         length | first
     }
 
-    /// Where elements of a group lie, and what is zero behind them, depends on the length of
-    /// registers, even with lengths that fit into all.
-    fn may_take_for_granted(&self, source: &str) -> u8 {
-        if self.headers_for(source).is_empty() {
-            0
-        } else {
-            LENGTH
-        }
-    }
-
     fn others(&self, seen: u8) -> Vec<Other<Self>> {
-        let said = |name, bits| TEXTS.others.filled(name, &[("bits", &bits)]);
-        // The compiler knows that registers are no shorter than the machine's own.
-        let longer = LENGTHS
-            .into_iter()
-            .filter(|it| self.vlen < *it && seen & LENGTH != 0);
-        let longer = longer.map(|vlen| Other {
-            with: said("registers-there", vlen),
-            instead_of: said("registers-here", self.vlen),
-            claim: TEXTS.others.of("registers-claim"),
-            leaves_more: false,
-            platform: self.with_registers(vlen),
-        });
+        let longer = (seen & LENGTH != 0).then(|| self.longer("registers-claim"));
+        let longer = longer.into_iter().flatten();
         let halves = [
             ("half-loaded-there", FirstLoads::Half),
             ("half-behind-there", FirstLoads::HalfBehindWhole),
@@ -220,6 +215,15 @@ impl Platform for RvvPlatform {
             },
         });
         longer.chain(cut).collect()
+    }
+
+    /// Where elements of a group lie, and what is zero behind them, depends on the length of
+    /// registers, even with lengths that fit into all.
+    fn others_told(&self, source: &str, seen: u8) -> Vec<Other<Self>> {
+        match self.headers_for(source) {
+            [_, ..] if seen & LENGTH == 0 => self.longer("registers-fixed"),
+            _ => Vec::new(),
+        }
     }
 
     fn leaves_choices_open(&self) -> bool {

@@ -1,5 +1,5 @@
-// expect: wrong
-// says: registers of 256 bits
+// expect: ok
+// says: right-here-only
 // Takes the second register of a group for its elements from the fifth on, as it is at 128 bits.
 void solution(float X[5][333], float S[5]) {
   for (int i = 0; i < 5; i++) {

@@ -1,5 +1,5 @@
-// expect: wrong
-// says: registers of 256 bits
+// expect: ok
+// says: right-here-only
 // Slides in what lies behind four elements, which is zero at 128 bits only.
 void solution(float X[5][333], float S[5]) {
   for (int i = 0; i < 5; i++) {
