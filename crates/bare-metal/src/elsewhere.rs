@@ -53,6 +53,9 @@ impl<P: Platform> Trial<'_, P> {
         cases: &[CaseOf<'_, P>],
         has_two: bool,
     ) -> Result<Option<Verdict>, EvalError> {
+        if others.is_empty() {
+            return Ok(None);
+        }
         let left = Mutex::new(others.iter().zip(cases.iter().cycle()).enumerate());
         let work = || -> Option<Found> {
             loop {
