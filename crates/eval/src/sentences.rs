@@ -73,12 +73,6 @@ impl<T: Default> From<BTreeMap<String, T>> for ByName<T> {
     }
 }
 
-impl<T: Default> FromIterator<(String, T)> for ByName<T> {
-    fn from_iter<I: IntoIterator<Item = (String, T)>>(texts: I) -> Self {
-        BTreeMap::from_iter(texts).into()
-    }
-}
-
 /// Returns a text with `values` in place of their names in braces. What values hold in braces stays
 /// as it is.
 #[must_use]

@@ -15,3 +15,5 @@ mod plans;
 mod remedies;
 mod targets;
 mod texts;
+#[path = "../../../../../eval/tests/told/mod.rs"]
+mod told;

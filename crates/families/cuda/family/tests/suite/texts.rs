@@ -1,5 +1,6 @@
 //! Texts that are data.
 
+use crate::told::each_is_told;
 use autocomp_cuda::inside::TEXTS;
 use autocomp_cuda_sim::timing::Removal;
 use std::collections::BTreeSet;
@@ -57,16 +58,9 @@ fn each_remedy_is_for_a_code() {
 fn each_sentence_is_said_and_there_is_each_that_is() {
     let code = sources("src/feedback") + include_str!("../../src/feedback.rs");
     let there: BTreeSet<&str> = TEXTS.sentences.names().collect();
-    for name in &there {
-        assert!(code.contains(&format!("\"{name}\"")), "nobody says {name}");
+    each_is_told(&code, &there, &["say(", "filled(", "sentences.of("]);
+    for name in there {
         assert!(!TEXTS.sentences.of(name).is_empty(), "{name}");
-    }
-    for before in ["say(\"", "filled(\"", "sentences.of(\""] {
-        let said: Vec<&str> = code.split(before).skip(1).collect();
-        assert!(!said.is_empty(), "{before}");
-        for name in said.iter().filter_map(|it| it.split('"').next()) {
-            assert!(there.contains(name), "{name} has no sentence");
-        }
     }
 }
 

@@ -12,3 +12,5 @@ mod profile;
 mod runtime_names;
 #[path = "../support/mod.rs"]
 mod support;
+#[path = "../../../../../eval/tests/told/mod.rs"]
+mod told;

@@ -12,6 +12,8 @@ mod rewriting;
 mod special_numbers;
 mod targets;
 mod texts;
+#[path = "../../../../../eval/tests/told/mod.rs"]
+mod told;
 #[allow(dead_code, reason = "the fuzzer uses the rest")]
 #[path = "../../../../../riscv/tests/vectors/mod.rs"]
 mod vectors;

@@ -1,5 +1,6 @@
 //! Texts that are data.
 
+use crate::told::each_is_told;
 use autocomp_riscv::Cause;
 use autocomp_rvv::inside::TEXTS;
 use std::collections::BTreeSet;
@@ -31,18 +32,6 @@ fn each_sentence_is_told_and_there_is_each_that_is() {
         &TEXTS.remedies,
     ];
     let there: BTreeSet<&str> = texts.into_iter().flat_map(|it| it.names()).collect();
-    for name in &there {
-        let quoted = format!("\"{name}\"");
-        assert!(code.contains(&quoted), "nobody tells {name}");
-    }
-    let said = ["say(", "filled(", "said("].map(|call| {
-        let calls = code.split(call).skip(1);
-        let names = calls.filter_map(|it| it.trim_start().strip_prefix('"')?.split('"').next());
-        names.collect::<Vec<_>>()
-    });
-    let said = said.concat();
-    assert!(10 < said.len(), "{said:?}");
-    for name in said {
-        assert!(there.contains(name), "{name} has no sentence");
-    }
+    let count = each_is_told(&code, &there, &["say(", "filled(", "said("]);
+    assert!(10 < count, "{count}");
 }

@@ -15,3 +15,5 @@ mod parameters;
 mod problems;
 mod sets;
 mod summary;
+#[path = "../../../../../eval/tests/told/mod.rs"]
+mod told;

@@ -1,5 +1,6 @@
 //! Texts of causes.
 
+use crate::told::each_is_told;
 use autocomp_catalog::Catalog;
 use autocomp_gemmini_family::inside::TEXTS;
 use autocomp_gemmini_family::profile::{Cause, Removal};
@@ -51,18 +52,6 @@ fn each_sentence_is_told_and_there_is_each_that_is() {
     .concat();
     let there = [&TEXTS.limits, &TEXTS.sentences, &TEXTS.idle, &TEXTS.ways];
     let there: BTreeSet<&str> = there.into_iter().flat_map(|it| it.names()).collect();
-    for name in &there {
-        let quoted = format!("\"{name}\"");
-        assert!(code.contains(&quoted), "nobody tells {name}");
-    }
-    let said = ["say(", "filled("].map(|call| {
-        let calls = code.split(call).skip(1);
-        let names = calls.filter_map(|it| it.trim_start().strip_prefix('"')?.split('"').next());
-        names.collect::<Vec<_>>()
-    });
-    let said = said.concat();
-    assert!(20 < said.len(), "{said:?}");
-    for name in said {
-        assert!(there.contains(name), "{name} has no sentence");
-    }
+    let count = each_is_told(&code, &there, &["say(", "filled("]);
+    assert!(20 < count, "{count}");
 }
