@@ -10,10 +10,9 @@ pub fn added(source: &str) -> (Outcome, String, String) {
     verdict_of(&*bench, source)
 }
 
-/// Returns the outcome and the code of the finding for a vector addition with this text in
-/// front and this host function.
-pub fn of(front: &str, host: &str) -> (Outcome, String) {
-    let source = format!(
+/// Returns a vector addition with this text in front and this host function.
+pub fn addition(front: &str, host: &str) -> String {
+    format!(
         "#define N 100003
 __global__ void add(const float* x, const float* y, float* z) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -22,8 +21,12 @@ __global__ void add(const float* x, const float* y, float* z) {{
 {front}
 void solution(const float* X, const float* Y, float* Z) {{ {host} }}
 "
-    );
-    let (outcome, code, _) = added(&source);
+    )
+}
+
+/// Returns the outcome and the code of the finding for such a vector addition.
+pub fn of(front: &str, host: &str) -> (Outcome, String) {
+    let (outcome, code, _) = added(&addition(front, host));
     (outcome, code)
 }
 

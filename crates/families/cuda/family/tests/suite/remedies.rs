@@ -2,23 +2,14 @@
 //! a remedy for each reason.
 
 use crate::benches::{open_on, small_problem};
+use crate::cheats::addition;
 use autocomp_core::Diagnostic;
 
 /// Returns what is said of a vector addition with this text in front and this host function.
 fn told(front: &str, host: &str) -> Diagnostic {
     let bench = open_on(&small_problem("vector-add", "N = 100003"), "cuda-sm89");
-    let source = format!(
-        "#define N 100003
-__global__ void add(const float* x, const float* y, float* z) {{
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < N) z[i] = x[i] + y[i];
-}}
-{front}
-void solution(const float* X, const float* Y, float* Z) {{ {host} }}
-"
-    );
     let evaluation = bench
-        .evaluate(&source)
+        .evaluate(&addition(front, host))
         .unwrap_or_else(|error| panic!("{error}"));
     let mut diagnostics = evaluation.diagnostics.into_iter();
     diagnostics
