@@ -275,7 +275,7 @@ impl TrainiumBench {
                 return Some(found);
             }
             let got = bytes(buffer.dtype, &output.data);
-            let poison = bytes(buffer.dtype, &[f32::from_bits(POISON)]).repeat(output.data.len());
+            let poison = unwritten(buffer.dtype, output.data.len());
             let tolerance = self.problem.tolerance;
             let found = comparison::compare(buffer, right, &got, &poison, tolerance, TILE);
             if let Some(mut found) = found {
@@ -486,7 +486,7 @@ pub(crate) fn are_right(
     found.len() == right.len()
         && pairs.all(|(buffer, (found, right))| {
             let [found_bytes, right_bytes] = [found, right].map(|it| bytes(buffer.dtype, &it.data));
-            let poison = bytes(buffer.dtype, &[f32::from_bits(POISON)]).repeat(found.data.len());
+            let poison = unwritten(buffer.dtype, found.data.len());
             found.shape == right.shape
                 && comparison::are_right(buffer, &right_bytes, &found_bytes, &poison, tolerance)
         })
@@ -520,6 +520,11 @@ fn bytes(dtype: DataType, data: &[f32]) -> Vec<u8> {
             bytes
         }
     }
+}
+
+/// So many elements that nothing has written, as a buffer holds them.
+fn unwritten(dtype: DataType, count: usize) -> Vec<u8> {
+    bytes(dtype, &[f32::from_bits(POISON)]).repeat(count)
 }
 
 /// The bytes of all elements, made at once.
@@ -563,7 +568,7 @@ fn never_written(buffer: &Buffer, right: &[u8], data: &[f32]) -> Option<Diagnost
             f32::to_le_bytes(if unknown(value) { value.abs() } else { value })
         }),
     );
-    let unset = f32::from_bits(POISON).to_le_bytes().repeat(data.len());
+    let unset = unwritten(floats.dtype, data.len());
     comparison::compare(&floats, &wanted, &got, &unset, Tolerance::Exact {}, TILE)
 }
 

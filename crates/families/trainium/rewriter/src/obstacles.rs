@@ -139,12 +139,13 @@ impl Pace {
             true => "only less of that work would make the kernel faster",
             false => "what it waits for there decides how long the kernel takes",
         };
+        let has = match self.engine {
+            Engine::Dma => "have",
+            _ => "has",
+        };
         format!(
-            "{} most to do: of {} us, {} start a kernel, {} pass before their first work, {} are work, {} waits between and {} pass behind their last work; {what}",
-            match self.engine {
-                Engine::Dma => "the transfers have".to_owned(),
-                other => format!("the {} engine has", other.name()),
-            },
+            "{} {has} most to do: of {} us, {} start a kernel, {} pass before their first work, {} are work, {} waits between and {} pass behind their last work; {what}",
+            self.name(),
             us(self.total),
             us(self.launch),
             us(self.before),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use autocomp_trainium_sim::KERNEL_MAKERS;
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{
     Expr, ExprCall, ExprContext, ModModule, Stmt, StmtAssign, StmtFor, StmtFunctionDef,
@@ -293,8 +294,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// What makes kernels of functions.
-const KERNEL_MAKERS: [&str; 5] = ["jit", "trace", "baremetal", "benchmark", "profile"];
 /// Most names that stand for a function one after the other.
 const MOST_NAMES: usize = 8;
 

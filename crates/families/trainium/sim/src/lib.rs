@@ -19,7 +19,7 @@ mod tensor;
 pub mod timing;
 pub mod trace;
 
-pub use api::{Dialect, Remark, engines_of, interfaces};
+pub use api::{Dialect, KERNEL_MAKERS, Remark, engines_of, interfaces};
 pub use autocomp_python::diagnostic;
 pub use diagnostic::{Failure, FailureKind};
 pub use evaluate::{

@@ -18,6 +18,9 @@ use crate::tensor::index::Index;
 use crate::tensor::storage::Buffer;
 use crate::trace::LoopKind;
 
+/// What of the package `nki` makes kernels of functions.
+pub const KERNEL_MAKERS: [&str; 5] = ["jit", "trace", "baremetal", "benchmark", "profile"];
+
 /// Kinds of keys of dictionaries.
 const DTYPE: u32 = 0;
 const ENGINE: u32 = 1;
@@ -194,8 +197,7 @@ impl Foreign for Nki {
     }
 
     fn makes_kernel(package: &str, name: &str) -> bool {
-        let makers = ["jit", "trace", "baremetal", "benchmark", "profile"];
-        package == "nki" && makers.contains(&name)
+        package == "nki" && KERNEL_MAKERS.contains(&name)
     }
 
     fn is_kernel_maker(constant: &str) -> bool {

@@ -70,6 +70,7 @@ pub(crate) use bound::{Bound, dtype_of, sizes};
 pub(crate) use engines::EngineName;
 pub use engines::engines_of;
 pub(crate) use engines::no_choice;
+pub use foreign::KERNEL_MAKERS;
 use grid::Grid;
 pub(crate) use interfaces::Api;
 use interfaces::Interfaces;
