@@ -5,8 +5,8 @@ use crate::tree::Node;
 use autocomp_core::{
     CandidateId, ContentHash, Cost, Diagnostic, DraftRecord, Drafted, EVENT_FORMAT, Evaluated,
     Evaluation, Event, Feedback, FinishReason, Finished, IterationOpened, Measurement, MenuItem,
-    Outcome, Plan, PlanRecord, Planned, Proposal, Purpose, RunStarted, SearchSettings, Seed,
-    Severity, Stage, TaskKey, Unit,
+    Outcome, Plan, PlanRecord, Planned, Proposal, Purpose, RunStarted, SearchSettings, Seed, Stage,
+    TaskKey, Unit,
 };
 use autocomp_search::{ApplyError, Search, SearchError};
 use autocomp_store::{RunWriter, StoreError};
@@ -455,18 +455,14 @@ impl<'a> Course<'a> {
                     true => Outcome::BuildFailed,
                     false => Outcome::Wrong,
                 },
-                diagnostics: vec![Diagnostic {
-                    stage: match node.is_unbuilt {
+                diagnostics: vec![Diagnostic::error(
+                    match node.is_unbuilt {
                         true => Stage::Build,
                         false => Stage::Test,
                     },
-                    severity: Severity::Error,
-                    code: "imported".to_owned(),
+                    "imported",
                     message,
-                    location: None,
-                    notes: Vec::new(),
-                    remedy: None,
-                }],
+                )],
                 measurement: None,
                 feedback,
                 tiers: Vec::new(),

@@ -205,13 +205,9 @@ fn refusal(
     remedy: &str,
 ) -> Diagnostic {
     Diagnostic {
-        stage: Stage::Check,
-        severity: Severity::Error,
-        code: code.to_owned(),
-        message,
         location,
-        notes: Vec::new(),
         remedy: Some(remedy.to_owned()),
+        ..Diagnostic::error(Stage::Check, code, message)
     }
 }
 
