@@ -56,7 +56,16 @@ impl<'s> Reader<'s> {
         }
         let kind = self.kind(first)?;
         if !is_index(&kind) {
-            return self.refused(node, "counts with numbers that may be too small");
+            let declared = first.child_by_field_name("declarator");
+            let place = declared.and_then(|it| it.child_by_field_name("declarator"));
+            let is_pointer = place
+                .is_some_and(|it| below(it).iter().any(|it| it.kind() == "pointer_declarator"));
+            let why = match kind.as_str() {
+                _ if is_pointer => "goes on by a pointer that is not followed",
+                "float" | "double" | "_Float16" => "counts with numbers that are no whole ones",
+                _ => "counts with numbers that may be too small",
+            };
+            return self.refused(node, why);
         }
         let mut cursor = first.walk();
         let declarators: Vec<Node<'s>> = first

@@ -104,11 +104,17 @@ impl<'s> Reader<'s> {
             let name = declared.name;
             if declared.is_pointer {
                 let place = value.and_then(|it| self.place(it));
+                let rows = declared.extents.as_deref().and_then(|it| it.get(1..));
                 // One that takes elements for what they are not is no other name of them.
                 let is_same = |place: &super::Place| {
-                    self.names
-                        .get(&place.name)
-                        .is_some_and(|it| it.kind == kind)
+                    self.names.get(&place.name).is_some_and(|it| {
+                        let behind = it.extents.get(place.lead.len() + 1..);
+                        let own = match place.rows.is_empty() {
+                            true => behind,
+                            false => Some(&place.rows[..]),
+                        };
+                        it.kind == kind && own == rows
+                    })
                 };
                 match place {
                     Some(place) if is_same(&place) => {

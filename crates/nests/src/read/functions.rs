@@ -57,7 +57,11 @@ impl<'s> Reader<'s> {
                     // Both sides have to see the same dimensions.
                     Some(place)
                         if self.names.get(&place.name).is_some_and(|it| {
-                            it.extents.len() == place.lead.len() + extents.len()
+                            let dimensions = match place.rows.len() {
+                                0 => it.extents.len() - place.lead.len(),
+                                rows => rows + 1,
+                            };
+                            dimensions == extents.len()
                         }) =>
                     {
                         Binding::Pointer(place)

@@ -2,7 +2,7 @@
 
 use super::super::code::{Element, Expression, Index, UNKNOWN};
 use super::super::shape;
-use super::{Binding, Reader};
+use super::{Binding, EXTENT_LIMIT, Reader};
 use crate::refusal::Refusal;
 use autocomp_c_loops::affine::Affine;
 use std::collections::BTreeMap;
@@ -17,6 +17,9 @@ pub(super) struct Place {
     pub lead: Vec<Index>,
     /// What is added to the index of the next one.
     pub offset: Affine,
+    /// Sizes of the arrays that a pointer points to (`float (*)[128]`) where the next dimension
+    /// is the last one, in which their elements lie one behind the other.
+    pub rows: Vec<i64>,
 }
 
 impl Place {
@@ -25,16 +28,34 @@ impl Place {
             name: name.to_owned(),
             lead: Vec::new(),
             offset: Affine::constant(0),
+            rows: Vec::new(),
         }
     }
 
+    /// Returns the place so many elements behind this one, or rows where the array has rows.
     pub(super) fn plus(mut self, offset: &Affine) -> Option<Self> {
         self.offset = self.offset.plus(offset)?;
         Some(self)
     }
 
+    /// Returns the place so many of what is pointed to behind this one.
+    pub(super) fn ahead(self, count: &Affine) -> Option<Self> {
+        let elements = self.rows.iter().product();
+        self.plus(&count.times(elements)?)
+    }
+
     /// Returns the first place in the row at `index`.
     fn row(mut self, index: Index) -> Option<Self> {
+        if !self.rows.is_empty() {
+            let moved = match &index {
+                Index::Affine(affine) => self.ahead(affine),
+                Index::Value(_) => None,
+            };
+            return moved.map(|mut it| {
+                it.rows.remove(0);
+                it
+            });
+        }
         self.lead.push(behind(&self.offset, index)?);
         self.offset = Affine::constant(0);
         Some(self)
@@ -54,6 +75,21 @@ fn behind(offset: &Affine, index: Index) -> Option<Index> {
     })
 }
 
+/// Returns the index of an element in rows of `size` that lie one behind the other.
+fn in_row(row: Index, size: i64, index: Index) -> Option<Index> {
+    if let (Index::Affine(row), Index::Affine(index)) = (&row, &index) {
+        return Some(Index::Affine(row.times(size)?.plus(index)?));
+    }
+    let value = |index| match index {
+        Index::Affine(affine) => Box::new(Expression::Index(affine)),
+        Index::Value(value) => value,
+    };
+    let size = Box::new(Expression::Index(Affine::constant(size)));
+    let first = Expression::Binary(value(row), "*".into(), size);
+    let sum = Expression::Binary(Box::new(first), "+".into(), value(index));
+    Some(Index::Value(Box::new(sum)))
+}
+
 impl<'s> Reader<'s> {
     /// Reads a pointer, or an array taken as one; nothing if it is neither.
     pub(super) fn place(&mut self, node: Node<'s>) -> Option<Place> {
@@ -69,7 +105,7 @@ impl<'s> Reader<'s> {
             "subscript_expression" => {
                 let place = self.place(field("argument")?)?;
                 let dimensions = self.names.get(&place.name)?.extents.len();
-                if dimensions < place.lead.len() + 2 {
+                if place.rows.is_empty() && dimensions < place.lead.len() + 2 {
                     return None;
                 }
                 let index = self.steady_index(field("index")?)?;
@@ -84,34 +120,54 @@ impl<'s> Reader<'s> {
                     return None;
                 }
                 let place = self.place(inner.child_by_field_name("argument")?)?;
-                place.plus(&self.affine(inner.child_by_field_name("index")?)?)
+                place.ahead(&self.affine(inner.child_by_field_name("index")?)?)
             }
             "binary_expression" => {
                 let (left, right) = (field("left")?, field("right")?);
                 match (self.text(field("operator")?), self.place(left)) {
-                    ("+", Some(place)) => place.plus(&self.affine(right)?),
-                    ("-", Some(place)) => place.plus(&self.affine(right)?.times(-1)?),
-                    ("+", None) => self.place(right)?.plus(&self.affine(left)?),
+                    ("+", Some(place)) => place.ahead(&self.affine(right)?),
+                    ("-", Some(place)) => place.ahead(&self.affine(right)?.times(-1)?),
+                    ("+", None) => self.place(right)?.ahead(&self.affine(left)?),
                     _ => None,
                 }
             }
             "cast_expression" => {
                 let mut place = self.place(field("value")?)?;
-                let text: String = self.text(field("type")?).split_whitespace().collect();
                 let kind = field("type")?.child_by_field_name("type")?;
-                let own = &self.names.get(&place.name)?.kind;
-                if !text.ends_with('*') || self.type_name(self.text(kind)) != *own {
+                let rows = self.pointed_to(field("type")?)?;
+                let array = self.names.get(&place.name)?;
+                if self.type_name(self.text(kind)) != array.kind {
                     return None;
                 }
+                let own = array.extents.get(place.lead.len() + 1..)?;
+                if place.rows.is_empty() && own == rows {
+                    return Some(place);
+                }
                 // Elements one after the other, whatever the dimensions.
-                let dimensions = self.names.get(&place.name)?.extents.len();
+                let dimensions = array.extents.len();
                 while place.lead.len() + 1 < dimensions {
                     place = place.row(Index::Affine(Affine::constant(0)))?;
                 }
-                Some(place)
+                Some(Place { rows, ..place })
             }
             _ => None,
         }
+    }
+
+    /// Returns the sizes of the arrays that a type of pointers points to: none for `float *`.
+    fn pointed_to(&self, kind: Node<'s>) -> Option<Vec<i64>> {
+        let text: String = self.text(kind).split_whitespace().collect();
+        let mut inner = kind.child_by_field_name("declarator")?;
+        let mut rows = Vec::new();
+        while inner.kind() == "abstract_array_declarator" {
+            let size = self.affine(inner.child_by_field_name("size")?)?;
+            let size = size.as_constant()?;
+            rows.push(Some(size).filter(|it| (1..=EXTENT_LIMIT).contains(it))?);
+            inner = inner.child_by_field_name("declarator")?;
+        }
+        rows.reverse();
+        let is_pointer = text.ends_with('*') && !text.ends_with("**");
+        (is_pointer || !rows.is_empty() && text.contains("(*)[")).then_some(rows)
     }
 
     fn array(&self, name: &str) -> Option<Place> {
@@ -207,6 +263,17 @@ impl<'s> Reader<'s> {
     fn at(&self, place: &Place, indices: Vec<Index>) -> Option<Element> {
         let extents = &self.names.get(&place.name)?.extents;
         let mut all = place.lead.clone();
+        let mut indices = indices;
+        if !place.rows.is_empty() {
+            if indices.len() != place.rows.len() + 1 {
+                return None;
+            }
+            let mut within = indices.into_iter();
+            let first = within.next()?;
+            let mut sizes = place.rows.iter().zip(within);
+            let index = sizes.try_fold(first, |row, (size, index)| in_row(row, *size, index))?;
+            indices = vec![index];
+        }
         for (idx, index) in indices.into_iter().enumerate() {
             all.push(match idx {
                 0 => behind(&place.offset, index)?,

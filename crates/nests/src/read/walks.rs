@@ -82,18 +82,19 @@ impl<'s> Reader<'s> {
         };
         let operator = self.text(self.field(node, "operator")?);
         let moved = match (is_update, operator) {
-            (true, "++") => place.plus(&Affine::constant(1)),
-            (true, "--") => place.plus(&Affine::constant(-1)),
+            (true, "++") => place.ahead(&Affine::constant(1)),
+            (true, "--") => place.ahead(&Affine::constant(-1)),
             (false, "+=" | "-=") => {
                 let by = self.affine(self.field(node, "right")?);
                 let sign = if operator == "+=" { 1 } else { -1 };
-                by.and_then(|by| place.plus(&by.times(sign)?))
+                by.and_then(|by| place.ahead(&by.times(sign)?))
             }
             (false, "=") => {
                 let right = self.field(node, "right")?;
                 let new = self.place(right);
                 let kind = |it: &Place| self.names.get(&it.name).map(|it| &it.kind);
-                new.filter(|it| kind(it) == kind(&place) && it.lead.len() == place.lead.len())
+                let points_to = |it: &Place| (it.lead.len(), it.rows.clone());
+                new.filter(|it| kind(it) == kind(&place) && points_to(it) == points_to(&place))
             }
             _ => None,
         };
@@ -167,7 +168,8 @@ impl<'s> Reader<'s> {
         let declares = node.child_by_field_name("initializer").is_some_and(|it| {
             let mut cursor = it.walk();
             let mut all = it.children_by_field_name("declarator", &mut cursor);
-            all.any(|it| self.text(it).starts_with('*'))
+            // `*p` or `(*p)[4]`
+            all.any(|it| self.text(it).trim_start_matches('(').starts_with('*'))
         });
         let pointer = self.counting(node);
         let is_known = |name| matches!(self.bindings.get(name), Some(Binding::Pointer(_)));
@@ -226,8 +228,8 @@ impl<'s> Reader<'s> {
             ("<=", 1.., Some(apart)) => apart + 1,
             (">", ..=-1, Some(apart)) => -apart,
             (">=", ..=-1, Some(apart)) => 1 - apart,
-            ("!=", 1, Some(apart @ 0..)) => apart,
-            ("!=", -1, Some(apart @ ..=0)) => -apart,
+            ("!=", 1.., Some(apart @ 0..)) if apart % stride == 0 => apart,
+            ("!=", ..=-1, Some(apart @ ..=0)) if apart % stride == 0 => -apart,
             _ => return self.refused(node, "goes on by a pointer that is not followed"),
         };
         if EXTENT_LIMIT < span || span <= 0 && node.kind() == "do_statement" {

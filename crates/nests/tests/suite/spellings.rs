@@ -67,6 +67,16 @@ fn what_is_not_read_is_named_with_its_line() {
             2,
             "is a pointer that is not followed; write an index",
         ),
+        (
+            "void solution(float X[8][4]) {\n  for (float (*p)[4] = X; *p[0] < 8; p++) (*p)[0] = 0;\n}\n",
+            2,
+            "goes on by a pointer that is not followed",
+        ),
+        (
+            "void solution(float X[8]) {\n  for (float i = 0; i < 8; i++) X[(int)i] = 0;\n}\n",
+            2,
+            "counts with numbers that are no whole ones",
+        ),
         // The block may leave the counter anywhere.
         (
             "void solution(float X[8]) {\n  int i = 0;\n  if (X[0] > 0) {\n    for (; i < 4; i++) X[i] = 0;\n  }\n  for (; i < 8; i++) X[i] = 1;\n}\n",
