@@ -82,6 +82,8 @@ pub struct KernelEvaluator<P> {
     /// Cycles that no kernel can be below.
     pub(crate) ideal: u64,
     pub(crate) roofline: Roofline,
+    /// Name of the target that has it.
+    pub(crate) target: String,
     identity: ContentHash,
 }
 
@@ -167,6 +169,7 @@ impl<P: Platform> KernelEvaluator<P> {
             settings,
             ideal,
             roofline,
+            target: target.name.clone(),
         })
     }
 

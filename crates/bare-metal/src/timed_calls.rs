@@ -19,9 +19,9 @@ use crate::separation::{CALLS, RightCall, Separation, does_the_same};
 use crate::session::{Session, SessionKind, Watch};
 use crate::trial::{Called, Trial};
 use autocomp_catalog::Ranking;
-use autocomp_core::{Cost, Diagnostic, Feedback, Measurement, Outcome, Stage};
+use autocomp_core::{Cost, Diagnostic, Feedback, Measurement, Outcome, Stage, Unit};
 use autocomp_eval::Verdict;
-use autocomp_eval::doubts::{Refutation, WorkField};
+use autocomp_eval::doubts::{Peaks, Refutation, WorkField};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::timeline::Timeline;
 use autocomp_eval::{EvalError, Evaluator};
@@ -457,8 +457,8 @@ impl<'a, P: Platform> Trial<'a, P> {
     }
 
     /// Says why a right kernel cannot have taken only `cycles` cycles, by what `feedback`
-    /// counted: either `work` of the problem asks for more than has to be done, or the
-    /// simulator does more in a cycle than the machine can.
+    /// counted: `work` of the problem asks for more than has to be done, the roofline of the
+    /// target says less than the machine can do, or the simulator does more than that.
     fn below_floor(&self, cycles: u64, feedback: &Feedback) -> EvalError {
         let evaluator = self.evaluator;
         let (work, problem) = (&evaluator.problem.work, &evaluator.problem.name);
@@ -480,12 +480,14 @@ impl<'a, P: Platform> Trial<'a, P> {
         if fields.is_empty() {
             return EvalError::Fault(format!(
                 "{cycles} cycles are below the physical floor of {floor} cycles for {problem}; \
-                 `roofline` of the target says less than the machine can do, or the simulator is wrong (kernel {kernel})",
+                 `[roofline]` in {}/target.toml says less than the machine can do, or the simulator is wrong (kernel {kernel})",
+                evaluator.target,
             ));
         }
         Refutation {
             problem: &evaluator.problem,
             fields: &fields,
+            peaks: Some(Peaks::of_roofline(&evaluator.target, Unit::Cycles)),
             floor: Cost::cycles(floor),
             cost: Cost::cycles(cycles),
             did: text,

@@ -5,7 +5,7 @@ use crate::comparison::are_right;
 use crate::evaluator::EvalError;
 use crate::inputs::Case;
 use autocomp_catalog::{Buffer, Problem, Role};
-use autocomp_core::{Cost, Seed};
+use autocomp_core::{Cost, Seed, Unit};
 
 /// Returns a sentence for everything that is doubtful in a problem: in its tests by `cases`,
 /// whose right answers are known, in its `work`, and in its timed calls.
@@ -149,6 +149,40 @@ pub fn one_timed_input(problem: &Problem) -> Option<String> {
     })
 }
 
+/// Where it stands what the machine can do at most, for messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peaks {
+    /// The file, in words.
+    pub file: String,
+    /// Key, or keys, of multiply-accumulate steps at peak.
+    pub macs: &'static str,
+    /// Key, or keys, of bytes at peak.
+    pub bytes: &'static str,
+}
+
+impl Peaks {
+    /// Returns where the roofline of a target stands.
+    #[must_use]
+    pub fn of_roofline(target: &str, unit: Unit) -> Self {
+        let (macs, bytes) = match unit {
+            Unit::Cycles => ("`peak_macs_per_cycle`", "`bytes_per_cycle`"),
+            Unit::Nanoseconds => ("`peak_macs_per_ns`", "`bytes_per_ns`"),
+        };
+        Self {
+            file: format!("`[roofline]` of the target's file, {target}/target.toml"),
+            macs,
+            bytes,
+        }
+    }
+
+    fn key(&self, field: WorkField) -> &'static str {
+        match field {
+            WorkField::Macs => self.macs,
+            WorkField::Bytes => self.bytes,
+        }
+    }
+}
+
 /// A right kernel that costs less than `work` of its problem allows.
 #[derive(Clone, Debug)]
 pub struct Refutation<'a> {
@@ -156,6 +190,9 @@ pub struct Refutation<'a> {
     pub problem: &'a Problem,
     /// Fields of `work` that are refuted.
     pub fields: &'a [WorkField],
+    /// Where it stands what the machine can do at most, which may be too little; `None` where it
+    /// is measured.
+    pub peaks: Option<Peaks>,
     /// What they ask for costs at least so much.
     pub floor: Cost,
     /// What the kernel costs.
@@ -176,37 +213,54 @@ pub enum WorkField {
 }
 
 impl Refutation<'_> {
-    /// Returns the error that ends an evaluation: the file of the problem is unusable.
+    /// Returns the error that ends an evaluation: the file of the problem is unusable, or that of
+    /// the machine.
     #[must_use]
     pub fn error(&self) -> EvalError {
+        let Self { floor, cost, .. } = self;
         let work = self.problem.work;
-        let asked: Vec<String> = self
-            .fields
-            .iter()
-            .map(|field| match field {
-                WorkField::Macs => format!("`work.macs` is {}", work.macs),
-                WorkField::Bytes => format!("`work.bytes` is {}", work.bytes),
-            })
-            .collect();
+        let asked = self.fields.iter().map(|field| match field {
+            WorkField::Macs => format!("`work.macs` is {}", work.macs),
+            WorkField::Bytes => format!("`work.bytes` is {}", work.bytes),
+        });
+        let peaks = self.peaks.as_ref().map(|peaks| {
+            let keys: Vec<&str> = self.fields.iter().map(|it| peaks.key(*it)).collect();
+            format!("{} in {}", keys.join(" and "), peaks.file)
+        });
+        let mut remedies = vec![
+            format!(
+                "correct `work` ({}): the least that any kernel has to do; a multiplication with its addition is one step, and on narrower numbers than those whose peak the target tells a part of one",
+                self.problem.work_place
+            ),
+            "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
+        ];
+        let (what, at_peak) = match &peaks {
+            Some(peaks) => {
+                remedies.push(format!(
+                    "if the machine can do more than it says, raise {peaks}"
+                ));
+                (
+                    "problem {} asks for more than has to be done, or the machine can do more than its peak",
+                    format!(" by {peaks}"),
+                )
+            }
+            None => (
+                "problem {} asks for more than has to be done",
+                String::new(),
+            ),
+        };
         EvalError::Input {
             message: format!(
-                "problem {} asks for more than has to be done: {}, which takes at least {} {}, \
-                 but a kernel is right in {}{} (kernel {})",
-                self.problem.name,
-                asked.join(" and "),
-                self.floor.value,
-                self.floor.unit,
-                self.cost.value,
+                "{}: {}, which takes at least {} {}{at_peak}, but a kernel is right in {}{} (kernel {})",
+                what.replace("{}", &self.problem.name),
+                asked.collect::<Vec<_>>().join(" and "),
+                floor.value,
+                floor.unit,
+                cost.value,
                 self.did,
                 self.kernel,
             ),
-            remedies: vec![
-                format!(
-                    "correct `work` ({}): the least that any kernel has to do; a multiplication with its addition is one step, and on narrower numbers than those whose peak the target tells a part of one",
-                    self.problem.work_place
-                ),
-                "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
-            ],
+            remedies,
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Which tests of a problem let pass what computes nothing.
 
 use autocomp_catalog::{Buffer, Catalog, DataType, InputSet, Problem, Role, Tolerance};
-use autocomp_core::Cost;
+use autocomp_core::{Cost, Unit};
 use autocomp_eval::EvalError;
 use autocomp_eval::doubts::{
-    Refutation, WorkField, one_timed_input, too_little_work, trivial_outputs,
+    Peaks, Refutation, WorkField, one_timed_input, too_little_work, trivial_outputs,
 };
 use autocomp_eval::inputs::Case;
 use serde_json::json;
@@ -129,20 +129,33 @@ fn work_that_is_too_high_is_told_with_its_line() {
     let catalog = Catalog::built_in().expect("built-in data");
     let name = catalog.problem_names().next().expect("a problem");
     let problem = catalog.problem(name).expect("the problem");
-    let refutation = Refutation {
-        problem: &problem,
-        fields: &[WorkField::Macs],
-        floor: Cost::nanoseconds(20, 0),
-        cost: Cost::nanoseconds(10, 0),
-        did: String::new(),
-        kernel: "k".to_owned(),
+    let told = |peaks| {
+        let refutation = Refutation {
+            problem: &problem,
+            fields: &[WorkField::Macs],
+            peaks,
+            floor: Cost::nanoseconds(20, 0),
+            cost: Cost::nanoseconds(10, 0),
+            did: String::new(),
+            kernel: "k".to_owned(),
+        };
+        let EvalError::Input { message, remedies } = refutation.error() else {
+            panic!("another error");
+        };
+        (message, remedies)
     };
-    let EvalError::Input { remedies, .. } = refutation.error() else {
-        panic!("another error");
-    };
+    let (message, remedies) = told(None);
+    assert!(message.contains("asks for more than has to be done: `work.macs`"));
+    assert_eq!(remedies.len(), 2);
     let (_, rest) = remedies[0].split_once("problem.toml:").expect("a file");
     let line: usize = rest.split(')').next().unwrap().parse().expect("a line");
     assert!(1 < line, "{remedies:?}");
+    // It may as well be the machine whose file says too little.
+    let (message, remedies) = told(Some(Peaks::of_roofline("mine", Unit::Cycles)));
+    let key = "`peak_macs_per_cycle` in `[roofline]` of the target's file, mine/target.toml";
+    assert!(message.contains("or the machine can do more"), "{message}");
+    assert!(message.contains(key), "{message}");
+    assert!(remedies[2].contains(key), "{remedies:?}");
 }
 
 /// An output of one element is its own mean: that says nothing of the tests.

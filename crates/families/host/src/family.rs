@@ -213,6 +213,7 @@ impl HostEvaluator {
             let refutation = Refutation {
                 problem: self.bench.problem(),
                 fields: &fields,
+                peaks: None,
                 floor,
                 cost,
                 did: String::new(),

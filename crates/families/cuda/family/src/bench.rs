@@ -131,6 +131,7 @@ impl CudaBench {
             let refutation = Refutation {
                 problem: &self.problem,
                 fields: &fields,
+                peaks: Some(self.peaks()),
                 floor: self.floor(),
                 cost: self.cost(&timed),
                 did: String::new(),

@@ -8,7 +8,7 @@ use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Feedback, Language, LineCost,
     Measurement, Outcome, Seed, Severity, SourceLocation, Stage, Unit,
 };
-use autocomp_eval::doubts::{self, Refutation, WorkField};
+use autocomp_eval::doubts::{self, Peaks, Refutation, WorkField};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{
@@ -50,6 +50,8 @@ pub(crate) struct TrainiumBench {
     engine: String,
     floor: Cost,
     roofline: Roofline,
+    /// Name of the target that has it.
+    target: String,
     seed: Seed,
     reference: Reference,
     evaluations: Evaluations,
@@ -99,6 +101,7 @@ impl TrainiumBench {
             engine: format!("nki {} machine={}", target.name, opening.machine),
             floor: roofline.floor(&problem.work),
             roofline,
+            target: target.name.clone(),
             machine,
             seed: opening.settings.seed,
             reference,
@@ -190,6 +193,7 @@ impl TrainiumBench {
             let refutation = Refutation {
                 problem: &self.problem,
                 fields: &refuted.map(|(field, _)| *field).collect::<Vec<_>>(),
+                peaks: Some(Peaks::of_roofline(&self.target, self.roofline.unit)),
                 floor: self.floor,
                 cost: Cost::nanoseconds(timed.latency_ns, 0),
                 did: String::new(),

@@ -3,6 +3,7 @@
 use super::CudaBench;
 use autocomp_catalog::{Ranking, Tolerance};
 use autocomp_core::Cost;
+use autocomp_eval::doubts::Peaks;
 
 impl CudaBench {
     /// Returns what a kernel must do at least, with nothing but that.
@@ -30,6 +31,18 @@ impl CudaBench {
         };
         let bytes = self.machine.bytes_ns(left, self.is_in_l2());
         (macs, bytes)
+    }
+
+    /// Returns where it stands what the machine can do at most.
+    pub(super) fn peaks(&self) -> Peaks {
+        Peaks {
+            file: format!("the file of machine {}", self.machine.name),
+            macs: "`fp32_lanes`, `tensor_macs`, `sms` or `clock_mhz`",
+            bytes: match self.is_in_l2() {
+                true => "`l2_bytes_per_ns`",
+                false => "`dram_peak_bytes_per_ns`",
+            },
+        }
     }
 
     /// Returns the cost that no right kernel can be below.
