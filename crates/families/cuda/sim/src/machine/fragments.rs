@@ -103,9 +103,11 @@ impl<O: Witness> Block<'_, O> {
             Some(register) => u64::from(warp.words[register as usize][0]),
             None => u64::from(inner),
         };
-        // What the PTX ISA asks for: the first element at 32 bytes, all rows at 16.
+        // What the PTX ISA asks of the first element: what a thread holds of the matrix divides its
+        // address. Of rows it asks the same, but the vendor's guide no more than 16 bytes.
+        let held = registers.len() as u32 * 4;
         let next = base.wrapping_add(stride.wrapping_mul(width));
-        for (address, bytes) in [(base, 32), (next, 16)] {
+        for (address, bytes) in [(base, held), (next, held.min(16))] {
             if !address.is_multiple_of(bytes.into()) {
                 return Err((Fault::Misaligned { address, bytes }, 0));
             }

@@ -94,6 +94,20 @@ fn fragments_lie_at_whole_rows() {
         load("%x", 20),
         Some(Fault::Misaligned { bytes: 16, .. })
     ));
+    // A thread holds 8 bytes of a matrix of bytes.
+    let load_bytes = |from: &str, stride: u32| {
+        fault(&format!(
+            "mov.u32 %r9, {stride};
+             wmma.load.a.sync.aligned.row.m16n16k16.global.u8 {{%r1, %r2}}, [{from}], %r9;"
+        ))
+    };
+    assert_eq!(load_bytes("%x+8", 24), None);
+    for (from, stride) in [("%x+4", 24), ("%x", 20)] {
+        assert!(matches!(
+            load_bytes(from, stride),
+            Some(Fault::Misaligned { bytes: 8, .. })
+        ));
+    }
 }
 
 #[test]
