@@ -2,6 +2,7 @@
 
 use crate::bench::Ready;
 use crate::compiler::{KERNEL_FILE, plain_name};
+use crate::feedback::words::source_name;
 use crate::texts::TEXTS;
 use autocomp_catalog::{Buffer, Problem};
 use autocomp_core::{Diagnostic, Outcome, Severity, SourceLocation, Stage};
@@ -264,7 +265,7 @@ pub(crate) fn diagnose(
         .map(|text| text.trim().to_owned())
         .into_iter()
         .collect();
-    notes.push(format!("kernel: {}", finding.kernel));
+    notes.push(format!("kernel: {}", source_name(&finding.kernel)));
     let found = Diagnostic {
         stage: Stage::Test,
         severity: Severity::Error,

@@ -2,7 +2,7 @@
 
 mod paragraph;
 mod sections;
-mod words;
+pub(crate) mod words;
 
 pub(crate) use sections::{data, sections};
 

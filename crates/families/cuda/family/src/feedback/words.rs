@@ -4,7 +4,7 @@
 pub(super) const LAUNCH: &str = "launch";
 
 /// Returns the name that a kernel has in its source: its name in PTX says types, too.
-pub(super) fn source_name(mangled: &str) -> &str {
+pub(crate) fn source_name(mangled: &str) -> &str {
     let Some(rest) = mangled.strip_prefix("_Z") else {
         return mangled;
     };
