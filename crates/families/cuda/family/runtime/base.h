@@ -34,6 +34,8 @@ typedef __INTPTR_TYPE__ intptr_t;
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned uint;
+AUTOCOMP_HD void* memcpy(void* to, const void* from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+AUTOCOMP_HD void* memset(void* to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
 #define NULL 0
 #define INFINITY __builtin_inff()
 #define NAN __builtin_nanf("")

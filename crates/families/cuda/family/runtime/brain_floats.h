@@ -3,14 +3,21 @@ struct __nv_bfloat16_raw { unsigned short x; };
 struct __nv_bfloat16 {
   unsigned short bits;
   __nv_bfloat16() = default;
-  __device__ __forceinline__ __nv_bfloat16(float a) { asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(a)); }
-  __device__ __forceinline__ __nv_bfloat16(double a) : __nv_bfloat16(autocomp_to_odd(a)) {}
-  __device__ __forceinline__ __nv_bfloat16(int a) : __nv_bfloat16((double)a) {}
-  __device__ __forceinline__ __nv_bfloat16(unsigned a) : __nv_bfloat16((double)a) {}
-  __device__ __forceinline__ __nv_bfloat16(__nv_bfloat16_raw a) : bits(a.x) {}
-  __device__ __forceinline__ operator float() const { return __builtin_bit_cast(float, (unsigned)bits << 16); }
+  __host__ __device__ __forceinline__ __nv_bfloat16(float a) {
+#ifdef __CUDA_ARCH__
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(a));
+#else
+    unsigned u = __builtin_bit_cast(unsigned, a);
+    bits = a != a ? 0x7fff : (unsigned short)((u + 0x7fff + (u >> 16 & 1)) >> 16);
+#endif
+  }
+  __host__ __device__ __forceinline__ __nv_bfloat16(double a) : __nv_bfloat16(autocomp_to_odd(a)) {}
+  __host__ __device__ __forceinline__ __nv_bfloat16(int a) : __nv_bfloat16((double)a) {}
+  __host__ __device__ __forceinline__ __nv_bfloat16(unsigned a) : __nv_bfloat16((double)a) {}
+  __host__ __device__ __forceinline__ __nv_bfloat16(__nv_bfloat16_raw a) : bits(a.x) {}
+  __host__ __device__ __forceinline__ operator float() const { return __builtin_bit_cast(float, (unsigned)bits << 16); }
   // Rounded towards zero, the last bit set if anything was left: rounding again is as rounding once.
-  static __device__ __forceinline__ float autocomp_to_odd(double a) {
+  static __host__ __device__ __forceinline__ float autocomp_to_odd(double a) {
     float near = (float)a;
     unsigned u = __builtin_bit_cast(unsigned, near);
     if (__builtin_fabs((double)near) == __builtin_inf() || (double)near == a || a != a) return near;
@@ -21,7 +28,7 @@ struct __nv_bfloat16 {
 struct __attribute__((aligned(4))) __nv_bfloat162 {
   __nv_bfloat16 x, y;
   __nv_bfloat162() = default;
-  __device__ __forceinline__ __nv_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) : x(x), y(y) {}
+  __host__ __device__ __forceinline__ __nv_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) : x(x), y(y) {}
 };
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
@@ -29,13 +36,13 @@ AUTOCOMP_D unsigned short __bfloat16_as_ushort(__nv_bfloat16 a) { return a.bits;
 AUTOCOMP_D short __bfloat16_as_short(__nv_bfloat16 a) { return (short)a.bits; }
 AUTOCOMP_D __nv_bfloat16 __ushort_as_bfloat16(unsigned short a) { return __nv_bfloat16_raw{a}; }
 AUTOCOMP_D __nv_bfloat16 __short_as_bfloat16(short a) { return __nv_bfloat16_raw{(unsigned short)a}; }
-AUTOCOMP_D __nv_bfloat16 __float2bfloat16(float a) { return __nv_bfloat16(a); }
+AUTOCOMP_HD __nv_bfloat16 __float2bfloat16(float a) { return __nv_bfloat16(a); }
 AUTOCOMP_D __nv_bfloat16 __float2bfloat16_rn(float a) { return __nv_bfloat16(a); }
 AUTOCOMP_D __nv_bfloat16 __float2bfloat16_rz(float a) { unsigned u = __builtin_bit_cast(unsigned, a); return a != a ? __nv_bfloat16(a) : __ushort_as_bfloat16((unsigned short)(u >> 16)); }
 AUTOCOMP_D __nv_bfloat16 __double2bfloat16(double a) { return __nv_bfloat16(a); }
 AUTOCOMP_D __nv_bfloat16 __int2bfloat16_rn(int a) { return __nv_bfloat16(a); }
 AUTOCOMP_D __nv_bfloat16 __uint2bfloat16_rn(unsigned a) { return __nv_bfloat16(a); }
-AUTOCOMP_D float __bfloat162float(__nv_bfloat16 a) { return (float)a; }
+AUTOCOMP_HD float __bfloat162float(__nv_bfloat16 a) { return (float)a; }
 AUTOCOMP_D int __bfloat162int_rz(__nv_bfloat16 a) { return (int)(float)a; }
 AUTOCOMP_D int __bfloat162int_rn(__nv_bfloat16 a) { return __float2int_rn((float)a); }
 AUTOCOMP_D __nv_bfloat162 __floats2bfloat162_rn(float a, float b) { return __nv_bfloat162(__nv_bfloat16(a), __nv_bfloat16(b)); }

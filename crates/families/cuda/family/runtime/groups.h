@@ -10,6 +10,19 @@ struct thread_block {
   static __device__ __forceinline__ dim3 group_dim() { return blockDim; }
   static __device__ __forceinline__ dim3 dim_threads() { return blockDim; }
 };
+// What a shuffle does with words, done with each word of a structure.
+template <class T, class F> AUTOCOMP_D T by_words(T v, F shuffled) {
+  if constexpr (!__is_class(T)) {
+    return shuffled(v);
+  } else {
+    static_assert(sizeof(T) <= 32, "a shuffle is of up to 32 bytes");
+    unsigned words[(sizeof(T) + 3) / 4] = {};
+    __builtin_memcpy(words, &v, sizeof(T));
+    _Pragma("unroll") for (unsigned& word : words) word = shuffled(word);
+    __builtin_memcpy(&v, words, sizeof(T));
+    return v;
+  }
+}
 AUTOCOMP_D thread_block this_thread_block() { return thread_block(); }
 template <unsigned N, class Parent = void> struct thread_block_tile {
   thread_block_tile() = default;
@@ -22,10 +35,10 @@ template <unsigned N, class Parent = void> struct thread_block_tile {
   __device__ __forceinline__ unsigned meta_group_rank() const { return this_thread_block().thread_rank() / N; }
   __device__ __forceinline__ unsigned meta_group_size() const { return (this_thread_block().size() + N - 1) / N; }
   __device__ __forceinline__ void sync() const { __syncwarp(mask()); }
-  template <class T> __device__ __forceinline__ T shfl(T v, int from) const { return __shfl_sync(mask(), v, from, N); }
-  template <class T> __device__ __forceinline__ T shfl_down(T v, unsigned by) const { return __shfl_down_sync(mask(), v, by, N); }
-  template <class T> __device__ __forceinline__ T shfl_up(T v, unsigned by) const { return __shfl_up_sync(mask(), v, by, N); }
-  template <class T> __device__ __forceinline__ T shfl_xor(T v, int by) const { return __shfl_xor_sync(mask(), v, by, N); }
+  template <class T> __device__ __forceinline__ T shfl(T v, int from) const { return by_words(v, [&](auto it) { return __shfl_sync(mask(), it, from, N); }); }
+  template <class T> __device__ __forceinline__ T shfl_down(T v, unsigned by) const { return by_words(v, [&](auto it) { return __shfl_down_sync(mask(), it, by, N); }); }
+  template <class T> __device__ __forceinline__ T shfl_up(T v, unsigned by) const { return by_words(v, [&](auto it) { return __shfl_up_sync(mask(), it, by, N); }); }
+  template <class T> __device__ __forceinline__ T shfl_xor(T v, int by) const { return by_words(v, [&](auto it) { return __shfl_xor_sync(mask(), it, by, N); }); }
   __device__ __forceinline__ unsigned first() const { return lane() / N * N; }
   __device__ __forceinline__ unsigned ballot(int p) const { return (__ballot_sync(mask(), p) & mask()) >> first(); }
   template <class T> __device__ __forceinline__ unsigned match_any(T v) const { return __match_any_sync(mask(), v) >> first(); }
@@ -38,7 +51,7 @@ template <unsigned N, unsigned M, class P> AUTOCOMP_D thread_block_tile<N, threa
   static_assert(N <= M, "a part of a tile is not larger than the tile");
   return thread_block_tile<N, thread_block_tile<M, P>>();
 }
-AUTOCOMP_D void sync(thread_block b) { b.sync(); }
+template <class G> AUTOCOMP_D void sync(const G& group) { group.sync(); }
 // The threads of a warp that come here together.
 struct coalesced_group {
   unsigned mask;
@@ -55,12 +68,14 @@ struct coalesced_group {
   __device__ __forceinline__ unsigned meta_group_rank() const { return 0; }
   __device__ __forceinline__ unsigned meta_group_size() const { return 1; }
   __device__ __forceinline__ void sync() const { __syncwarp(mask); }
-  template <class T> __device__ __forceinline__ T shfl(T v, unsigned from) const { return __shfl_sync(mask, v, nth(from % size())); }
+  // The value of the thread of a lane.
+  template <class T> __device__ __forceinline__ T of(T v, int lane) const { return by_words(v, [&](auto it) { return __shfl_sync(mask, it, lane); }); }
+  template <class T> __device__ __forceinline__ T shfl(T v, unsigned from) const { return of(v, nth(from % size())); }
   template <class T> __device__ __forceinline__ T shfl_down(T v, unsigned by) const {
-    return __shfl_sync(mask, v, thread_rank() + by < size() ? nth(thread_rank() + by) : (int)lane());
+    return of(v, thread_rank() + by < size() ? nth(thread_rank() + by) : (int)lane());
   }
   template <class T> __device__ __forceinline__ T shfl_up(T v, unsigned by) const {
-    return __shfl_sync(mask, v, by <= thread_rank() ? nth(thread_rank() - by) : (int)lane());
+    return of(v, by <= thread_rank() ? nth(thread_rank() - by) : (int)lane());
   }
   __device__ __forceinline__ int any(int p) const { return __any_sync(mask, p); }
   __device__ __forceinline__ int all(int p) const { return __all_sync(mask, p); }

@@ -15,10 +15,10 @@ AUTOCOMP_D unsigned short __half_as_ushort(half a) { return __builtin_bit_cast(u
 AUTOCOMP_D short __half_as_short(half a) { return __builtin_bit_cast(short, a); }
 AUTOCOMP_D half __ushort_as_half(unsigned short a) { return __builtin_bit_cast(half, a); }
 AUTOCOMP_D half __short_as_half(short a) { return __builtin_bit_cast(half, a); }
-AUTOCOMP_D half __float2half(float a) { return (half)a; }
-AUTOCOMP_D float __half2float(half a) { return (float)a; }
+AUTOCOMP_HD half __float2half(float a) { return (half)a; }
+AUTOCOMP_HD float __half2float(half a) { return (float)a; }
 AUTOCOMP_D half __double2half(double a) { return (half)a; }
-AUTOCOMP_D half __float2half_rn(float a) { return (half)a; }
+AUTOCOMP_HD half __float2half_rn(float a) { return (half)a; }
 // Between halves and whole numbers of a type, whose letter in assembly and suffix are told.
 #define AUTOCOMP_WHOLE(NAME, T, C, S) \
   AUTOCOMP_D T __half2##NAME##_rn(half a) { T r; asm("cvt.rni." S ".f16 %0, %1;" : "=" C(r) : "h"(__half_as_ushort(a))); return r; } \

@@ -3,6 +3,7 @@
 typedef struct CUstream_st* cudaStream_t;
 typedef int cudaError_t;
 #define cudaSuccess 0
+enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxL1 = 0, cudaSharedmemCarveoutMaxShared = 100 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFuncAttributePreferredSharedMemoryCarveout = 9 };
 enum cudaMemcpyKind { cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 extern "C" {
@@ -105,11 +106,33 @@ static __host__ inline double log2(double a) {
   for (int n = 41; 0 < n; n -= 2) r = r * t + 1.0 / n;
   return (double)((int)(bits >> 52) - 1023) + 2 * s * r * 1.4426950408889634;
 }
+static __host__ inline double exp2(double a) {
+  if (!(-1020 < a && a < 1023)) return a < 0 ? 0 : a > 0 ? __builtin_inf() : a;
+  double n = floor(a + 0.5), x = (a - n) * 0.69314718055994531, r = 1;
+  for (int k = 16; 0 < k; k--) r = 1 + r * x / k;
+  return r * __builtin_bit_cast(double, (unsigned long long)((long long)n + 1023) << 52);
+}
+static __host__ inline double exp(double a) { return exp2(a * 1.4426950408889634); }
+static __host__ inline double log(double a) { return log2(a) * 0.69314718055994531; }
+// Whole exponents by squares, so that signs and zeros come out right; others of positive numbers.
+static __host__ inline double pow(double a, double b) {
+  if (b == floor(b) && -1024 < b && b < 1024) {
+    double r = 1, square = a;
+    for (int n = b < 0 ? -(int)b : (int)b; n; n /= 2, square *= square) if (n & 1) r *= square;
+    return b < 0 ? 1 / r : r;
+  }
+  return a == 0 ? (b < 0 ? __builtin_inf() : 0) : exp2(b * log2(a));
+}
 static __host__ inline float log2f(float a) { return (float)log2((double)a); }
-// What checks of errors print goes nowhere; a host part that gives up has crashed.
+static __host__ inline float exp2f(float a) { return (float)exp2((double)a); }
+static __host__ inline float expf(float a) { return (float)exp((double)a); }
+static __host__ inline float logf(float a) { return (float)log((double)a); }
+static __host__ inline float powf(float a, float b) { return (float)pow((double)a, (double)b); }
+// What is printed, by kernels too, goes nowhere; a host part that gives up has crashed.
 struct FILE;
 #define stderr ((FILE*)0)
 template <class... A> static __host__ inline int fprintf(FILE*, const char*, A...) { return 0; }
+template <class... A> static __host__ __device__ inline int printf(const char*, A...) { return 0; }
 static __host__ inline void exit(int) { __builtin_trap(); }
 #define EXIT_FAILURE 1
 #define EXIT_SUCCESS 0

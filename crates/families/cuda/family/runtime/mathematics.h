@@ -27,6 +27,8 @@ AUTOCOMP_ORDER(long)
 AUTOCOMP_ORDER(unsigned long)
 AUTOCOMP_ORDER(long long)
 AUTOCOMP_ORDER(unsigned long long)
+AUTOCOMP_HD unsigned umin(unsigned a, unsigned b) { return min(a, b); }
+AUTOCOMP_HD unsigned umax(unsigned a, unsigned b) { return max(a, b); }
 AUTOCOMP_HD constexpr unsigned min(int a, unsigned b) { return (unsigned)a < b ? (unsigned)a : b; }
 AUTOCOMP_HD constexpr unsigned min(unsigned a, int b) { return a < (unsigned)b ? a : (unsigned)b; }
 AUTOCOMP_HD constexpr unsigned max(int a, unsigned b) { return (unsigned)a < b ? b : (unsigned)a; }

@@ -12,8 +12,9 @@ template <class T, T V> struct integral_constant {
   typedef T value_type;
   constexpr operator T() const { return V; }
 };
-typedef integral_constant<bool, true> true_type;
-typedef integral_constant<bool, false> false_type;
+template <bool V> using bool_constant = integral_constant<bool, V>;
+typedef bool_constant<true> true_type;
+typedef bool_constant<false> false_type;
 template <class A, class B> struct is_same : false_type {};
 template <class A> struct is_same<A, A> : true_type {};
 template <class A, class B> inline constexpr bool is_same_v = is_same<A, B>::value;

@@ -24,7 +24,7 @@ pub(crate) const HEADER: &str = concat!(
     include_str!("../runtime/standard.h"),
 );
 /// Headers that kernels name and that hold nothing beside [`HEADER`].
-const EMPTY_HEADERS: [&str; 43] = [
+const EMPTY_HEADERS: [&str; 44] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -47,6 +47,7 @@ const EMPTY_HEADERS: [&str; 43] = [
     "cassert",
     "stdio.h",
     "stdlib.h",
+    "time.h",
     "cstdio",
     "cstdlib",
     "cstdint",
@@ -112,7 +113,7 @@ pub(crate) const DEVICE: &[&str] = &[
 /// Processor time of one run of the compiler, seconds.
 const CPU_SECONDS: u64 = 30;
 /// What is told to whoever wants more of the host's library than there is.
-const LIBRARY: &str = "the host part has no library: it launches kernels with `<<<…>>>`, and calls cudaMalloc, cudaMemsetAsync, cudaMemcpyAsync on the device and cudaFuncSetAttribute; kernels have what CUDA C++ has without `printf`, `malloc`, textures and thrust";
+const LIBRARY: &str = "the host part has no library: it launches kernels with `<<<…>>>`, and calls cudaMalloc, cudaMemsetAsync, cudaMemcpyAsync on the device and cudaFuncSetAttribute; kernels have what CUDA C++ has without `malloc`, textures and thrust";
 
 /// Name of [`HEADER`] in what compilers say.
 const HEADER_NAME: &str = "autocomp-cuda.h";

@@ -80,6 +80,33 @@ CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, turns, 256, 0));";
     );
 }
 
+/// Scales are computed, sizes are told and kernels get halves.
+#[test]
+fn the_host_part_has_what_public_launchers_use() {
+    let front = "#include <time.h>
+#include <type_traits>
+struct Big { float of[8]; };
+static bool near(double a, double b) { return b - 1e-6 < a && a < b + 1e-6; }
+__global__ void plain(const float* x, const float* y, float* z, __nv_bfloat16 one, half two, std::bool_constant<true>) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (y[0] != y[0]) printf(\"no number\\n\");
+  if (i < N) z[i] = (float)one * x[i] + ((float)two - (float)one) * y[i];
+}";
+    let checks = [
+        "near(1.0f - powf(0.9f, 10), 0.651321560) && pow(-2.0, 3) == -8 && pow(0.0, 0.0) == 1 && near(pow(2.0, -0.5), 0.707106781)",
+        "near(expf(1.5f), 4.48168907) && near(log(10.0), 2.302585093) && near(exp2(-3.5), 0.088388348) && exp(-1e9) == 0",
+        "pow(-1.0, 0.5) != pow(-1.0, 0.5) && exp(1e9) == __builtin_inf() && powf(4, -1) == 0.25f",
+        "(float)__nv_bfloat16(1.00390637f) == 1.0078125f && (float)(__nv_bfloat16)1.00390626 == 1.0078125f && (float)__nv_bfloat16(-__builtin_inff()) == -__builtin_inff()",
+        "cudaFuncSetAttribute(plain, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared) == cudaSuccess",
+        "[] { Big a = {{1, 2}}, b; memcpy(&b, &a, sizeof(a)); memset(&a, 0, 4); return b.of[1] == 2 && a.of[0] == 0; }()",
+    ];
+    let launch = "plain<<<(N + 255) / 256, 256>>>(X, Y, Z, (__nv_bfloat16)1.0f, __float2half(2.0f), std::bool_constant<true>{});";
+    for check in checks {
+        let host = format!("if (!({check})) {{ printf(\"%d\\n\", N); exit(1); }} {launch}");
+        assert_eq!(of(front, &host), (Outcome::Ok, String::new()), "{check}");
+    }
+}
+
 #[test]
 fn arguments_have_a_limit_that_is_told() {
     let front = "struct Big { float of[1200]; };
