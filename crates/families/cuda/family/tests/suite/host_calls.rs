@@ -41,6 +41,21 @@ fn memory_that_was_given_back_is_gone() {
 }
 
 #[test]
+fn calls_of_no_bytes_may_point_anywhere() {
+    for call in [
+        "cudaMemset(Z + N, 0, 0);",
+        "cudaMemcpy(Z + N, X + N, 0, cudaMemcpyDeviceToDevice);",
+        "char none; cudaMemcpy(Z + N, &none, 0, cudaMemcpyHostToDevice);",
+        "cudaMemset(0, 0, 0);",
+    ] {
+        let host = format!("{call} {RIGHT}");
+        assert_eq!(of("", &host), (Outcome::Ok, String::new()), "{call}");
+    }
+    let host = format!("cudaMemset(Z + N, 0, 1); {RIGHT}");
+    assert_eq!(of("", &host), (Outcome::Illegal, "out-of-bounds".into()));
+}
+
+#[test]
 fn there_is_one_stream() {
     for calls in [
         "add<<<(N + 255) / 256, 256, 0, (cudaStream_t)1>>>(X, Y, Z);",
