@@ -10,6 +10,7 @@ mod change;
 mod counting;
 mod elements;
 mod expression;
+mod kinds;
 mod launch_text;
 mod matrix;
 mod nest;

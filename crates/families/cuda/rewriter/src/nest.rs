@@ -1,6 +1,7 @@
 //! What a launch computes: points, each by itself, whoever computes them.
 
 use crate::expression::{Expression, folded};
+use crate::kinds::bytes_of;
 use crate::read::{AXES, Parameter, Thread};
 use crate::step::{self, Step};
 use autocomp_c_loops::affine::{Affine, Atom};
@@ -316,7 +317,7 @@ impl Nest {
 
     /// Returns the bytes of an array's element.
     pub(crate) fn bytes_of(&self, array: &str) -> i64 {
-        bytes_of(self.kind_of(array))
+        bytes_of(self.kind_of(array)).unwrap_or(4)
     }
 
     /// Returns the arrays that are written.
@@ -377,16 +378,6 @@ impl Nest {
     pub(crate) fn given<'n>(&'n self, array: &'n str) -> &'n str {
         let found = self.parameters.iter().find(|it| it.name == array);
         found.map_or(array, |it| it.given.as_str())
-    }
-}
-
-/// Returns the bytes of an element.
-pub(crate) fn bytes_of(kind: &str) -> i64 {
-    match kind {
-        "double" | "long" | "long long" | "int64_t" => 8,
-        "half" | "__half" | "__nv_bfloat16" | "nv_bfloat16" | "short" | "uint16_t" | "int16_t" => 2,
-        "char" | "int8_t" | "uint8_t" | "signed char" | "unsigned char" => 1,
-        _ => 4,
     }
 }
 

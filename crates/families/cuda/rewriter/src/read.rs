@@ -70,6 +70,8 @@ struct Reader<'f> {
     block: [i64; 3],
     taken: BTreeSet<String>,
     shared: BTreeMap<String, (String, i64)>,
+    /// Bytes of shared memory whose size the launch gives, until an array has them.
+    shared_bytes: Option<i64>,
     kinds: BTreeMap<String, String>,
     /// What has to be done before the statement that is being read.
     pending: Vec<Step>,
@@ -111,6 +113,7 @@ pub(crate) fn thread(
         block: launch.block,
         taken: taken.clone(),
         shared: BTreeMap::new(),
+        shared_bytes: Some(launch.shared_bytes),
         kinds: BTreeMap::new(),
         pending: Vec::new(),
         calls: Vec::new(),

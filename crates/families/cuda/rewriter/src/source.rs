@@ -3,13 +3,16 @@
 //! Words of CUDA become words of C of the same length, so that a parser of C reads the text and
 //! every place in it stays where it was.
 
+mod templates;
 mod words_of_c;
 
 use crate::expression::{Expression, folded};
+use crate::kinds::{bytes_of, is_whole, without_names_of_types};
 use autocomp_c_loops::casts::without_false_casts;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
 use std::collections::{BTreeMap, BTreeSet};
+use templates::without_templates;
 use tree_sitter::{Node, Tree};
 use words_of_c::in_words_of_c;
 
@@ -42,6 +45,8 @@ pub(crate) struct Launch {
     pub kernel: String,
     pub grid: [i64; 3],
     pub block: [i64; 3],
+    /// Bytes of shared memory whose size is given here.
+    pub shared_bytes: i64,
     pub arguments: Vec<Argument>,
     /// As it was written.
     pub text: String,
@@ -86,7 +91,7 @@ impl File {
         if SOURCE_LIMIT < source.len() {
             return Err("the kernel is too long".into());
         }
-        let plain = expanded(source)?;
+        let plain = without_templates(&without_names_of_types(&expanded(source)?));
         let text = without_false_casts(&in_words_of_c(&plain));
         let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
         let root = tree.root_node();
@@ -141,15 +146,7 @@ impl File {
         let kind = node
             .child_by_field_name("type")
             .map_or("", |it| self.of(it));
-        let is_whole = [
-            "int",
-            "unsigned",
-            "size_t",
-            "unsigned int",
-            "long",
-            "long long",
-        ]
-        .contains(&kind);
+        let is_whole = is_whole(kind);
         let mut all = is_whole;
         for declared in children(node) {
             if declared.kind() != "init_declarator" {
@@ -176,6 +173,10 @@ impl File {
             // `block.x`, too.
             "identifier" | "field_expression" => known.get(self.of(node)).copied(),
             "parenthesized_expression" => self.number(node.named_child(0)?, known),
+            "sizeof_expression" => {
+                let kind = node.child_by_field_name("type").or(node.named_child(0))?;
+                bytes_of(self.of(kind).trim_matches(['(', ')', ' ']))
+            }
             "binary_expression" => {
                 let left = self.number(node.child_by_field_name("left")?, known)?;
                 let right = self.number(node.child_by_field_name("right")?, known)?;
@@ -407,11 +408,16 @@ impl File {
             .child_by_field_name("arguments")
             .map(children)
             .unwrap_or_default();
-        let [grid, block] = shape.as_slice() else {
+        let (grid, block, shared_bytes) = match shape.as_slice() {
+            [grid, block] => (grid, block, Some(0)),
+            [grid, block, bytes] => (grid, block, self.number(*bytes, numbers)),
+            _ => return refused(statement, &self.plain, "launches on a stream"),
+        };
+        let Some(shared_bytes) = shared_bytes else {
             return refused(
                 statement,
                 &self.plain,
-                "launches with shared memory of a size that is given at run time, or on a stream",
+                "launches with shared memory of a size that is not known",
             );
         };
         let of = |it: Node<'_>| self.sizes(it, numbers, sizes);
@@ -427,6 +433,7 @@ impl File {
         }
         let mut given = Vec::new();
         for node in children(arguments) {
+            let node = self.uncast(node, known).unwrap_or(node);
             let name = self.of(node);
             let array = known.arrays.get(name);
             given.push(if let Some(kind) = array {
@@ -450,9 +457,19 @@ impl File {
             kernel: kernel.to_owned(),
             grid,
             block,
+            shared_bytes,
             arguments: given,
             text: self.plain[statement.byte_range()].to_owned(),
         })
+    }
+
+    /// Returns the array that a cast leaves an array of the same type, `(float*)x`.
+    fn uncast<'t>(&self, node: Node<'t>, known: &Known<'_>) -> Option<Node<'t>> {
+        let value = node.child_by_field_name("value")?;
+        let kind = self.of(node.child_by_field_name("type")?);
+        let kind = kind.replace("const", "").replace(['*', ' '], "");
+        let is_same = known.arrays.get(self.of(value))?.replace(' ', "") == kind;
+        (node.kind() == "cast_expression" && is_same).then_some(value)
     }
 
     /// Returns the parameters of a function: names, types of the elements, whether it is an array.

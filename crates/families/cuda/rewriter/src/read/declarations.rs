@@ -2,6 +2,7 @@
 
 use super::{Binding, Reader};
 use crate::expression::Expression;
+use crate::kinds::{bytes_of, is_whole};
 use crate::step::Step;
 use autocomp_c_loops::affine::Affine;
 use autocomp_c_loops::syntax::children;
@@ -15,7 +16,9 @@ impl<'f> Reader<'f> {
         to: &mut Vec<Step>,
     ) -> Result<(), Refusal> {
         let kind = self.text(self.field(node, "type")?).to_owned();
-        let is_shared = self.text(node).trim_start().starts_with("register");
+        let words: Vec<&str> = self.text(node).split_whitespace().collect();
+        let is_given = words.starts_with(&["extern", "register"]);
+        let is_shared = is_given || words.first() == Some(&"register");
         for declared in children(node) {
             let (declarator, value) = match declared.kind() {
                 "init_declarator" => (
@@ -30,11 +33,9 @@ impl<'f> Reader<'f> {
                     let name = self.text(declarator).to_owned();
                     let value = value.map(|it| self.expression(it)).transpose()?;
                     to.append(&mut self.pending);
-                    let is_whole = ["int", "unsigned", "size_t", "long", "unsigned int"]
-                        .contains(&kind.as_str());
                     match value {
                         Some(Expression::Index(index))
-                            if is_whole && !self.assigned.contains(&name) =>
+                            if is_whole(&kind) && !self.assigned.contains(&name) =>
                         {
                             let value = Binding::Value(Expression::Index(index));
                             self.bindings.insert(name, value);
@@ -53,8 +54,19 @@ impl<'f> Reader<'f> {
                 }
                 "array_declarator" if is_shared && value.is_none() => {
                     let name = self.field(declarator, "declarator")?;
-                    let size = self.expression(self.field(declarator, "size")?)?;
-                    let size = size.as_index().and_then(Affine::as_constant);
+                    let size = match declarator.child_by_field_name("size") {
+                        Some(size) => {
+                            let size = self.expression(size)?;
+                            size.as_index().and_then(Affine::as_constant)
+                        }
+                        // All that the launch gives, for one array.
+                        None if is_given => {
+                            let bytes = self.shared_bytes.take();
+                            let size = bytes.zip(bytes_of(&kind)).map(|(all, of_one)| all / of_one);
+                            size.filter(|it| 0 < *it)
+                        }
+                        None => None,
+                    };
                     let (true, Some(size)) = (name.kind() == "identifier", size) else {
                         return self.refused(
                             node,

@@ -2,6 +2,7 @@
 
 use super::{AXES, Binding, CALL_LIMIT, Reader};
 use crate::expression::{Expression, folded};
+use crate::kinds::{is_name_of_type, is_whole};
 use crate::source::number;
 use crate::step::Step;
 use autocomp_c_loops::affine::Affine;
@@ -46,6 +47,16 @@ const FUNCTIONS: &[&str] = &[
     "__frcp_rn",
     "log1pf",
     "expm1f",
+    "coshf",
+    "sinhf",
+    "exp",
+    "log",
+    "sqrt",
+    "tanh",
+    "fma",
+    "fabs",
+    "fmax",
+    "fmin",
 ];
 
 impl<'f> Reader<'f> {
@@ -89,6 +100,9 @@ impl<'f> Reader<'f> {
                 }
             }
             "binary_expression" => {
+                if let Some(holds) = self.comparison_with_nothing(node) {
+                    return Ok(Expression::constant(holds.into()));
+                }
                 let left = self.expression(self.field(node, "left")?)?;
                 let right = self.expression(self.field(node, "right")?)?;
                 let operator = self.text(self.field(node, "operator")?);
@@ -111,13 +125,26 @@ impl<'f> Reader<'f> {
                     return self.refused(node, "looks at an array as one of another type");
                 }
                 Ok(match (&value, kind.as_str()) {
-                    (Expression::Index(_), "int" | "size_t" | "unsigned") => value,
+                    (Expression::Index(_), kind) if is_whole(kind) => value,
                     _ => Expression::Cast(kind, Box::new(value)),
                 })
             }
             "sizeof_expression" => self.refused(node, "is not understood"),
             "call_expression" => self.call(node),
             _ => self.refused(node, "is not understood"),
+        }
+    }
+
+    /// Returns what comes of comparing an array, which every kernel is given, with a null pointer.
+    fn comparison_with_nothing(&self, node: Node<'f>) -> Option<bool> {
+        let [left, right] = ["left", "right"].map(|it| node.child_by_field_name(it));
+        let array = self.bindings.get(self.text(left?))?;
+        let is_asked = ["NULL", "nullptr"].contains(&self.text(right?));
+        let operator = self.text(node.child_by_field_name("operator")?);
+        match (array, operator) {
+            (Binding::Array(..), "!=") if is_asked => Some(true),
+            (Binding::Array(..), "==") if is_asked => Some(false),
+            _ => None,
         }
     }
 
@@ -128,9 +155,8 @@ impl<'f> Reader<'f> {
             Some(Binding::Scalar(own)) => Ok(Expression::Scalar(own.clone())),
             Some(Binding::Array(..)) => self.refused(node, "is an array where a value is wanted"),
             None => match name {
-                "INFINITY" | "FLT_MAX" | "FLT_MIN" | "INT_MAX" | "INT_MIN" | "FLT_EPSILON" => {
-                    Ok(Expression::Text(name.to_owned()))
-                }
+                "INFINITY" | "FLT_MAX" | "FLT_MIN" | "INT_MAX" | "INT_MIN" | "FLT_EPSILON"
+                | "M_PI" => Ok(Expression::Text(name.to_owned())),
                 "warpSize" => Ok(Expression::constant(32)),
                 _ => self.refused(node, "is a name that is not known"),
             },
@@ -210,6 +236,17 @@ impl<'f> Reader<'f> {
         let function = self.field(node, "function")?;
         let name = self.text(function);
         let arguments = children(self.field(node, "arguments")?);
+        // `(half)(x)` reads as a call of what the parentheses hold.
+        let inner = name.strip_prefix('(').and_then(|it| it.strip_suffix(')'));
+        if let (Some(kind), [value]) = (inner.map(str::trim), arguments.as_slice())
+            && is_name_of_type(kind)
+        {
+            let value = self.expression(*value)?;
+            return Ok(match &value {
+                Expression::Index(_) if is_whole(kind) => value,
+                _ => Expression::Cast(kind.to_owned(), Box::new(value)),
+            });
+        }
         if let Some(definition) = self.functions.get(name).copied() {
             return match self.inlined(node, name, definition, &arguments)? {
                 Some(value) => Ok(value),

@@ -89,11 +89,13 @@ impl<'f> Reader<'f> {
                         None => return self.refused(clause, "is not understood"),
                     }
                 }
-                own.push(Step::If {
-                    condition,
-                    then,
-                    otherwise,
-                });
+                own.push(
+                    as_extreme(&condition, &then, &otherwise).unwrap_or(Step::If {
+                        condition,
+                        then,
+                        otherwise,
+                    }),
+                );
             }
             "for_statement" => self.counted(node, &mut own)?,
             "return_statement" if self.is_outermost() && node.next_named_sibling().is_none() => {}
@@ -385,6 +387,19 @@ fn leaving(node: Node<'_>) -> Option<Vec<Node<'_>>> {
         }
         _ => None,
     }
+}
+
+/// Returns `if (x > top) top = x;` as `top = x > top ? x : top;`, which is looked at as an extreme.
+fn as_extreme(condition: &Expression, then: &[Step], otherwise: &[Step]) -> Option<Step> {
+    let ([Step::Assign { name, value }], []) = (then, otherwise) else {
+        return None;
+    };
+    let own = Expression::Scalar(name.clone());
+    let (condition, one) = (Box::new(condition.clone()), Box::new(value.clone()));
+    let value = Expression::Choice(condition, one, Box::new(own));
+    accumulated(name, &value)?;
+    let name = name.clone();
+    Some(Step::Assign { name, value })
 }
 
 /// Returns the opposite of a condition.

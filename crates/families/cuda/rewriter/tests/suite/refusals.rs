@@ -67,9 +67,21 @@ const CASES: &[(&str, &str, usize, &str)] = &[
     ),
     (
         "<<<(N + 127) / 128, block>>>",
-        "<<<(N + 127) / 128, block, 64>>>",
+        "<<<(N + 127) / 128, block, bytes()>>>",
         10,
-        "shared memory of a size",
+        "shared memory of a size that is not known",
+    ),
+    (
+        "<<<(N + 127) / 128, block>>>",
+        "<<<(N + 127) / 128, block, 0, stream>>>",
+        10,
+        "launches on a stream",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "extern __shared__ float t[]; z[i] = x[i];",
+        5,
+        "of a size that is not known",
     ),
     (
         "const float* X,",

@@ -78,11 +78,114 @@ fn spellings_make_no_difference() {
             "(N + block.x - 1) / block.x, block",
         ),
         ("z[i] = x[i]", "z[i] = static_cast<float>(x[i])"),
+        ("  int i =", "  const uint i ="),
+        ("(X, Y, Z);", "((float*)X, (const float*)Y, Z);"),
+        ("z[i] = x[i]", "z[i] = (x != NULL ? x[i] : 0.0f)"),
+        (
+            "<<<(N + 127) / 128, block>>>",
+            "<<<(N + 127) / 128, block, 0>>>",
+        ),
     ] {
         let source = ADD.replace(from, to);
         assert_ne!(source, ADD, "{from}");
         assert_eq!(all(&source), wanted, "{to}");
     }
+}
+
+/// Templates that are used with the same numbers and types, and names of types.
+#[test]
+fn templates_and_names_of_types_are_what_they_stand_for() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let all = |source: &str| {
+        let made = rewriter.every(source).unwrap();
+        let schedules = made
+            .into_iter()
+            .map(|it| serde_json::to_string(&it.0).unwrap());
+        schedules.collect::<BTreeSet<_>>()
+    };
+    let wanted = all(ADD);
+    let with = |head: &str, of: &str| {
+        ADD.replace(
+            "__global__ void add(const float* x",
+            &format!("{head} void add(const T* x"),
+        )
+        .replace("add<<<", &format!("add{of}<<<"))
+    };
+    for source in [
+        with("template <typename T>\n__global__", "<float>"),
+        with(
+            "template <class T, const int M>\n__global__ __launch_bounds__(M)",
+            "<float, 128>",
+        ),
+        with("typedef float T;\n__global__", ""),
+    ] {
+        assert_eq!(rewriter.not_understood(&source), [], "{source}");
+        assert_eq!(all(&source), wanted, "{source}");
+    }
+    // A function that it calls is a template, too.
+    let source = with("template <typename T>\n__device__ T twice(T a) { return a + a; }\ntemplate <int M, typename T>\n__global__", "<4, float>")
+        .replace("x[i] + y[i]", "twice<T>(x[i]) + M * y[i]");
+    let plain = ADD
+        .replace(
+            "__global__",
+            "__device__ float twice(float a) { return a + a; }\n__global__",
+        )
+        .replace("x[i] + y[i]", "twice(x[i]) + 4 * y[i]");
+    assert_eq!(all(&source), all(&plain));
+    // With other numbers in other places it stays a template, which is not read.
+    let other = source.replace(
+        "}\n\nvoid",
+        "}\n__device__ int more() { return twice<int>(4); }\nvoid",
+    );
+    assert_ne!(other, source);
+    assert!(
+        rewriter.not_understood(&other)[0]
+            .reason
+            .contains("templates")
+    );
+}
+
+/// Shared memory may have its size from the launch.
+#[test]
+fn a_launch_may_give_the_size_of_shared_memory() {
+    let source = "\
+__global__ void sums(const float* x, float* z) {
+  extern __shared__ float part[];
+  int t = threadIdx.x;
+  float sum = 0.0f;
+  for (int i = t; i < 1024; i += blockDim.x) sum += x[blockIdx.x * 1024 + i];
+  part[t] = sum;
+  for (int stride = blockDim.x / 2; stride >= 1; stride /= 2) {
+    __syncthreads();
+    if (t < stride) part[t] += part[t + stride];
+  }
+  __syncthreads();
+  if (t == 0) z[blockIdx.x] = part[0];
+}
+
+void solution(const float* X, float* Z) {
+  const int threads = 128;
+  sums<<<64, threads, threads * sizeof(float)>>>(X, Z);
+}
+";
+    let rewriter = rewriter(&[64 * 1024, 64]);
+    let all = |source: &str| {
+        assert_eq!(rewriter.not_understood(source), []);
+        let made = rewriter.every(source).unwrap();
+        let schedules = made
+            .into_iter()
+            .map(|it| serde_json::to_string(&it.0).unwrap());
+        schedules.collect::<BTreeSet<_>>()
+    };
+    let fixed = source
+        .replace(
+            "extern __shared__ float part[]",
+            "__shared__ float part[128]",
+        )
+        .replace(", threads * sizeof(float)>>>", ">>>");
+    let made = all(source);
+    assert!(!made.is_empty());
+    assert_eq!(made, all(&fixed));
 }
 
 /// Numbers of floats that kernels are given.
@@ -159,9 +262,16 @@ void solution(const float* X, float* Y) {
 }
 ";
     let rewriter = rewriter(&[4096 * 2048, 4096 * 2048]);
-    for plan in 0..4 {
-        let planned = rewriter.plan(source, choice(&[], plan)).unwrap();
-        assert!(planned.payload.contains("rows"), "{}", planned.payload);
+    let by_condition = source.replace(
+        "top = fmaxf(top, x[row * 2048 + j]);",
+        "if (x[row * 2048 + j] > top) top = x[row * 2048 + j];",
+    );
+    assert_ne!(by_condition, source);
+    for source in [source, &by_condition] {
+        for plan in 0..4 {
+            let planned = rewriter.plan(source, choice(&[], plan)).unwrap();
+            assert!(planned.payload.contains("rows"), "{}", planned.payload);
+        }
     }
 }
 
