@@ -9,6 +9,7 @@ mod feedback;
 mod messages;
 mod programs;
 mod rewriting;
+mod robustness;
 mod special_numbers;
 mod targets;
 mod texts;
