@@ -1,36 +1,12 @@
 //! Images of `vectors` on the interpreter.
 
+#[path = "nothing.rs"]
+mod nothing;
+
 use crate::rocket::core_config;
 use crate::vectors::{BASE, Image};
-use autocomp_riscv::{
-    Agnostic, BelowL1, Exit, Extensions, Fault, Hart, Limits, LineAccess, Memory, Mode, Rocc,
-    RoccCommand, RoccReply, VectorUnit,
-};
-
-/// Nothing below the caches.
-pub struct Nothing;
-
-impl Rocc for Nothing {
-    fn execute(&mut self, _: RoccCommand, _: &mut Memory) -> Result<RoccReply, Fault> {
-        Ok(RoccReply::default())
-    }
-
-    fn fence(&mut self, _: u64, cycle: u64, _: &mut Memory) -> Result<u64, Fault> {
-        Ok(cycle)
-    }
-
-    fn cpu_access(&mut self, _: u64, _: u64, _: bool, _: u64) -> Result<(), Fault> {
-        Ok(())
-    }
-}
-
-impl BelowL1 for Nothing {
-    fn line_access(&mut self, _: u64, _: LineAccess, cycle: u64) -> u64 {
-        cycle + 20
-    }
-
-    fn take_probes(&mut self, _: &mut Vec<(u64, bool)>) {}
-}
+use autocomp_riscv::{Agnostic, Exit, Extensions, Hart, Limits, Memory, Mode, VectorUnit};
+pub use nothing::Nothing;
 
 /// Returns what an image leaves.
 pub fn results(image: &Image, vlen: usize, mode: Mode) -> Vec<u8> {
