@@ -21,8 +21,8 @@ use nothing::Nothing;
 use std::process::ExitCode;
 
 const BASE: u64 = 0x8000_0000;
-/// Bytes of memory behind an image, for what a file does not hold because it is zeros.
-const BEHIND: usize = 1 << 20;
+/// Bytes of memory behind an image, which programs may access too.
+const BEHIND: usize = 16 << 20;
 const MOST_INSTRUCTIONS: u64 = 1 << 30;
 
 /// Returns what an image did otherwise than it should, if anything.
