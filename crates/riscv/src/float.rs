@@ -9,6 +9,7 @@
 pub(crate) mod divider;
 mod half;
 pub(crate) mod host;
+pub(crate) mod several;
 
 use crate::soft_float::{Format, Outcome, Rounding};
 pub(crate) use divider::{divider_cycles, plain_divider_cycles};

@@ -7,10 +7,10 @@ use crate::soft_float::{INEXACT, Outcome};
 use std::hint::cold_path;
 
 /// Lowest bits of a number in double precision that single precision has not.
-const LOST: u64 = (1 << 29) - 1;
+pub(super) const LOST: u64 = (1 << 29) - 1;
 
 /// What they are halfway between two numbers in single precision.
-const HALFWAY: u64 = 1 << 28;
+pub(super) const HALFWAY: u64 = 1 << 28;
 
 /// Returns `a` * `b` + `c` if no other flag than the inexact one can have been raised,
 /// as far as that is soon seen.
@@ -28,7 +28,7 @@ pub fn plain_fused_single(a: f32, b: f32, c: f32) -> Option<f32> {
     (sum.to_bits() << 1 == 0).then_some(result)
 }
 
-/// A result for one of several elements that are computed at once, without a branch.
+/// A result for one of several elements that are added up.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain {
     pub number: f32,
@@ -39,23 +39,6 @@ pub(crate) struct Plain {
     pub is_inexact: bool,
 }
 
-/// Returns `a` * `b` + `c`.
-#[inline(always)]
-pub(crate) fn plain_fused<const NOTES: bool>(a: f32, b: f32, c: f32) -> Plain {
-    // As in `plain_fused_single`.
-    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
-    let sum = product + c;
-    let number = sum as f32;
-    // All of these bits stand in the lower half.
-    let is_between = sum.to_bits() as u32 & LOST as u32 != HALFWAY as u32;
-    Plain {
-        number,
-        is_plain: is_between & is_plain_single(number) | (sum == 0.0),
-        is_inexact: NOTES
-            && (f64::from(number) != sum) | (sum_error_double(product, c, sum) != 0.0),
-    }
-}
-
 /// Returns `a` + `b`.
 #[inline(always)]
 pub(crate) fn plain_sum<const NOTES: bool>(a: f32, b: f32) -> Plain {
@@ -64,18 +47,6 @@ pub(crate) fn plain_sum<const NOTES: bool>(a: f32, b: f32) -> Plain {
         number,
         is_plain: is_plain_single(number) | (number == 0.0),
         is_inexact: NOTES && sum_error_single(a, b, number) != 0.0,
-    }
-}
-
-/// Returns `a` * `b`.
-#[inline(always)]
-pub(crate) fn plain_product<const NOTES: bool>(a: f32, b: f32) -> Plain {
-    let number = a * b;
-    let is_exact_zero = (number == 0.0) & ((a == 0.0) | (b == 0.0));
-    Plain {
-        number,
-        is_plain: is_plain_single(number) | is_exact_zero,
-        is_inexact: NOTES && f64::from(a) * f64::from(b) != f64::from(number),
     }
 }
 
@@ -231,7 +202,7 @@ fn is_plain_double(result: f64) -> bool {
 }
 
 #[inline(always)]
-fn is_plain_single(result: f32) -> bool {
+pub(super) fn is_plain_single(result: f32) -> bool {
     const LEAST: u32 = f32::MIN_POSITIVE.to_bits() + 1;
     result.abs().to_bits().wrapping_sub(LEAST) < f32::MAX.to_bits() - LEAST
 }
@@ -349,12 +320,12 @@ pub(crate) fn fused_single(a: u64, b: u64, c: u64, flags: u8) -> Option<Outcome>
 /// Returns the rounding error of `sum` = `a` + `b`.
 ///
 /// *Source*: Knuth's two-sum, exact in round-to-nearest without overflow.
-fn sum_error_double(a: f64, b: f64, sum: f64) -> f64 {
+pub(super) fn sum_error_double(a: f64, b: f64, sum: f64) -> f64 {
     let b_part = sum - a;
     (a - (sum - b_part)) + (b - b_part)
 }
 
-fn sum_error_single(a: f32, b: f32, sum: f32) -> f32 {
+pub(super) fn sum_error_single(a: f32, b: f32, sum: f32) -> f32 {
     let b_part = sum - a;
     (a - (sum - b_part)) + (b - b_part)
 }

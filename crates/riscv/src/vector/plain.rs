@@ -2,7 +2,8 @@
 //! host's unit does, several elements at once.
 
 use super::unit::{Fields, Operand, VectorUnit};
-use crate::float::host::{Plain, plain_fused, plain_product, plain_sum};
+use crate::float::host::plain_sum;
+use crate::float::several::{fused, products, sums};
 
 /// Elements computed at once.
 const LANES: usize = 4;
@@ -80,21 +81,11 @@ impl VectorUnit {
         let sign = |is_set: bool| u32::from(is_set) << 31;
         let product = sign(funct6 & 1 == 1);
         let addend = sign(matches!(funct6 & 3, 1 | 2));
-        match OPERATION {
-            SUM => {
-                let second = sign(funct6 == 0x02);
-                self.all_plain(fields, operand, |a, b, _| {
-                    plain_sum::<NOTES>(a, flipped(b, second))
-                })
-            }
-            PRODUCT => self.all_plain(fields, operand, |a, b, _| plain_product::<NOTES>(a, b)),
-            MULTIPLIED => self.all_plain(fields, operand, |a, b, d| {
-                plain_fused::<NOTES>(flipped(d, product), b, flipped(a, addend))
-            }),
-            _ => self.all_plain(fields, operand, |a, b, d| {
-                plain_fused::<NOTES>(flipped(a, product), b, flipped(d, addend))
-            }),
-        }
+        let signs = match OPERATION {
+            SUM => [0, sign(funct6 == 0x02)],
+            _ => [product, addend],
+        };
+        self.all_plain::<OPERATION, NOTES>(fields, operand, signs)
     }
 
     /// Adds up all elements of an instruction without a mask, and returns whether one of the sums
@@ -128,11 +119,11 @@ impl VectorUnit {
     }
 
     #[inline(always)]
-    fn all_plain(
+    fn all_plain<const OPERATION: u8, const NOTES: bool>(
         &mut self,
         fields: Fields,
         operand: Operand,
-        compute: impl Fn(f32, f32, f32) -> Plain,
+        signs: [u32; 2],
     ) -> Computed {
         let place = |register: usize| register * self.register_bytes;
         let (d, a) = (place(fields.vd()), place(fields.vs2()));
@@ -145,11 +136,13 @@ impl VectorUnit {
             count: 0,
             is_inexact: false,
         };
+        let places = (d, a, second);
         while computed.count + LANES <= vl
-            && next_plain::<LANES>(registers, (d, a, second), &compute, &mut computed)
-        {}
+            && next_plain::<OPERATION, NOTES, LANES>(registers, places, signs, &mut computed)
+        {
+        }
         while computed.count < vl
-            && next_plain::<1>(registers, (d, a, second), &compute, &mut computed)
+            && next_plain::<OPERATION, NOTES, 1>(registers, places, signs, &mut computed)
         {}
         if computed.count == vl {
             self.finish_tail::<4>(fields.vd(), self.group());
@@ -168,10 +161,10 @@ enum Second {
 /// Computes `N` elements more of groups that begin at these bytes; returns whether no other flag
 /// can have been raised. Nothing has changed otherwise.
 #[inline(always)]
-fn next_plain<const N: usize>(
+fn next_plain<const OPERATION: u8, const NOTES: bool, const N: usize>(
     registers: &mut [u8],
     (d, a, b): (usize, usize, Second),
-    compute: &impl Fn(f32, f32, f32) -> Plain,
+    [product, addend]: [u32; 2],
     computed: &mut Computed,
 ) -> bool {
     let from = 4 * computed.count;
@@ -179,21 +172,23 @@ fn next_plain<const N: usize>(
         Second::Is(number) => [number; N],
         Second::At(b) => numbers::<N>(registers, b + from),
     };
-    let (a, old) = (
-        numbers::<N>(registers, a + from),
-        numbers::<N>(registers, d + from),
-    );
-    let results: [Plain; N] = std::array::from_fn(|lane| compute(a[lane], b[lane], old[lane]));
-    let are_plain = results.iter().fold(true, |all, one| all & one.is_plain);
-    if are_plain {
+    let a = numbers::<N>(registers, a + from);
+    let old = || numbers::<N>(registers, d + from);
+    let results = match OPERATION {
+        SUM => sums::<NOTES, N>(a, flipped(b, addend)),
+        PRODUCT => products::<NOTES, N>(a, b),
+        MULTIPLIED => fused::<NOTES, N>(flipped(old(), product), b, flipped(a, addend)),
+        _ => fused::<NOTES, N>(flipped(a, product), b, flipped(old(), addend)),
+    };
+    if results.is_plain {
         let places = registers[d + from..d + from + 4 * N].as_chunks_mut().0;
-        for (place, result) in places.iter_mut().zip(&results) {
-            *place = result.number.to_le_bytes();
+        for (place, number) in places.iter_mut().zip(&results.numbers) {
+            *place = number.to_le_bytes();
         }
         computed.count += N;
-        computed.is_inexact |= results.iter().fold(false, |any, one| any | one.is_inexact);
+        computed.is_inexact |= results.is_inexact;
     }
-    are_plain
+    results.is_plain
 }
 
 /// Returns the sum of numbers, one after the other, whether it is plain, and whether it was rounded.
@@ -219,6 +214,9 @@ fn numbers<const N: usize>(registers: &[u8], at: usize) -> [f32; N] {
 }
 
 #[inline(always)]
-fn flipped(number: f32, sign: u32) -> f32 {
-    f32::from_bits(number.to_bits() ^ sign)
+fn flipped<const N: usize>(mut numbers: [f32; N], sign: u32) -> [f32; N] {
+    for number in &mut numbers {
+        *number = f32::from_bits(number.to_bits() ^ sign);
+    }
+    numbers
 }
