@@ -7,14 +7,15 @@ use crate::pairs::{Duel, Failure, alike, calls_for};
 use crate::settings::Settings;
 use autocomp_bare_metal::{Image, KernelEvaluator, Platform};
 use autocomp_catalog::Ranking;
-use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Severity, Stage};
+use autocomp_core::{ContentHash, Cost, Diagnostic, Outcome, Seed, Severity, Stage};
 use autocomp_eval::comparison::compare as differences;
 use autocomp_eval::inputs::Case;
-use autocomp_eval::profile::{Profile, Section};
+use autocomp_eval::profile::Profile;
 use autocomp_eval::{Bench, EvalError, Evaluator, Opening, TierClock, Verdict};
 use autocomp_measuring::statistics::median;
 use autocomp_measuring::{
-    Effort, Lease, Paired, Side, Twin, TwinBench, clock_changed, compare, measurement,
+    Compared, Effort, Lease, Paired, Side, Twin, TwinBench, clock_changed, compare,
+    measured_profile,
 };
 use autocomp_remote::Machine;
 use std::collections::BTreeMap;
@@ -54,6 +55,15 @@ pub struct Measured {
     before: State,
     after: State,
     simulated: Cost,
+}
+
+impl Measured {
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            candidate_ns: &self.paired.candidate_ns,
+            ratio: self.paired.interval.ends(),
+        }
+    }
 }
 
 /// One problem on one board.
@@ -260,18 +270,13 @@ impl<P: Platform> BoardBench<P> {
     }
 
     fn words(&self, measured: &Measured) -> String {
-        let ns = median(&measured.paired.candidate_ns);
-        let ratio = measured.paired.interval.median;
-        let clock = match measured.before.mhz {
-            Some(mhz) => format!(" at {mhz:.0} MHz"),
-            None => String::new(),
-        };
-        let simulated = measured.simulated.value as f64 * 1e3 / self.megahertz as f64;
-        format!(
-            "The kernel takes {ns:.0} ns on {}{clock}, {ratio:.3} times what the problem's own kernel takes; {simulated:.0} ns are simulated. What limits it is told on machine {}.",
-            self.machine.name(),
-            self.settings.simulated
-        )
+        let mut device = self.machine.name().to_owned();
+        if let Some(mhz) = measured.before.mhz {
+            device += &format!(" at {mhz:.0} MHz");
+        }
+        let simulated_ns = measured.simulated.value as f64 * 1e3 / self.megahertz as f64;
+        let compared = measured.compared();
+        compared.words(&device, simulated_ns, &self.settings.simulated)
     }
 }
 
@@ -310,10 +315,10 @@ impl<P: Platform> Twin for BoardBench<P> {
 
     fn verdict(&self, measured: &Measured, engine: &str) -> Verdict {
         let Measured {
-            paired,
             before,
             after,
             simulated,
+            ..
         } = measured;
         let mut told = Vec::new();
         if let (Some(before), Some(after)) = (before.mhz, after.mhz) {
@@ -348,34 +353,19 @@ impl<P: Platform> Twin for BoardBench<P> {
             .collect();
         figures.insert("simulated_cycles".to_owned(), simulated.value);
         let compiler = self.simulated.facts().compiler();
-        Verdict {
-            outcome: Outcome::Ok,
-            diagnostics: told,
-            measurement: Some(measurement(
-                engine,
-                (&paired.candidate_ns, paired.interval.ends()),
-                (self.floor(), compiler),
-                figures,
-            )),
-            feedback: Some(Feedback {
-                bottleneck: self.words(measured),
-                counters: BTreeMap::new(),
-                lines: Vec::new(),
-            }),
-        }
+        measured.compared().verdict(
+            engine,
+            (self.floor(), compiler),
+            figures,
+            (self.words(measured), told),
+        )
     }
 
     fn profile(&self, measured: &Measured) -> Profile {
-        Profile {
-            sections: vec![Section {
-                title: None,
-                text: format!("{}\n", self.words(measured)),
-            }],
-            data: serde_json::json!({
-                "candidate_ns": measured.paired.candidate_ns,
-                "base_ns": measured.paired.base_ns,
-            }),
-            timeline: None,
-        }
+        let data = serde_json::json!({
+            "candidate_ns": measured.paired.candidate_ns,
+            "base_ns": measured.paired.base_ns,
+        });
+        measured_profile(&self.words(measured), data)
     }
 }

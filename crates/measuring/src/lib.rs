@@ -5,6 +5,7 @@
 //! ratio with an interval. What a measurement is, the family says ([`Sides`]).
 
 mod base;
+mod compared;
 mod device_file;
 mod lease;
 mod pairs;
@@ -12,7 +13,8 @@ pub mod statistics;
 mod twin;
 
 pub use base::SharedBase;
+pub use compared::{Compared, measured_profile};
 pub use device_file::DeviceFile;
 pub use lease::Lease;
 pub use pairs::{Effort, Paired, Side, Sides, compare};
-pub use twin::{Twin, TwinBench, clock_changed, measurement};
+pub use twin::{Twin, TwinBench, clock_changed};

@@ -1,13 +1,9 @@
 //! What benches have in common that measure what another bench of the same problem has simulated
 //! before.
 
-use crate::statistics::median;
-use autocomp_core::{
-    ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Measurement, Ratio, Severity, Stage,
-};
+use autocomp_core::{ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Severity, Stage};
 use autocomp_eval::profile::{Profile, Profiled};
 use autocomp_eval::{Bench, BenchFacts, EvalError, Evaluations, Evaluator, TierClock, Verdict};
-use std::collections::BTreeMap;
 
 /// By how much, as a share, a clock may change while a kernel is timed before that is told.
 const STEADY_CLOCK: f64 = 0.03;
@@ -123,30 +119,6 @@ impl<T: Twin> Bench for TwinBench<T> {
             Ok(measured) => Profiled::Right(Box::new(self.device.profile(&measured))),
             Err(verdict) => Profiled::Failed(Box::new(clock.finish(key, verdict))),
         })
-    }
-}
-
-/// Returns what a comparison with the problem's own kernel by `engine` measured: nanoseconds, and
-/// the lower end of the interval of the ratio, its median and the upper end.
-#[must_use]
-pub fn measurement(
-    engine: &str,
-    (candidate_ns, [low, value, high]): (&[f64], [f64; 3]),
-    (floor, compiler): (Cost, String),
-    figures: BTreeMap<String, u64>,
-) -> Measurement {
-    let ns = median(candidate_ns);
-    let spread = ((high - low) / 2.0 / value * 1e6).clamp(0.0, 1e6);
-    let cost = Cost::nanoseconds(ns.round().max(1.0) as u64, spread as u32);
-    Measurement {
-        cost,
-        floor,
-        percent_of_peak: floor.percent_of(cost),
-        samples: candidate_ns.iter().map(|it| *it as u64).collect(),
-        ratio_to_baseline: Some(Ratio { value, low, high }),
-        engine: engine.to_owned(),
-        compiler,
-        figures,
     }
 }
 

@@ -5,11 +5,13 @@
 use crate::plain::{DEVICE, PlainPlatform};
 use autocomp_bare_metal::KernelEvaluator;
 use autocomp_catalog::Target;
-use autocomp_core::{ContentHash, Cost, Outcome, Seed};
+use autocomp_core::{ContentHash, Cost, Seed};
 use autocomp_eval::profile::Profile;
 use autocomp_eval::{Bench, EvalError, Evaluator, Opening, TierClock, Verdict, read_machine};
 use autocomp_measuring::statistics::Interval;
-use autocomp_measuring::{Effort, Paired, Side, Sides, Twin, TwinBench, compare, measurement};
+use autocomp_measuring::{
+    Compared, Effort, Paired, Side, Sides, Twin, TwinBench, compare, measured_profile,
+};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,6 +20,8 @@ use std::time::Duration;
 const CYCLE_NS: f64 = 2.0;
 /// Share by which times scatter to either side.
 const SCATTER: f64 = 0.01;
+/// What the device has to say.
+const WORDS: &str = "The kernel was measured.";
 
 /// The file of the device.
 #[derive(Deserialize)]
@@ -98,25 +102,24 @@ impl Twin for Measured {
 
     fn verdict(&self, paired: &Paired, engine: &str) -> Verdict {
         let compiler = self.simulated.facts().compiler();
-        Verdict {
-            outcome: Outcome::Ok,
-            diagnostics: Vec::new(),
-            measurement: Some(measurement(
-                engine,
-                (&paired.candidate_ns, paired.interval.ends()),
-                (self.floor(), compiler),
-                BTreeMap::new(),
-            )),
-            feedback: None,
-        }
+        compared(paired).verdict(
+            engine,
+            (self.floor(), compiler),
+            BTreeMap::new(),
+            (WORDS.to_owned(), Vec::new()),
+        )
     }
 
     fn profile(&self, paired: &Paired) -> Profile {
-        Profile {
-            sections: Vec::new(),
-            data: serde_json::json!({ "candidate_ns": paired.candidate_ns }),
-            timeline: None,
-        }
+        let data = serde_json::json!({ "candidate_ns": paired.candidate_ns });
+        measured_profile(WORDS, data)
+    }
+}
+
+fn compared(paired: &Paired) -> Compared<'_> {
+    Compared {
+        candidate_ns: &paired.candidate_ns,
+        ratio: paired.interval.ends(),
     }
 }
 

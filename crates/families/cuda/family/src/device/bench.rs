@@ -10,15 +10,18 @@ use super::{Comparison, Entry};
 use crate::bench::{CudaBench, Ready};
 use crate::texts::TEXTS;
 use autocomp_catalog::{Ranking, Target};
-use autocomp_core::{ContentHash, Cost, Diagnostic, Feedback, Outcome, Seed, Stage};
+use autocomp_core::{ContentHash, Cost, Diagnostic, Outcome, Seed, Stage};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::inputs::Case;
-use autocomp_eval::profile::{Profile, Section};
+use autocomp_eval::profile::Profile;
 use autocomp_eval::{Bench, EvalError, Opening, TierClock, Verdict};
 use autocomp_measuring::statistics::median;
-use autocomp_measuring::{Effort, Lease, Side, Twin, TwinBench, clock_changed, measurement};
+use autocomp_measuring::{
+    Compared, Effort, Lease, Side, Twin, TwinBench, clock_changed, measured_profile,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -89,6 +92,15 @@ pub(crate) struct Measured {
     /// What the simulated machine says of the same, nanoseconds.
     #[serde(default)]
     simulated_ns: u64,
+}
+
+impl Measured {
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            candidate_ns: &self.comparison.candidate_ns,
+            ratio: self.comparison.ratio,
+        }
+    }
 }
 
 /// One problem on one device.
@@ -362,16 +374,16 @@ impl DeviceBench {
     }
 
     fn words(&self, measured: &Measured) -> String {
-        let ns = median(&measured.comparison.candidate_ns);
-        let ratio = measured.comparison.ratio[1];
         let l2 = match self.simulated.problem().ranking {
-            Ranking::Cold => "with a flushed L2",
-            Ranking::Warm => "with a warm L2",
+            Ranking::Cold => "device-cold",
+            Ranking::Warm => "device-warm",
         };
-        format!(
-            "The kernel takes {ns:.0} ns on {} {l2}, {ratio:.3} times what the problem's own kernel takes, at {:.0} MHz. What limits it is told on machine {}.",
-            self.told.name, measured.before.mhz, self.settings.simulated
-        )
+        let mhz = format!("{:.0}", measured.before.mhz);
+        let figures: [(_, &dyn Display); 2] = [("device", &self.told.name), ("mhz", &mhz)];
+        let device = TEXTS.sentences.filled(l2, &figures);
+        let simulated_ns = measured.simulated_ns as f64;
+        let compared = measured.compared();
+        compared.words(&device, simulated_ns, &self.settings.simulated)
     }
 }
 
@@ -418,12 +430,7 @@ impl Twin for DeviceBench {
     }
 
     fn verdict(&self, measured: &Measured, engine: &str) -> Verdict {
-        let Measured {
-            comparison,
-            before,
-            after,
-            ..
-        } = measured;
+        let Measured { before, after, .. } = measured;
         let told = clock_changed("the SMs", before.mhz, after.mhz);
         let mut figures = BTreeMap::from([
             ("registers".to_owned(), u64::from(measured.registers)),
@@ -434,31 +441,17 @@ impl Twin for DeviceBench {
         if let Some(mhz) = measured.monitored_mhz {
             figures.insert("sm_mhz_monitored".to_owned(), mhz.into());
         }
-        Verdict {
-            outcome: Outcome::Ok,
-            diagnostics: told.into_iter().collect(),
-            measurement: Some(measurement(
-                engine,
-                (&comparison.candidate_ns, comparison.ratio),
-                (self.floor(), self.simulated.compiler().to_owned()),
-                figures,
-            )),
-            feedback: Some(Feedback {
-                bottleneck: self.words(measured),
-                counters: BTreeMap::new(),
-                lines: Vec::new(),
-            }),
-        }
+        let compiler = self.simulated.compiler().to_owned();
+        measured.compared().verdict(
+            engine,
+            (self.floor(), compiler),
+            figures,
+            (self.words(measured), told.into_iter().collect()),
+        )
     }
 
     fn profile(&self, measured: &Measured) -> Profile {
-        Profile {
-            sections: vec![Section {
-                title: None,
-                text: format!("{}\n", self.words(measured)),
-            }],
-            data: serde_json::to_value(measured).unwrap_or_default(),
-            timeline: None,
-        }
+        let data = serde_json::to_value(measured).unwrap_or_default();
+        measured_profile(&self.words(measured), data)
     }
 }

@@ -56,7 +56,12 @@ fn each_remedy_is_for_a_code() {
 /// What the program says is what the file has: a sentence that is not there would be empty.
 #[test]
 fn each_sentence_is_said_and_there_is_each_that_is() {
-    let code = sources("src/feedback") + include_str!("../../src/feedback.rs");
+    let code = [
+        sources("src/feedback"),
+        sources("src/device"),
+        include_str!("../../src/feedback.rs").to_owned(),
+    ]
+    .concat();
     let there: BTreeSet<&str> = TEXTS.sentences.names().collect();
     each_is_told(&code, &there, &["say(", "filled(", "sentences.of("]);
     for name in there {

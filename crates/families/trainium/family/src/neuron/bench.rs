@@ -16,6 +16,7 @@ use autocomp_remote::{Done, Folder, Machine, Task, last_lines};
 use super::Settings;
 use super::summary::{self, Summary};
 use crate::TrainiumBench;
+use crate::explanation::SENTENCES;
 use autocomp_trainium_sim::Dialect;
 
 /// Hash of what works the device.
@@ -338,20 +339,22 @@ fn words(summary: &Summary) -> String {
         .iter()
         .filter(|(name, _)| name.ends_with("_active_time_percent"));
     let busiest = busy.max_by(|a, b| a.1.total_cmp(b.1));
-    let total = summary.total_ns as f64 / 1000.0;
-    match busiest {
-        Some((name, share)) => {
-            let engine = name
-                .trim_end_matches("_active_time_percent")
-                .replace('_', " ");
-            // The profiler gives some shares as fractions.
-            let share = if *share <= 1.0 { 100.0 * share } else { *share };
-            format!(
-                "The kernel takes {total:.1} us on the device. The {engine} is busiest, {share:.0} % of the time."
-            )
-        }
-        None => format!("The kernel takes {total:.1} us on the device."),
+    let mut said = SENTENCES.paragraph();
+    let total = format!("{:.1}", summary.total_ns as f64 / 1000.0);
+    said.say("measured", &[("total", &total)]);
+    if let Some((name, share)) = busiest {
+        let engine = name
+            .trim_end_matches("_active_time_percent")
+            .replace('_', " ");
+        // The profiler gives some shares as fractions.
+        let share = if *share <= 1.0 { 100.0 * share } else { *share };
+        let share = format!("{share:.0}");
+        said.say(
+            "busiest-measured",
+            &[("engine", &engine), ("share", &share)],
+        );
     }
+    said.text()
 }
 
 impl Twin for NeuronBench {
