@@ -12,7 +12,7 @@ use ruff_python_ast::{Expr, ExprContext, Parameter, Stmt};
 use ruff_source_file::LineIndex;
 use ruff_text_size::Ranged;
 
-use crate::api::{Architecture, Device, Dialect, Nki, Value};
+use crate::api::{Architecture, Device, Dialect, Nki, Value, is_method};
 use crate::diagnostic::{Failure, Outcome};
 use autocomp_python::{is_ambient, module_attribute};
 
@@ -22,7 +22,7 @@ fn module_of(path: &str) -> Option<&'static str> {
     (!["os", "sys", "logging"].contains(&module)).then_some(module)
 }
 
-/// Attributes and methods of tensors, sequences, texts and so on.
+/// Attributes of tensors, and attributes and methods of sequences, texts and so on.
 const ATTRIBUTES: &[&str] = &[
     "shape",
     "dtype",
@@ -30,24 +30,6 @@ const ATTRIBUTES: &[&str] = &[
     "buffer",
     "size",
     "itemsize",
-    "reshape",
-    "broadcast_to",
-    "broadcast",
-    "permute",
-    "expand_dim",
-    "expand_dims",
-    "squeeze_dim",
-    "reshape_dim",
-    "flatten_dims",
-    "rearrange",
-    "select",
-    "vector_select",
-    "view",
-    "ap",
-    "astype",
-    "slice",
-    "get_pattern",
-    "get_offset",
     "p",
     "x",
     "y",
@@ -356,6 +338,7 @@ impl<'a> Visitor<'a> for Reader {
                     return;
                 }
                 let known = ATTRIBUTES.contains(&name)
+                    || is_method(name)
                     || self.names.members.contains(name)
                     || SPECIAL.contains(&name);
                 if !known {

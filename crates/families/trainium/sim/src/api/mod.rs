@@ -77,6 +77,7 @@ use interfaces::Interfaces;
 pub use interfaces::interfaces;
 use interfaces::{has, similar};
 pub(crate) use memory::{PSUM_BANK, PSUM_BYTES};
+pub(crate) use methods::is_method;
 pub(crate) use nki::Nki;
 
 use crate::cores::Link;

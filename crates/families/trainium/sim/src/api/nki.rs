@@ -5,6 +5,7 @@ use std::rc::Rc;
 use autocomp_python::{Member, mix};
 
 use super::host_arrays::HostArray;
+use super::methods::is_method;
 use super::placement::Allocator;
 use super::registers::Register;
 use super::{Api, Device, EngineName, Value};
@@ -56,11 +57,7 @@ impl Nki {
                 }
                 "offset" => Member::Value(Value::Int(view.offset)),
                 "name" => Member::Value(Value::str(device.name_of(view))),
-                "reshape" | "broadcast_to" | "broadcast" | "permute" | "expand_dim"
-                | "expand_dims" | "squeeze_dim" | "reshape_dim" | "flatten_dims" | "rearrange"
-                | "select" | "vector_select" | "view" | "ap" | "astype" | "slice"
-                | "get_pattern" | "get_offset" | "has_dynamic_access" | "is_contiguous"
-                | "is_indirect" | "reinterpret_cast" | "indirect" => Member::Method,
+                _ if is_method(name) => Member::Method,
                 _ => return None,
             },
             Self::Grid(parts) => {

@@ -14,6 +14,15 @@ fn kernels_are_plain() {
     check(&kernel, Dialect::V1).expect("plain");
 }
 
+/// The list of methods is one for the simulator and for this check.
+#[test]
+fn each_method_of_a_tensor_is_plain() {
+    let kernel = format!(
+        "{HEAD}def f(a):\n  return a.is_contiguous(), a.has_dynamic_access(), a.reinterpret_cast(nl.int32)\n"
+    );
+    check(&kernel, Dialect::V1).expect("plain");
+}
+
 #[test]
 fn what_reaches_out_is_refused_even_where_nothing_runs_it() {
     for body in [
