@@ -1,8 +1,8 @@
 //! The side of whoever evaluates: opens benches that are demanded, takes jobs, answers.
 
-mod doing;
-mod standing;
-mod taking;
+mod choice;
+mod demands;
+mod job;
 
 use crate::access::Access;
 use crate::demand::Demand;

@@ -1,6 +1,6 @@
 //! One job from its message to its answer.
 
-use super::taking::Served;
+use super::choice::Served;
 use super::{Worker, locked};
 use crate::error::QueueError;
 use crate::job::{Answer, Job, MOST_TRIES, Tries};
