@@ -14,7 +14,7 @@ use ruff_text_size::Ranged;
 
 use crate::api::{Architecture, Device, Dialect, Nki, Value, is_method};
 use crate::diagnostic::{Failure, Outcome};
-use autocomp_python::{is_ambient, module_attribute};
+use autocomp_python::{is_ambient, method_names, module_attribute};
 
 /// The module of a path that is the same on the device: those of the surroundings are not.
 fn module_of(path: &str) -> Option<&'static str> {
@@ -22,55 +22,10 @@ fn module_of(path: &str) -> Option<&'static str> {
     (!["os", "sys", "logging"].contains(&module)).then_some(module)
 }
 
-/// Attributes of tensors, and attributes and methods of sequences, texts and so on.
+/// Attributes of tensors and of what kernels compute with beside them.
 const ATTRIBUTES: &[&str] = &[
-    "shape",
-    "dtype",
-    "ndim",
-    "buffer",
-    "size",
-    "itemsize",
-    "p",
-    "x",
-    "y",
-    "z",
-    "w",
-    "type",
-    "name",
-    "append",
-    "extend",
-    "insert",
-    "pop",
-    "index",
-    "count",
-    "reverse",
-    "sort",
-    "copy",
-    "clear",
-    "remove",
-    "get",
-    "keys",
-    "values",
-    "items",
-    "update",
-    "setdefault",
-    "add",
-    "discard",
-    "union",
-    "replace",
-    "split",
-    "join",
-    "startswith",
-    "endswith",
-    "upper",
-    "lower",
-    "strip",
-    "find",
-    "isdigit",
-    "start",
-    "stop",
-    "step",
-    "value",
+    "shape", "dtype", "ndim", "buffer", "size", "itemsize", "p", "x", "y", "z", "w", "type",
+    "name", "start", "stop", "step", "value",
 ];
 /// Names that reach out of a kernel, which a file may not give to anything of its own either.
 const DENIED: &[&str] = &[
@@ -339,6 +294,7 @@ impl<'a> Visitor<'a> for Reader {
                 }
                 let known = ATTRIBUTES.contains(&name)
                     || is_method(name)
+                    || method_names().any(|it| it == name)
                     || self.names.members.contains(name)
                     || SPECIAL.contains(&name);
                 if !known {

@@ -64,6 +64,39 @@ fn classes_as_models_write_them() {
 }
 
 #[test]
+fn methods_of_containers_and_texts_do_what_those_of_python_do() {
+    let body = "\
+s = {1, 2, 3}
+assert sorted(s.union([3, 4], (5,))) == [1, 2, 3, 4, 5] and sorted(s.intersection({2, 3, 9})) == [2, 3]
+assert sorted(s.difference([1], {2})) == [3] and sorted(s) == [1, 2, 3]
+assert s.issubset([1, 2, 3, 4]) and s.issuperset({1}) and s.isdisjoint([7]) and not s.isdisjoint([3])
+s.update([4], {5})
+s.discard(9)
+s.remove(5)
+assert sorted(s.copy()) == [1, 2, 3, 4]
+s.clear()
+d = {'a': 1}
+d.clear()
+assert len(s) == 0 and len(d) == 0 and d.get('a', 7) == 7
+assert '__ab_'.strip('_') == 'ab' and '__ab_'.lstrip('_') == 'ab_' and 'ab_ '.rstrip(' _') == 'ab'
+assert ' x '.strip() == 'x' and ' x '.rstrip() == ' x' and 'a,b'.split(',') == ['a', 'b'] and 'a b'.split(None) == ['a', 'b']
+assert 'äbc'.find('c') == 2 and ','.join(['a', 'b']) == 'a,b' and 'aab'.count('a') == 2
+nisa.dma_copy(dst=o, src=t)";
+    assert_eq!(data("", body), counted(1.0));
+    for (wrong, code) in [
+        ("{1}.remove(2)", "key-error"),
+        ("[1].append(2, 3)", "type-error"),
+        ("'ab'.strip(1)", "type-error"),
+        ("'ab'.split('')", "type-error"),
+        ("{1}.union(3)", "type-error"),
+        ("[].copy(1)", "type-error"),
+    ] {
+        let failure = run("", wrong).expect_err(wrong);
+        assert_eq!(failure.code, code, "{wrong}: {failure}");
+    }
+}
+
+#[test]
 fn classes_that_cannot_be_are_refused_with_line_and_remedy() {
     let cases = [
         (
