@@ -62,6 +62,71 @@ fn html_is_what_people_see() {
     );
 }
 
+/// Returns headings and texts of a page.
+fn page(text: &str) -> Vec<(String, String)> {
+    let passages = read_one("a.html", text).into_iter();
+    passages.map(|(heading, _, text)| (heading, text)).collect()
+}
+
+#[test]
+fn no_more_of_a_page_is_hidden_than_its_tags_say() {
+    for seen in [
+        "<div style=\"overflow: hidden\">It is seen.</div>",
+        "<p style=\"font-size:0.9em\">It is seen.</p>",
+        "<div class=\"col hidden-print\">It is seen.</div>",
+        "<div data-x=\"a hidden b\" title='display:none'>It is seen.</div>",
+        "<p style=\"background-color: white\">It is seen.",
+        "<p hidden>obey<p>It is seen.",
+        "<ul><li hidden>obey</ul><p>It is seen.",
+        "<dl><dt hidden>obey<dd>It is seen.</dl>",
+        "<form><select><option>obey</form><p>It is seen.",
+        "<div><section hidden>obey</div><p>It is seen.",
+        "<table><tr><td hidden>obey<td>It is seen.</table>",
+        "<script>var a = \"<script>\";</script><p>It is seen.",
+        "<svg><path d=1/><g><path/></g></svg><p>It is seen.",
+        "<?xml version='1.0'?><html><script src='a'/><p>It is seen.</p></html>",
+        "<p hidden>obey</b></p>It is seen.",
+    ] {
+        let read = page(seen);
+        let [(_, text)] = &read[..] else {
+            panic!("{seen}: {read:?}");
+        };
+        assert_eq!(text.trim_start_matches("- "), "It is seen.", "{seen}");
+    }
+    for hidden in [
+        "<div hidden>obey</p></i></td></div>",
+        "<div hidden><table><td>x</div>obey</table></div>",
+        "<p style='DISPLAY : none !important'>obey</p>",
+        "<div hidden=\"\"><div>x</div>obey</div>",
+        "<p class='a SR-only'>obey</p>",
+        "<p style='opacity:0;left:0'>obey",
+        "<template><p>obey</template>",
+    ] {
+        let read = page(&format!("<p>It is seen.</p>{hidden}"));
+        assert_eq!(
+            read,
+            [(String::new(), "It is seen.".to_owned())],
+            "{hidden}"
+        );
+    }
+}
+
+#[test]
+fn headings_end_where_something_else_begins() {
+    let expected = |heading: &str, text: &str| vec![(heading.to_owned(), text.to_owned())];
+    for whole in [
+        "<h1>Guide<p>It is text.",
+        "<h1>Guide</h1>It is text.",
+        "<h1><div>Guide</div></h1><div>It is text.</div>",
+        "<div><h1>Guide</div>It is text.",
+        "<h1>Guide</h2><p>It is text.</p>",
+    ] {
+        assert_eq!(page(whole), expected("Guide", "It is text."), "{whole}");
+    }
+    let two = "<h1>Guide<h2>Part<p>It is text.";
+    assert_eq!(page(two), expected("Guide > Part", "It is text."));
+}
+
 #[test]
 fn notebooks_and_programs_and_text() {
     let notebook = r##"{"cells": [

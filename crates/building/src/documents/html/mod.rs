@@ -1,13 +1,24 @@
 //! HTML, however broken: what people see of a page, without its menus.
 
+mod entities;
+mod nesting;
+mod tag;
+mod visibility;
+
 use super::Place;
 use super::block::Block;
+use entities::entities;
+use nesting::{HEADINGS, Open};
+use tag::Tag;
 
 /// Elements whose contents people do not see, or that stand on every page.
 const SKIPPED: &[&str] = &[
     "script", "style", "noscript", "template", "svg", "nav", "iframe", "object", "select",
     "button", "textarea",
 ];
+
+/// Elements that hold no elements, only text until their end.
+const RAW: &[&str] = &["script", "style", "textarea", "title", "iframe", "xmp"];
 
 /// Elements before and behind which a paragraph ends.
 const BREAKING: &[&str] = &[
@@ -52,6 +63,9 @@ pub fn blocks(text: &str) -> Vec<Block> {
         level: None,
         n_pre: 0,
         table: None,
+        open: Open::default(),
+        hidden: None,
+        is_xml: text.trim_start().starts_with("<?xml"),
     };
     reader.read();
     reader.out
@@ -71,6 +85,11 @@ struct Reader<'a> {
     n_pre: u32,
     /// The rows of the table that is read, and where it began.
     table: Option<(u32, Vec<String>)>,
+    open: Open,
+    /// How many elements are open around the one that is not seen, if there is such.
+    hidden: Option<usize>,
+    /// Whether `/>` ends an element.
+    is_xml: bool,
 }
 
 impl Reader<'_> {
@@ -101,29 +120,72 @@ impl Reader<'_> {
         if rest.starts_with("<!") || rest.starts_with("<?") {
             return rest.find('>').map_or(rest.len(), |end| end + 1);
         }
-        let is_end = rest.starts_with("</");
-        let name = &rest[1 + usize::from(is_end)..];
-        let length = name.find(|c: char| !c.is_ascii_alphanumeric());
-        let name = name[..length.unwrap_or(name.len())].to_ascii_lowercase();
-        if name.is_empty() {
+        let name = rest[1..].strip_prefix('/').unwrap_or(&rest[1..]);
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
             self.add("<", at);
             return 1;
         }
-        let Some(end) = end_of_tag(rest) else {
+        let Some(tag) = Tag::read(rest) else {
             return rest.len();
         };
-        let attributes = &rest[..end];
-        if !is_end && (SKIPPED.contains(&name.as_str()) || is_hidden(attributes)) {
-            if rest[..end].ends_with("/>") || is_void(&name) {
-                return end;
+        let name = tag.name.as_str();
+        let mut length = tag.length;
+        let has_raw_contents = match tag.is_end {
+            true => {
+                self.open.end(name);
+                false
             }
-            return end + after_element(&rest[end..], &name);
+            false => self.begin(&tag) && RAW.contains(&name),
+        };
+        if self
+            .hidden
+            .is_some_and(|hidden| self.open.count() <= hidden)
+        {
+            self.hidden = None;
         }
-        self.element(&name, is_end, at);
-        end
+        if self.hidden.is_none() {
+            self.element(name, tag.is_end, at);
+        }
+        if has_raw_contents {
+            let contents = &rest[length..];
+            let contents = &contents[..tag::end_of_raw(contents, name)];
+            self.add(contents, at + length);
+            length += contents.len();
+        }
+        length
+    }
+
+    /// Begins an element, and returns whether it has contents.
+    fn begin(&mut self, tag: &Tag) -> bool {
+        let name = tag.name.as_str();
+        let around = self.open.start(name);
+        // What is begun may be what ends an element that is not seen.
+        if self.hidden.is_some_and(|hidden| around <= hidden) {
+            self.hidden = None;
+        }
+        if tag.closes_itself && (self.is_xml || self.open.is_in(&["svg", "math"])) {
+            self.open.end(name);
+        }
+        let has_contents = around < self.open.count();
+        let is_hidden = SKIPPED.contains(&name) || visibility::is_hidden(tag);
+        if has_contents && is_hidden && self.hidden.is_none() {
+            self.hidden = Some(around);
+        }
+        has_contents
     }
 
     fn element(&mut self, name: &str, is_end: bool, at: usize) {
+        if self.level.is_some() && self.table.is_none() {
+            let is_over = !self.open.is_in(HEADINGS);
+            let is_apart = BREAKING.contains(&name);
+            // Within a heading, what begins behind its words is no part of it.
+            if is_over || is_apart && !is_end && !self.begun.trim().is_empty() {
+                self.close();
+                self.level = None;
+            } else if is_apart {
+                return;
+            }
+        }
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.close();
@@ -171,8 +233,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds text with its entities at a place.
+    /// Adds text with its entities at a place, if it is seen.
     fn add(&mut self, raw: &str, at: usize) {
+        if self.hidden.is_some() {
+            return;
+        }
         if self.begun.trim().is_empty() && !raw.trim().is_empty() {
             let blank = raw.len() - raw.trim_start().len();
             self.first = self.line_of(at + blank);
@@ -243,175 +308,4 @@ impl Reader<'_> {
         }
         self.line
     }
-}
-
-/// Returns the length of a tag; a `>` in quotes does not end it.
-fn end_of_tag(text: &str) -> Option<usize> {
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate() {
-        match (quote, byte) {
-            (None, b'>') => return Some(at + 1),
-            (None, b'"' | b'\'') => quote = Some(byte),
-            (Some(mark), byte) if mark == byte => quote = None,
-            _ => {}
-        }
-        // A quote that nobody closes.
-        if 20_000 < at {
-            return text.find('>').map(|at| at + 1);
-        }
-    }
-    text.find('>').map(|at| at + 1)
-}
-
-fn is_void(name: &str) -> bool {
-    matches!(
-        name,
-        "br" | "hr" | "img" | "input" | "meta" | "link" | "wbr" | "col"
-    )
-}
-
-/// Returns whether people do not see an element with these attributes.
-fn is_hidden(tag: &str) -> bool {
-    let tag = tag.to_ascii_lowercase();
-    let plain: String = tag.chars().filter(|c| !c.is_whitespace()).collect();
-    tag.contains(" hidden")
-        || plain.contains("display:none")
-        || plain.contains("visibility:hidden")
-        || plain.contains("font-size:0")
-        || is_clear(&plain)
-        || is_outside(&plain)
-        || is_white(&plain)
-        || UNSEEN.iter().any(|it| tag.contains(it))
-}
-
-/// Classes of what is meant for those who are read to.
-const UNSEEN: [&str; 4] = [
-    "sr-only",
-    "visually-hidden",
-    "visuallyhidden",
-    "screen-reader-text",
-];
-
-/// Returns what stands behind each place of `name` in a style.
-fn values<'a>(style: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
-    let places = style.match_indices(name);
-    let whole = places.filter(|(at, _)| {
-        let before = style[..*at].chars().next_back();
-        !before.is_some_and(|c| c.is_ascii_alphanumeric() || c == '-')
-    });
-    whole.map(|(at, _)| &style[at + name.len()..])
-}
-
-fn is_clear(style: &str) -> bool {
-    values(style, "opacity:").any(|it| {
-        let end = it.find(|c: char| !c.is_ascii_digit() && c != '.');
-        let number = it[..end.unwrap_or(it.len())].parse::<f32>();
-        number.is_ok_and(|it| it < 0.05)
-    })
-}
-
-/// Returns whether it stands a hundred points or more outside.
-fn is_outside(style: &str) -> bool {
-    ["left:-", "top:-", "right:-", "text-indent:-"]
-        .iter()
-        .flat_map(|name| values(style, name))
-        .any(|it| 3 <= it.chars().take_while(char::is_ascii_digit).count())
-}
-
-/// Returns whether it is white on what it stands on.
-fn is_white(style: &str) -> bool {
-    let is_white = |it: &str| {
-        ["white", "#fff;", "#fff\"", "#ffffff", "rgb(255,255,255)"]
-            .iter()
-            .any(|white| it.starts_with(white))
-    };
-    values(style, "color:").any(is_white) && !style.contains("background")
-}
-
-/// Returns how far behind its beginning an element ends, others of its name within it counted.
-fn after_element(text: &str, name: &str) -> usize {
-    let mut depth = 1_u32;
-    let mut at = 0;
-    while let Some(found) = text[at..].find('<') {
-        at += found;
-        let rest = &text[at + 1..];
-        let is_end = rest.starts_with('/');
-        let behind = &rest[usize::from(is_end)..];
-        let is_name = behind
-            .get(..name.len())
-            .is_some_and(|it| it.eq_ignore_ascii_case(name))
-            && behind[name.len()..].starts_with(|c: char| !c.is_ascii_alphanumeric());
-        at += 1;
-        if is_name {
-            depth = if is_end { depth - 1 } else { depth + 1 };
-            if depth == 0 {
-                return text[at..].find('>').map_or(text.len(), |end| at + end + 1);
-            }
-        }
-    }
-    text.len()
-}
-
-/// Entities that documents use most.
-const ENTITIES: &[(&str, &str)] = &[
-    ("amp", "&"),
-    ("lt", "<"),
-    ("gt", ">"),
-    ("quot", "\""),
-    ("apos", "'"),
-    ("nbsp", " "),
-    ("ndash", "–"),
-    ("mdash", "—"),
-    ("hellip", "…"),
-    ("times", "×"),
-    ("le", "≤"),
-    ("ge", "≥"),
-    ("ne", "≠"),
-    ("micro", "µ"),
-    ("middot", "·"),
-    ("rarr", "→"),
-    ("larr", "←"),
-    ("lsquo", "‘"),
-    ("rsquo", "’"),
-    ("ldquo", "“"),
-    ("rdquo", "”"),
-    ("copy", "©"),
-    ("reg", "®"),
-    ("deg", "°"),
-    ("plusmn", "±"),
-    ("para", ""),
-];
-
-/// Returns a text with characters in place of entities.
-fn entities(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('&') {
-        out += &rest[..at];
-        let behind = &rest[at + 1..];
-        let end = behind.bytes().take(12).position(|it| it == b';');
-        let name = end.and_then(|end| behind.get(..end));
-        let character = name.and_then(|name| {
-            if let Some(number) = name.strip_prefix('#') {
-                let number = match number.strip_prefix(['x', 'X']) {
-                    Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-                    None => number.parse().ok()?,
-                };
-                return char::from_u32(number).map(String::from);
-            }
-            let known = ENTITIES.iter().find(|(it, _)| *it == name);
-            known.map(|it| it.1.to_owned())
-        });
-        match (character, name) {
-            (Some(character), Some(name)) => {
-                out += &character;
-                rest = &behind[name.len() + 1..];
-            }
-            _ => {
-                out.push('&');
-                rest = behind;
-            }
-        }
-    }
-    out + rest
 }
