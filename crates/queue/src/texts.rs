@@ -41,6 +41,17 @@ impl Server {
         Ok(hash)
     }
 
+    /// Returns whether `user` keeps a text with that hash, or its beginning.
+    pub(crate) async fn has_text(
+        &self,
+        streams: &Streams,
+        user: &str,
+        hash: ContentHash,
+    ) -> Result<bool, QueueError> {
+        let first = names::piece(&token(user), &hash, 0);
+        Ok(self.last(&streams.texts, &first).await?.is_some())
+    }
+
     /// Returns the text with that hash that `user` keeps.
     pub(crate) async fn text(
         &self,

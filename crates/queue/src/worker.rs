@@ -110,6 +110,8 @@ struct Standing {
     running: usize,
     /// Whether its bench is being opened, or was.
     is_begun: bool,
+    /// How often the server lacked its setup.
+    missed: u32,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -17,6 +17,9 @@ const MOST_DEMANDS: usize = 32;
 /// Benches that a worker has at most: what it tells of all of them has to fit into one message.
 const MOST_STANDS: usize = 128;
 
+/// How often, a beat apart, a worker looks for a setup that the server lacks.
+const MOST_MISSED: u32 = 40;
+
 /// The longest names of engine and tools that a bench may have, bytes.
 const LONGEST_FACTS: usize = 2000;
 
@@ -108,6 +111,7 @@ impl Worker {
             device,
             running: 0,
             is_begun: !is_understood,
+            missed: 0,
             demand,
         };
         stands.insert(key, standing);
@@ -171,6 +175,10 @@ impl Worker {
             return;
         };
         let key = demand.key();
+        if self.lacks_text(&demand).await && self.is_missed_once_more(&demand) {
+            self.clone().open_later();
+            return;
+        }
         self.say(&format!("{} asks for {}", demand.user, demand.title));
         let opened = match self.setup(&demand).await {
             Ok(mut setup) => {
@@ -200,6 +208,35 @@ impl Worker {
         drop(stands);
         self.changed.notify_one();
         self.opened.notify_waiters();
+    }
+
+    /// Returns whether the server lacks the setup of a demand. One that has lost it gets it again
+    /// from the search.
+    async fn lacks_text(&self, demand: &Demand) -> bool {
+        let Ok(streams) = self.streams().await else {
+            return false;
+        };
+        let has = self.server.has_text(&streams, &demand.user, demand.setup);
+        matches!(has.await, Ok(false))
+    }
+
+    /// Has the bench of a demand opened later; returns false if that was done too often.
+    fn is_missed_once_more(&self, demand: &Demand) -> bool {
+        let mut stands = locked(&self.stands);
+        let Some(standing) = stands.get_mut(&demand.key()) else {
+            return false;
+        };
+        let is_again = standing.missed < MOST_MISSED;
+        standing.missed += 1;
+        standing.is_begun = !is_again;
+        is_again
+    }
+
+    fn open_later(self: Arc<Self>) {
+        tokio::spawn(async move {
+            tokio::time::sleep(self.options.beat).await;
+            self.open_next().await;
+        });
     }
 
     async fn setup(&self, demand: &Demand) -> Result<Setup, EvalError> {

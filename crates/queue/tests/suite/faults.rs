@@ -333,6 +333,15 @@ fn a_setup_that_lies_is_not_opened_and_answers_nobody_else() {
             ended: false,
         };
         let demand = serde_json::to_vec(&demand).unwrap();
+        // A text that the server has lost comes again: nobody is refused for it.
+        for _ in 0..4 {
+            let subject = "autocomp.demands.anybody.q";
+            other.publish(subject, demand.clone().into()).await.unwrap();
+            other.flush().await.unwrap();
+            tokio::time::sleep(BEAT).await;
+        }
+        let told = worker.told.lock().unwrap().join("\n");
+        assert!(!told.contains("has no text"), "{told}");
         // The worker may not listen yet.
         while !is_refused() {
             for (at, piece) in text.as_bytes().chunks(256 << 10).enumerate() {
