@@ -239,7 +239,14 @@ pub fn kernel(
         (Some(name), None) if name.contains(['/', '.']) => {
             Ok((shared.place.file("kernel", name)?.into(), None))
         }
-        (Some(name), None) => Ok((word("a kernel", name, "")?.into(), None)),
+        (Some(name), None) => {
+            let word = word("a kernel", name, "")?;
+            // The command takes what is no kernel of the problem for a file.
+            if shared.place.has(word) {
+                shared.place.file("kernel", word)?;
+            }
+            Ok((word.into(), None))
+        }
     }
 }
 
@@ -282,8 +289,10 @@ fn runs(shared: &Shared, call: RunsCall) -> Result<Call, Refusal> {
     if let Some(problem) = &call.problem {
         words.option("problem", word("a problem", problem, "/")?);
     }
+    for run in shared.place.runs_outside()? {
+        words.option("without", run);
+    }
     let none: [&Path; 0] = [];
-    let _ = shared;
     Ok(finished(words, call.form, none))
 }
 

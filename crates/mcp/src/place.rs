@@ -1,6 +1,7 @@
 //! The folder that a client cannot leave.
 
 use crate::calls::Refusal;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Component, Path, PathBuf};
@@ -65,6 +66,11 @@ impl Place {
         }
     }
 
+    /// Returns whether something of this name is in the folder, if only a link that leads nowhere.
+    pub fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.folder.join(name)).is_ok()
+    }
+
     /// Returns the path of a file below the folder.
     pub fn file(&self, what: &str, name: &str) -> Result<PathBuf, Refusal> {
         let path = self.existing(what, name)?;
@@ -101,26 +107,27 @@ impl Place {
     /// Returns the path of a folder of which nothing leads out.
     fn whole(&self, what: &str, name: &str) -> Result<PathBuf, Refusal> {
         let path = self.existing(what, name)?;
-        let mut open = vec![path.clone()];
-        let mut n_entries = 0;
-        while let Some(folder) = open.pop() {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                n_entries += 1;
-                let kind = entry.file_type().ok();
-                let leads_out = kind.is_none_or(|it| it.is_symlink())
-                    && !entry
-                        .path()
-                        .canonicalize()
-                        .is_ok_and(|it| it.starts_with(&path));
-                if leads_out || MOST_ENTRIES < n_entries {
-                    return Err(outside(what, name));
-                }
-                if kind.is_some_and(|it| it.is_dir()) {
-                    open.push(entry.path());
-                }
-            }
+        match leads_out(&path) {
+            true => Err(Refusal::new(format!(
+                "a link in the {what} `{name}` leads out of it, or it has more than {MOST_ENTRIES} entries"
+            ))),
+            false => Ok(path),
         }
-        Ok(path)
+    }
+
+    /// Returns the names of what lies in `runs` and is, or has, a link that leads out.
+    pub fn runs_outside(&self) -> Result<Vec<OsString>, Refusal> {
+        let runs = self.folder.join("runs");
+        if fs::symlink_metadata(&runs).is_err() {
+            return Ok(Vec::new());
+        }
+        let runs = self.existing("folder", "runs")?;
+        let entries = fs::read_dir(&runs).into_iter().flatten().flatten();
+        let outside = entries.filter(|entry| {
+            let path = entry.path().canonicalize();
+            path.map_or(true, |it| !it.starts_with(&self.folder) || leads_out(&it))
+        });
+        Ok(outside.map(|it| it.file_name()).collect())
     }
 
     /// Returns the folder of a run that is not there yet, and its name.
@@ -155,12 +162,22 @@ impl Place {
         self.existing("folder", name)
     }
 
-    /// Returns the path of a new folder in `within`, which is not made.
+    /// Makes a new folder in `within`, which nobody else has, and returns its path.
     pub fn fresh_folder(&self, within: &str) -> Result<PathBuf, Refusal> {
-        let within = self.made(within)?;
-        let free = || within.join(self.number.fetch_add(1, Ordering::Relaxed).to_string());
-        let found = std::iter::repeat_with(free).find(|it| !it.exists());
-        found.ok_or_else(|| Refusal::new("there is no name left for the folder"))
+        let folder = self.made(within)?;
+        loop {
+            let number = self.number.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(number.to_string());
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    return Err(Refusal::new(format!(
+                        "a folder in `{within}` cannot be made: {error}"
+                    )));
+                }
+            }
+        }
     }
 
     /// Keeps a kernel that a client hands over; equal kernels are one file.
@@ -256,4 +273,26 @@ pub fn word<'a>(what: &str, text: &'a str, also: &str) -> Result<&'a str, Refusa
         ))
         .hint(format!("it was given as `{}`", text.escape_debug().to_string().chars().take(LONGEST_NAME).collect::<String>()))),
     }
+}
+
+/// Returns whether a link in a folder leads out of it, or there are too many entries to tell.
+fn leads_out(path: &Path) -> bool {
+    let mut open = vec![path.to_owned()];
+    let mut n_entries = 0;
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            n_entries += 1;
+            let kind = entry.file_type().ok();
+            let target = || entry.path().canonicalize();
+            let is_out = kind.is_none_or(|it| it.is_symlink())
+                && !target().is_ok_and(|it| it.starts_with(path));
+            if is_out || MOST_ENTRIES < n_entries {
+                return true;
+            }
+            if kind.is_some_and(|it| it.is_dir()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    false
 }

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -271,7 +272,15 @@ pub async fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Ref
         0 => &shared.settings.environment,
         _ => &shared.settings.environment_of_models,
     };
-    let child = process::start(&shared.settings, &words, environment);
+    // Another server on the folder may have taken the name meanwhile.
+    let made = match call.resume {
+        Some(_) => Ok(()),
+        None => fs::create_dir(&folder),
+    };
+    let made = made.map_err(|error| {
+        Refusal::new(format!("the run folder {name} cannot be made: {error}")).hint("ask again")
+    });
+    let child = made.and_then(|()| process::start(&shared.settings, &words, environment));
     let child = child.inspect_err(|_| shared.budget.give_back(taken(granted)))?;
     let (sender, course) = watch::channel(Course::default());
     let search = Search {
@@ -299,6 +308,8 @@ pub async fn start(shared: &Arc<Shared>, call: &StartCall) -> Result<Search, Ref
             });
         });
         let ended = ended.await;
+        // What never began leaves an empty folder.
+        let _ = fs::remove_dir(&folder);
         // Models may bill what no journal knows; evaluations that nothing tells of count as made.
         let after = effort(&shared, &folder).await;
         let made = after.map_or(granted, |it| it.made.saturating_sub(before.made));

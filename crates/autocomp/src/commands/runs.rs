@@ -11,6 +11,7 @@ use autocomp_runner::{RunReport, RunState, RunView};
 use autocomp_store::list_runs;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -32,6 +33,9 @@ pub struct Arguments {
     /// Runs that are listed at most, the first ones in that order [default: all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// Leave out the run folder of this name; may be given several times
+    #[arg(long, value_name = "NAME", hide = true)]
+    without: Vec<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -115,7 +119,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         damaged: Vec::new(),
         left_out: 0,
     };
-    for run in folders {
+    let is_left_out = |run: &PathBuf| {
+        let name = run.file_name();
+        name.is_some_and(|name| arguments.without.iter().any(|it| it == name))
+    };
+    for run in folders.into_iter().filter(|it| !is_left_out(it)) {
         match RunView::open(&run) {
             Ok(view) => {
                 let run = match output.is_json() {

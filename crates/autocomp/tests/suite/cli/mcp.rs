@@ -285,10 +285,15 @@ fn what_a_client_may_not_is_refused() {
     place.file("outside.c", "secret");
     place.file("shared/.hidden", "secret");
     std::os::unix::fs::symlink("../outside.c", place.path().join("shared/link.c")).unwrap();
+    std::os::unix::fs::symlink("../outside.c", place.path().join("shared/plain")).unwrap();
     std::os::unix::fs::symlink("..", place.path().join("shared/up")).unwrap();
     let run = place.path().join("shared/runs/crafted");
     std::fs::create_dir_all(&run).unwrap();
     std::os::unix::fs::symlink("/etc/passwd", run.join("run.sqlite")).unwrap();
+    std::fs::create_dir(place.path().join("foreign")).unwrap();
+    place.file("foreign/run.sqlite", "secret");
+    let linked = place.path().join("shared/runs/linked");
+    std::os::unix::fs::symlink("../../foreign", linked).unwrap();
     let mut client = Client::start(&place, &["--max-evaluations", "1"]);
     let with = |more: Value| {
         let mut all = json!({ "problem": "gemm-64" });
@@ -301,6 +306,10 @@ fn what_a_client_may_not_is_refused() {
         ("evaluate", with(json!({ "kernel": "../outside.c" }))),
         ("evaluate", with(json!({ "kernel": "/etc/passwd" }))),
         ("evaluate", with(json!({ "kernel": "link.c" }))),
+        ("evaluate", with(json!({ "kernel": "plain" }))),
+        ("explain", with(json!({ "kernel": "plain" }))),
+        ("propose", with(json!({ "kernel": "plain" }))),
+        ("search_start", with(json!({ "kernel": "plain" }))),
         ("evaluate", with(json!({ "kernel": "up/outside.c" }))),
         (
             "evaluate",
@@ -329,6 +338,8 @@ fn what_a_client_may_not_is_refused() {
         ("search_start", json!({ "resume": "crafted" })),
         ("search_cancel", json!({ "run": "crafted" })),
     ];
+    let listed = client.call("runs", json!({}));
+    assert_eq!(listed.text, "no runs in runs", "{listed:?}");
     let mut said = String::new();
     for (tool, arguments) in cases {
         let answer = client.call(tool, arguments.clone());
