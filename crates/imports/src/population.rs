@@ -78,27 +78,10 @@ pub fn read_openevolve(
             unmapped.push(format!("programs/{name}: not read"));
             continue;
         }
-        let failed = |error: String| ImportError::new(file, error);
-        let value = python_json::value(&read(file)?).map_err(|error| failed(error.to_string()))?;
-        let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-        let code = text("code").ok_or_else(|| failed("the program has no code".to_owned()))?;
-        let iteration = value.get("iteration_found").and_then(Value::as_u64);
-        let plan = text("changes_description").or_else(|| {
-            let changes = value.get("metadata")?.get("changes")?;
-            changes.as_str().map(str::to_owned)
-        });
-        let metrics = metrics(value.get("metrics"));
-        programs.push(Program {
-            id: text("id").unwrap_or_else(|| name.trim_end_matches(".json").to_owned()),
-            code,
-            parent: text("parent_id"),
-            iteration: u32::try_from(iteration.unwrap_or(0)).unwrap_or(u32::MAX),
-            is_right: is_right(&metrics, right),
-            metrics,
-            plan: plan.filter(|it| !it.trim().is_empty() && it != "empty"),
-            feedback: text("artifacts_json").unwrap_or_default(),
-            model: None,
-        });
+        match openevolve_program(name, file, right) {
+            Ok(program) => programs.push(program),
+            Err(why) => unmapped.push(format!("programs/{name}: {why}")),
+        }
         check_count(&folder, programs.len())?;
     }
     unmapped.push("islands, features, prompts and the archive: not read".to_owned());
@@ -114,6 +97,30 @@ pub fn read_openevolve(
         unmapped.push(format!("{UNTOLD} (`--right` names such a metric)"));
     }
     run_of(&folder, programs, metric, unmapped)
+}
+
+/// Reads the file of a program, or says why it cannot be taken.
+fn openevolve_program(name: &str, file: &Path, right: Option<&str>) -> Result<Program, String> {
+    let content = read(file).map_err(|error| error.message)?;
+    let value = python_json::value(&content).map_err(|error| error.to_string())?;
+    let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
+    let iteration = value.get("iteration_found").and_then(Value::as_u64);
+    let plan = text("changes_description").or_else(|| {
+        let changes = value.get("metadata")?.get("changes")?;
+        changes.as_str().map(str::to_owned)
+    });
+    let metrics = metrics(value.get("metrics"));
+    Ok(Program {
+        id: text("id").unwrap_or_else(|| name.trim_end_matches(".json").to_owned()),
+        code: text("code").ok_or("the program has no code")?,
+        parent: text("parent_id"),
+        iteration: u32::try_from(iteration.unwrap_or(0)).unwrap_or(u32::MAX),
+        is_right: is_right(&metrics, right),
+        metrics,
+        plan: plan.filter(|it| !it.trim().is_empty() && it != "empty"),
+        feedback: text("artifacts_json").unwrap_or_default(),
+        model: None,
+    })
 }
 
 /// Reads a database of ShinkaEvolve, or the one in a folder. `metric` is what a program costs,
@@ -280,7 +287,7 @@ fn run_of(
     path: &Path,
     mut programs: Vec<Program>,
     metric: &str,
-    unmapped: Vec<String>,
+    mut unmapped: Vec<String>,
 ) -> Result<OldRun, ImportError> {
     if metric == "combined_score" {
         return Err(ImportError::new(
@@ -288,7 +295,12 @@ fn run_of(
             "more of `combined_score` is better, so it is no cost; name a metric that is one",
         ));
     }
+    let n_all = programs.len();
     programs.retain(|it| !it.code.trim().is_empty());
+    if programs.len() < n_all {
+        let n_empty = n_all - programs.len();
+        unmapped.push(format!("{n_empty} programs without code"));
+    }
     let known: BTreeSet<&String> = programs.iter().flat_map(|it| it.metrics.keys()).collect();
     if programs.is_empty() {
         return Err(ImportError::new(path, "it has no program"));

@@ -377,10 +377,7 @@ fn text(report: &ImportReport) -> String {
         report.kernels, report.iterations, report.right,
     );
     if report.target != "imported" {
-        out += &format!(
-            "go on        autocomp optimize {} --from {run}\n",
-            report.problem
-        );
+        out += &format!("go on        autocomp optimize --from {run}\n");
     }
     if !report.unmapped.is_empty() {
         out += "not taken over:\n";

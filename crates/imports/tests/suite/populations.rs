@@ -135,6 +135,33 @@ fn what_an_evaluator_calls_wrong_is_wrong() {
 }
 
 #[test]
+fn programs_that_cannot_be_taken_are_listed() {
+    let place = TempDir::new().unwrap();
+    let programs = [
+        program("a", None, 0, "base", json!(9.0)),
+        program("b", Some("a"), 1, "faster", json!(5.0)),
+        program("c", Some("a"), 1, "  \n", json!(5.0)),
+    ];
+    checkpoint(place.path(), 1, &programs);
+    let folder = place.path().join("checkpoints/checkpoint_1/programs");
+    fs::write(folder.join("d.json"), "{\"id\": \"d\"").unwrap();
+    fs::write(folder.join("e.json"), "{\"id\": \"e\"}").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("f.json")).unwrap();
+    let run = read_openevolve(place.path(), "latency_ms", None).unwrap();
+    let imported = written(run, &place.path().join("new"));
+    assert_eq!(imported.kernels, 2);
+    let told = imported.unmapped.join("\n");
+    for line in [
+        "programs/d.json: EOF",
+        "programs/e.json: the program has no code",
+        "programs/f.json: it is no file",
+        "1 programs without code",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+}
+
+#[test]
 fn what_is_no_checkpoint_is_refused() {
     let place = TempDir::new().unwrap();
     let refused = |metric: &str| {
@@ -152,14 +179,6 @@ fn what_is_no_checkpoint_is_refused() {
         refused("x"),
         "no program has the metric `x`; there are combined_score, latency_ms"
     );
-    let programs = place.path().join("checkpoints/checkpoint_1/programs");
-    fs::write(programs.join("b.json"), "{}").unwrap();
-    assert!(refused("x").contains("the program has no code"));
-    fs::write(programs.join("b.json"), "{").unwrap();
-    assert!(refused("x").contains("EOF"));
-    fs::remove_file(programs.join("b.json")).unwrap();
-    std::os::unix::fs::symlink("/etc/passwd", programs.join("b.json")).unwrap();
-    assert!(refused("x").contains("it is no file"));
 }
 
 /// Writes a database with the tables that the program makes (version 0.0.7), and with one row
