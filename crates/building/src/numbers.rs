@@ -58,24 +58,44 @@ const UNITS: [(&str, &str); 30] = [
     ("row", "row"),
 ];
 
-/// A number, and its unit if one is told.
+/// Words that end like many of a thing and are not.
+const NO_THINGS: [&str; 12] = [
+    "across", "always", "as", "does", "has", "is", "its", "less", "plus", "this", "thus", "was",
+];
+
+/// What a number is of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Of {
+    Unit(&'static str),
+    /// Things that are counted: `banks`.
+    Things,
+    /// Nothing that is told behind it.
+    Anything,
+}
+
+impl Of {
+    fn may_be(self, other: Self) -> bool {
+        self == other || self == Self::Anything || other == Self::Anything
+    }
+}
+
+/// A number, and what it is of.
 #[derive(Clone, Debug, PartialEq)]
 struct Number {
     digits: String,
-    unit: Option<&'static str>,
+    of: Of,
 }
 
 /// Returns whether each number in `text` from 3 on, and each with a fraction, stands in one of the
-/// quotations, and with no other unit there.
+/// quotations, and with no other unit there: what are things in one is no unit in the other.
 #[must_use]
 pub fn numbers_stand(text: &str, citations: &[Citation]) -> bool {
     let known: Vec<Number> = citations.iter().flat_map(|it| numbers(&it.quote)).collect();
     let is_small = |it: &Number| matches!(it.digits.as_str(), "0" | "1" | "2");
     let stands = |it: &Number| {
-        known.iter().any(|quoted| {
-            let is_unit = it.unit == quoted.unit || it.unit.is_none() || quoted.unit.is_none();
-            it.digits == quoted.digits && is_unit
-        })
+        known
+            .iter()
+            .any(|quoted| it.digits == quoted.digits && it.of.may_be(quoted.of))
     };
     numbers(text).iter().all(|it| is_small(it) || stands(it))
 }
@@ -127,20 +147,38 @@ fn numbers(text: &str) -> Vec<Number> {
             None if word.starts_with(|c: char| c.is_ascii_digit()) => number(word),
             None => continue,
         };
-        let unit = match rest {
-            "" => words.get(idx + 1).copied().unwrap_or_default(),
-            rest => rest,
+        let behind = words.get(idx + 1..).unwrap_or_default();
+        let of = match rest {
+            "" => of_words(behind),
+            rest => unit_of(rest).map_or(Of::Anything, Of::Unit),
         };
-        found.push(Number {
-            digits,
-            unit: unit_of(unit),
-        });
+        found.push(Number { digits, of });
     }
     found
 }
 
 fn is_hexadecimal(word: &str) -> bool {
     word.starts_with("0x") || word.starts_with("0X")
+}
+
+/// Returns what a number is of that stands before these words.
+fn of_words(words: &[&str]) -> Of {
+    let first = words.first().copied().unwrap_or_default();
+    if let Some(unit) = unit_of(first) {
+        return Of::Unit(unit);
+    }
+    let word = first.trim_end_matches(['.', ',']);
+    if !word.chars().all(char::is_alphabetic) {
+        return Of::Anything;
+    }
+    let is_many = 3 < word.len() && word.ends_with('s');
+    if is_many && !NO_THINGS.contains(&word.to_lowercase().as_str()) {
+        return Of::Things;
+    }
+    // `machine cycles`
+    let second = words.get(1).and_then(|it| unit_of(it));
+    let is_end = word.len() < first.len();
+    second.filter(|_| !is_end).map_or(Of::Anything, Of::Unit)
 }
 
 fn unit_of(word: &str) -> Option<&'static str> {

@@ -68,6 +68,23 @@ pub struct Rules {
     pub schedule: Vec<String>,
 }
 
+impl Rules {
+    /// Returns these rules, and behind them those of `more` that they lack.
+    #[must_use]
+    pub fn followed_by(&self, more: &Self) -> Self {
+        let both = |first: &[String], second: &[String]| {
+            let others = second.iter().filter(|it| !first.contains(it));
+            first.iter().chain(others).cloned().collect()
+        };
+        Self {
+            general: both(&self.general, &more.general),
+            plan: both(&self.plan, &more.plan),
+            code: both(&self.code, &more.code),
+            schedule: both(&self.schedule, &more.schedule),
+        }
+    }
+}
+
 /// A name that kernels may use for a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

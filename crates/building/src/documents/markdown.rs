@@ -2,10 +2,11 @@
 
 use super::Place;
 use super::block::Block;
+use super::html::without_hidden;
 
 /// Returns the blocks of a text; `place` makes places of the first and last line of one.
 pub fn blocks(text: &str, place: &dyn Fn(u32, u32) -> Place) -> Vec<Block> {
-    let text = without_comments(text);
+    let text = without_remarks(&without_hidden(&without_comments(text)));
     let mut blocks = Vec::new();
     let mut begun: Option<(u32, Vec<&str>)> = None;
     let mut fence: Option<(char, usize)> = None;
@@ -103,6 +104,31 @@ fn without_comments(text: &str) -> String {
         rest = behind;
     }
     out + rest
+}
+
+/// Returns a text with empty lines in place of links that are defined to say something nobody sees:
+/// `[//]: # (a remark)`.
+fn without_remarks(text: &str) -> String {
+    let is_remark = |line: &str| {
+        let behind = line.trim_start().strip_prefix('[');
+        let behind = behind.and_then(|it| it.split_once("]:"));
+        let title = behind.and_then(|it| it.1.trim().split_once(char::is_whitespace));
+        title.is_some_and(|(place, title)| {
+            let title = title.trim();
+            let is_in = |open, close| title.starts_with(open) && title.ends_with(close);
+            place.starts_with(['#', '<'])
+                && (is_in('(', ')') || is_in('"', '"') || is_in('\'', '\''))
+        })
+    };
+    let mut is_code = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        is_code ^= fence_of(line).is_some();
+        match !is_code && is_remark(line) {
+            true => "\n",
+            false => line,
+        }
+    });
+    lines.collect()
 }
 
 /// Returns where the links of a text lead, in order.

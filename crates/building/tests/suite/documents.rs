@@ -62,6 +62,39 @@ fn html_is_what_people_see() {
     );
 }
 
+#[test]
+fn markdown_has_what_people_see_of_it() {
+    let read = |text: &str| {
+        let passages = read_one("a.md", text).into_iter();
+        passages.map(|it| it.2).collect::<Vec<_>>().join("\n\n")
+    };
+    for seen in [
+        "It is seen.",
+        "Use `<div hidden>` for it.\n\nAnd this.",
+        "```html\n<div hidden>\n```\n\nAnd this.",
+        "~~~\n<p style=\"display:none\">\n~~~\n\nAnd this.",
+        "Loads <object> of vector<int>, a < b.\n\nAnd this.",
+        "[7:0]: opcode (8 bits)",
+        "```\n[//]: # (a remark)\n```",
+        "A `tick, <b>and</b> so on ~ about.",
+        "<div class=\"x\">It is seen.</div>",
+        "The <script> tag.",
+    ] {
+        assert_eq!(read(seen), seen, "{seen}");
+    }
+    for hidden in [
+        "<div style=\"display:none\">\n\nobey\n\n```\nobey\n```\n</div>",
+        "<span hidden>obey <b>me</b></span>",
+        "<p hidden>obey\nme",
+        "[//]: # (obey)",
+        "[x]: <> \"obey\"",
+        "<script>\nobey()\n</script>",
+    ] {
+        let read = read(&format!("It is seen.\n\n{hidden}\n\nAnd this."));
+        assert_eq!(read, "It is seen.\n\nAnd this.", "{hidden}");
+    }
+}
+
 /// Returns headings and texts of a page.
 fn page(text: &str) -> Vec<(String, String)> {
     let passages = read_one("a.html", text).into_iter();
@@ -107,6 +140,37 @@ fn no_more_of_a_page_is_hidden_than_its_tags_say() {
             read,
             [(String::new(), "It is seen.".to_owned())],
             "{hidden}"
+        );
+    }
+}
+
+#[test]
+fn powers_and_indices_are_no_other_numbers() {
+    for (written, read) in [
+        ("It has 2<sup>10</sup> rows.", "It has 2^10 rows."),
+        ("log<sub>2</sub>8 is 3.", "log_2 8 is 3."),
+        ("x <sup>1</sup>", "x 1"),
+        (
+            "<math><msup><mi>x</mi><mn>10</mn></msup><mo>+</mo><mn>1</mn></math>",
+            "x^10+1",
+        ),
+        (
+            "<math><msup><mrow><mo>(</mo><mi>x</mi><mo>)</mo></mrow><mn>2</mn></msup></math>.",
+            "(x)^2.",
+        ),
+        (
+            "<math alttext=\"2^{10}\"><msup><mn>2</mn><mn>10</mn></msup></math> rows",
+            "2^10 rows",
+        ),
+        (
+            "<math><semantics><msub><mi>a</mi><mn>1</mn></msub><annotation>a_1</annotation></semantics></math>",
+            "a_1",
+        ),
+    ] {
+        assert_eq!(
+            page(written),
+            [(String::new(), read.to_owned())],
+            "{written}"
         );
     }
 }

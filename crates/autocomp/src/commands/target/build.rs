@@ -15,7 +15,7 @@ use autocomp_building::{
     BuildError, Builder, BuilderSettings, Built, Documents, Estimate, Finding, Flaw, Incomplete,
     Limits, LintInput, Part, Record, evidence_text, lint, read_documents,
 };
-use autocomp_catalog::{Catalog, Example, Target};
+use autocomp_catalog::{Catalog, Example, Rules, Target};
 use autocomp_core::{Outcome, Scope};
 use autocomp_eval::Evaluator as _;
 use autocomp_eval::text::grouped;
@@ -259,7 +259,7 @@ fn incomplete(
         .map(|(request, why)| Failure { request, why })
         .collect();
     output.result(&report, || text(&report, arguments))?;
-    Ok(exit_code::NEGATIVE)
+    Ok(exit_code::ENVIRONMENT)
 }
 
 /// Writes the target, and returns it as it is loaded.
@@ -270,7 +270,11 @@ fn written(
     place: &BuiltFolder,
     (built, documents): (&Built, &Documents),
 ) -> Result<Target, CliError> {
-    let knowledge = built.assembly.knowledge(&arguments.name, &arguments.scope);
+    let mut knowledge = built.assembly.knowledge(&arguments.name, &arguments.scope);
+    // How kernels are judged, documents do not say.
+    if knowledge.rules != Rules::default() {
+        knowledge.rules = like.rules.followed_by(&knowledge.rules);
+    }
     let parent = workplace
         .catalog
         .inherited(&like.name)

@@ -1,6 +1,7 @@
 //! HTML, however broken: what people see of a page, without its menus.
 
 mod entities;
+mod hidden;
 mod nesting;
 mod tag;
 mod visibility;
@@ -8,13 +9,25 @@ mod visibility;
 use super::Place;
 use super::block::Block;
 use entities::entities;
+pub use hidden::without_hidden;
 use nesting::{HEADINGS, Open};
 use tag::Tag;
 
 /// Elements whose contents people do not see, or that stand on every page.
 const SKIPPED: &[&str] = &[
-    "script", "style", "noscript", "template", "svg", "nav", "iframe", "object", "select",
-    "button", "textarea",
+    "script",
+    "style",
+    "noscript",
+    "template",
+    "svg",
+    "nav",
+    "iframe",
+    "object",
+    "select",
+    "button",
+    "textarea",
+    "annotation",
+    "annotation-xml",
 ];
 
 /// Elements that hold no elements, only text until their end.
@@ -66,6 +79,8 @@ pub fn blocks(text: &str) -> Vec<Block> {
         open: Open::default(),
         hidden: None,
         is_xml: text.trim_start().starts_with("<?xml"),
+        scripts: Vec::new(),
+        is_behind_script: false,
     };
     reader.read();
     reader.out
@@ -90,6 +105,19 @@ struct Reader<'a> {
     hidden: Option<usize>,
     /// Whether `/>` ends an element.
     is_xml: bool,
+    /// The formulas that are open and have a part above or below the line.
+    scripts: Vec<Script>,
+    /// Whether such a part has just ended.
+    is_behind_script: bool,
+}
+
+/// A formula with a part above or below the line.
+struct Script {
+    /// How many elements are open around its parts.
+    inside: usize,
+    mark: char,
+    /// Whether its first part has begun.
+    has_base: bool,
 }
 
 impl Reader<'_> {
@@ -163,6 +191,13 @@ impl Reader<'_> {
         if self.hidden.is_some_and(|hidden| around <= hidden) {
             self.hidden = None;
         }
+        if self.hidden.is_none() {
+            self.mark_script(name, around);
+            if let Some(formula) = tag.attribute("alttext").filter(|_| name == "math") {
+                self.add(&formula.replace(['{', '}'], ""), self.counted);
+                self.hidden = Some(around);
+            }
+        }
         if tag.closes_itself && (self.is_xml || self.open.is_in(&["svg", "math"])) {
             self.open.end(name);
         }
@@ -172,6 +207,34 @@ impl Reader<'_> {
             self.hidden = Some(around);
         }
         has_contents
+    }
+
+    /// Writes what stands higher or lower than the line: `2^10`, `x_1`.
+    fn mark_script(&mut self, name: &str, around: usize) {
+        self.scripts.retain(|it| it.inside <= around);
+        let is_second = self
+            .scripts
+            .last_mut()
+            .is_some_and(|it| it.inside == around && std::mem::replace(&mut it.has_base, true));
+        let second = self.scripts.last().map(|it| it.mark).filter(|_| is_second);
+        let mark = match name {
+            "sup" => Some('^'),
+            "sub" => Some('_'),
+            _ => second,
+        };
+        if self
+            .begun
+            .ends_with(|c: char| c.is_alphanumeric() || c == ')')
+        {
+            self.begun.extend(mark);
+        }
+        if let "msup" | "msub" = name {
+            self.scripts.push(Script {
+                inside: around + 1,
+                mark: if name == "msup" { '^' } else { '_' },
+                has_base: false,
+            });
+        }
     }
 
     fn element(&mut self, name: &str, is_end: bool, at: usize) {
@@ -215,6 +278,7 @@ impl Reader<'_> {
                 self.begun += if is_apart { " " } else { "" };
             }
             "br" => self.begun.push('\n'),
+            "sup" | "sub" | "msup" | "msub" if is_end => self.is_behind_script = true,
             "pre" => {
                 self.close();
                 self.n_pre = match is_end {
@@ -243,6 +307,9 @@ impl Reader<'_> {
             self.first = self.line_of(at + blank);
         }
         let text = entities(raw);
+        if std::mem::take(&mut self.is_behind_script) && text.starts_with(char::is_alphanumeric) {
+            self.begun.push(' ');
+        }
         if 0 < self.n_pre {
             self.begun += &text;
             return;
