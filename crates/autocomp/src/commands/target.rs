@@ -175,16 +175,10 @@ fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliErro
         name: &arguments.name,
         extension: registry::language(&like)?.extension(),
     };
+    check_target(&knowledge, standing, arguments)?;
     let files = write_target(&knowledge, standing, &arguments.out).map_err(|error| {
         knowledge_error(error).hint("name a folder that has no such target with `--out FOLDER`")
     })?;
-    // What nobody can use is told of now.
-    let mut catalog = Catalog::built_in().map_err(catalog_error)?;
-    for data in &arguments.workplace.data {
-        catalog.add_folder(data).map_err(catalog_error)?;
-    }
-    catalog.add_folder(&arguments.out).map_err(catalog_error)?;
-    catalog.target(&arguments.name).map_err(catalog_error)?;
     let report = TargetReport {
         files,
         unmapped: std::mem::take(&mut knowledge.unmapped),
@@ -195,6 +189,32 @@ fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliErro
         arguments.out.display()
     );
     Ok((report, next))
+}
+
+/// Refuses what makes no target that can be used, before any of it is written where it is asked for.
+fn check_target(
+    knowledge: &Knowledge,
+    standing: Standing<'_>,
+    arguments: &ImportArguments,
+) -> Result<(), CliError> {
+    let trial = tempfile::tempdir()
+        .map_err(|error| CliError::environment(format!("failed to make a folder: {error}")))?;
+    write_target(knowledge, standing, trial.path()).map_err(knowledge_error)?;
+    let mut catalog = Catalog::built_in().map_err(catalog_error)?;
+    for data in &arguments.workplace.data {
+        catalog.add_folder(data).map_err(catalog_error)?;
+    }
+    let loaded = catalog.add_folder(trial.path());
+    let loaded = loaded.and_then(|_| catalog.target(&arguments.name).map(drop));
+    loaded.map_err(|error| {
+        let trial = format!("{}/", trial.path().display());
+        CliError::input(format!(
+            "{} makes no target that can be used: {}",
+            arguments.folder.display(),
+            error.to_string().replace(&trial, "")
+        ))
+        .hint("mend the folder; nothing was written")
+    })
 }
 
 fn diff(arguments: &DiffArguments, output: Output) -> Result<u8, CliError> {

@@ -122,6 +122,35 @@ fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
 }
 
 #[test]
+fn a_skill_that_makes_no_target_leaves_nothing_behind() {
+    let place = Place::new();
+    place.call(&["target", "export", "gemmini-int8-16", "--skill", "known"]);
+    let import = [
+        "target",
+        "import",
+        "known",
+        "--name",
+        "again",
+        "--like",
+        "gemmini-int8-16",
+        "--out",
+        "own",
+    ];
+    let menu = place.path().join("known/references/menu.md");
+    let text = std::fs::read_to_string(&menu).unwrap();
+    std::fs::write(&menu, format!("{text}\n{text}")).unwrap();
+    let refused = place.call(&import);
+    let (code, said) = (refused.code, &refused.stderr);
+    assert_eq!(code, Some(3), "{said}");
+    let told = "known makes no target that can be used: targets/again/menu.toml:";
+    assert!(said.contains(told), "{said}");
+    assert!(!place.path().join("own").exists());
+    std::fs::write(&menu, text).unwrap();
+    let made = place.call(&import);
+    assert_eq!(made.code, Some(0), "{}", made.transcript());
+}
+
+#[test]
 fn a_problem_counts_as_made_if_it_loads_and_its_definition_is_built() {
     let place = Place::new();
     let import = |file: &str, target: &str| {
