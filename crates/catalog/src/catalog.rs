@@ -8,7 +8,7 @@ use crate::target::{self, Target};
 use crate::toml_text::Source;
 use crate::tree::Tree;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use toml::{Spanned, Table};
@@ -44,6 +44,8 @@ impl ProblemSource {
 pub struct Added {
     /// Names of targets.
     pub targets: Vec<String>,
+    /// Machines of targets that were there before, as `TARGET/MACHINE`.
+    pub machines: Vec<String>,
     /// Names of problems.
     pub problems: Vec<String>,
     /// Names of suites.
@@ -69,7 +71,8 @@ impl Catalog {
     ///
     /// The folder may hold `targets/`, `problems/` and `suites/`, or be a
     /// single target or problem, or have problems somewhere below it; those
-    /// are then named by their paths in it.
+    /// are then named by their paths in it. A folder in `targets/` that has
+    /// `machines/` and no `target.toml` adds machines to the target of its name.
     ///
     /// # Errors
     /// If the folder cannot be read, defines nothing, or defines a name again.
@@ -195,6 +198,37 @@ impl Catalog {
     fn add_targets(&mut self, tree: &Tree, found: &mut Added) -> Result<(), CatalogError> {
         for folder in tree.folders_with("target.toml") {
             self.add_target(folder.clone(), tree.below(&folder), found)?;
+        }
+        self.add_machines(tree, found)
+    }
+
+    /// Adds machines to targets that are there: `NAME/machines/*.toml` without `NAME/target.toml`.
+    fn add_machines(&mut self, tree: &Tree, found: &mut Added) -> Result<(), CatalogError> {
+        let names: BTreeSet<&str> = tree
+            .iter()
+            .filter_map(|(path, _)| path.split_once("/machines/"))
+            .map(|(name, _)| name)
+            .filter(|name| !name.contains('/') && !tree.contains(&format!("{name}/target.toml")))
+            .collect();
+        for name in names {
+            let of = tree.below(name);
+            let known = self.targets.get(name);
+            let known = known.ok_or_else(|| {
+                CatalogError::unknown("target", name, self.targets.keys().cloned())
+            })?;
+            let machines = of.iter().map(|(path, _)| path);
+            for path in machines.filter(|path| path.starts_with("machines/")) {
+                let machine = path
+                    .trim_start_matches("machines/")
+                    .trim_end_matches(".toml");
+                if known.contains(path) {
+                    let (first, second) = (known.display(path), of.display(path));
+                    return Err(duplicate("machine", machine.to_owned(), first, second));
+                }
+                found.machines.push(format!("{name}/{machine}"));
+            }
+            let whole = known.over(&of, |path| !path.starts_with("machines/"));
+            self.targets.insert(name.to_owned(), whole);
         }
         Ok(())
     }

@@ -315,3 +315,35 @@ fn a_family_renders_each_member_and_leaves_out_empty_kernels() {
     );
     assert_eq!(large.buffers[0].shape, [32, 32]);
 }
+
+#[test]
+fn a_folder_adds_machines_to_a_target_that_is_there() {
+    let mut catalog = with_toys();
+    let root = TempDir::new().expect("a temporary folder");
+    write(
+        root.path(),
+        &[("targets/toy-8/machines/mine.toml", "name = \"mine\"\n")],
+    );
+    let added = catalog.add_folder(root.path()).expect("machines");
+    assert_eq!(added.machines, ["toy-8/mine"]);
+    let target = catalog.target("toy-8").expect("the target");
+    let names: Vec<&String> = target.machines.keys().collect();
+    assert_eq!(names, ["mine", "only"]);
+    assert_eq!(target.default_machine, "only");
+    // Machines are not inherited, wherever they come from.
+    let heir = catalog.target("toy-16").expect("the heir");
+    assert!(!heir.machines.contains_key("mine"));
+
+    let error = catalog.add_folder(root.path()).expect_err("it is there");
+    let text = error.to_string();
+    assert!(
+        text.contains("machine") && text.contains("mine.toml"),
+        "{text}"
+    );
+    let other = TempDir::new().expect("a temporary folder");
+    write(other.path(), &[("targets/toy-9/machines/mine.toml", "")]);
+    let error = catalog
+        .add_folder(other.path())
+        .expect_err("no such target");
+    assert!(error.to_string().contains("toy-9"), "{error}");
+}
