@@ -136,7 +136,9 @@ impl Pace {
     fn sentence(&self) -> String {
         let us = |it: f64| format!("{:.1}", it / 1e3);
         let what = match self.resting <= RESTING * (self.busy + self.resting) {
-            true => "only less of that work would make the kernel faster",
+            true => {
+                "only less of that work, or work that begins earlier on a part of what is loaded, would make the kernel faster"
+            }
             false => "what it waits for there decides how long the kernel takes",
         };
         let has = match self.engine {

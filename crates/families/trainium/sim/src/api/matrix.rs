@@ -344,6 +344,31 @@ fn check_permutation(moving: &[f32], k: usize, n: usize) -> Outcome<()> {
     }
 }
 
+/// Returns whether `perf_mode` asks for two rows at once, the only mode that documents describe.
+fn has_double_row(bound: &mut Bound) -> Outcome<bool> {
+    let mode = match bound.take("perf_mode") {
+        None | Some(Value::None) => return Ok(false),
+        Some(Value::Symbol(name)) => name.to_owned(),
+        Some(Value::Str(name)) => name.to_string(),
+        Some(other) => {
+            let modes = "None or nisa.matmul_perf_mode.double_row";
+            return Err(bound.wrong("perf_mode", modes, &other));
+        }
+    };
+    match mode.rsplit('.').next().unwrap_or_default() {
+        "none" => Ok(false),
+        "double_row" | "double_row_gen3" => Ok(true),
+        mode => Err(Failure::unsupported(
+            "not-simulated",
+            format!(
+                "{}: perf_mode `{mode}` is described by no document and not simulated",
+                bound.api.full_name()
+            ),
+            "use nisa.matmul_perf_mode.double_row, or leave perf_mode away",
+        )),
+    }
+}
+
 /// `nisa.nc_matmul`
 pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let destination = device.take_destination(bound)?;
@@ -355,7 +380,7 @@ pub(super) fn nc_matmul(device: &mut Device, bound: &mut Bound) -> Outcome<Value
     let transposing = bound.flag("is_transpose")?;
     let mask = bound.mask()?;
     let accumulate = bound.accumulate()?;
-    let double_row = matches!(bound.take("perf_mode"), Some(Value::Symbol(name)) if name.ends_with("double_row"));
+    let double_row = has_double_row(bound)?;
     let depth = if double_row { 2 } else { 1 };
     let copy = device.dialect == Dialect::V1;
     let stationary =

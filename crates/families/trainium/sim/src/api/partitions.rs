@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use super::arithmetic::Alu;
 use super::elementwise::GPSIMD;
 use super::matrix::MOVING;
 use super::operands::tensor;
@@ -15,6 +16,24 @@ use crate::trace::{Choice, Engine, Instruction, Operation, Region};
 pub(super) fn partition_reduce(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let destination = device.take_destination(bound)?;
     let alu = bound.alu("op")?;
+    if !matches!(
+        alu,
+        Alu::Add | Alu::Maximum | Alu::BitAnd | Alu::BitOr | Alu::BitXor
+    ) {
+        return Err(Failure::documented(
+            "err_unsupported_operation",
+            format!(
+                "{}: {alu:?} is not what partitions are reduced by",
+                bound.api.full_name()
+            ),
+            "reduce by nl.add, nl.maximum, nl.bitwise_and, nl.bitwise_or or nl.bitwise_xor; turn the tile for others",
+        ));
+    }
+    device.remark(
+        "partition-reduce-uncertain",
+        "no document says how long tensor_partition_reduce takes: it counts as a pass over the columns for each halving of the partitions"
+            .to_owned(),
+    );
     let data = bound.view("data")?;
     let data = device.operand(bound, "data", data)?;
     let dtype = bound.dtype("dtype")?.unwrap_or(data.dtype);

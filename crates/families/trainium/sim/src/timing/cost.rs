@@ -86,6 +86,12 @@ pub(crate) fn busy(instruction: &Instruction, engine: Engine, machine: &Machine)
         (Operation::Copy | Operation::TensorScalar, Engine::Vector) if sixteen => n / 2.0,
         (Operation::Memset, _) if features.narrow => n / 2.0,
         (Operation::TensorTensor, Engine::Gpsimd) => 2.0 * n,
+        // No document gives it: a pass over the columns for each time that two halves of the
+        // partitions become one.
+        (Operation::PartitionReduce, _) => {
+            let partitions = f64::from(instruction.partitions.max(2));
+            n * partitions.log2().ceil()
+        }
         _ => n,
     };
     let cycles = if features.unit_stride || engine == Engine::Tensor {

@@ -81,6 +81,20 @@ nisa.nc_matmul(dst=p, stationary=x, moving=w, perf_mode=nisa.matmul_perf_mode.do
             }
         }
     }
+    let with = |mode: &str| {
+        let body = body.replace("STATIONARY", narrow[0]);
+        let body = body.replace("MOVING", narrow[0]);
+        body.replace("nisa.matmul_perf_mode.double_row", mode)
+    };
+    timed(false, &with("'double_row'"));
+    for (mode, said) in [
+        ("nisa.matmul_perf_mode.double_column", "not-simulated"),
+        ("'whatever'", "not-simulated"),
+        ("7", "argument-type"),
+    ] {
+        let (code, line) = refusal(false, &with(mode));
+        assert_eq!((code.as_str(), line), (said, 6), "{mode}");
+    }
     // The first generation has no such mode.
     let source = kernel(
         false,
@@ -92,6 +106,26 @@ nisa.nc_matmul(dst=p, stationary=x, moving=w, perf_mode=nisa.matmul_perf_mode.do
     let options = autocomp_trainium_sim::Options::default();
     let failure = autocomp_trainium_sim::evaluate(&source, "solution", &inputs, &options);
     assert_eq!(failure.unwrap_err().code, "unsupported-mode");
+}
+
+#[test]
+fn partitions_are_reduced_by_what_documents_name() {
+    let body = |op: &str, dtype: &str| {
+        format!(
+            "x = nl.ndarray((128, 64), dtype={dtype}, buffer=nl.sbuf)
+r = nl.ndarray((1, 64), dtype={dtype}, buffer=nl.sbuf)
+nisa.memset(dst=x, value=1)
+nisa.tensor_partition_reduce(dst=r, op={op}, data=x)"
+        )
+    };
+    for op in ["nl.add", "nl.maximum"] {
+        timed(false, &body(op, "nl.float32"));
+    }
+    timed(false, &body("nl.bitwise_xor", "nl.int32"));
+    for op in ["nl.multiply", "nl.subtract", "nl.minimum"] {
+        let (code, line) = refusal(false, &body(op, "nl.float32"));
+        assert_eq!((code.as_str(), line), ("unsupported-operation", 4), "{op}");
+    }
 }
 
 #[test]
