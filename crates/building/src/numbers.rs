@@ -175,7 +175,7 @@ fn of_words(words: &[&str]) -> Of {
     if is_many && !NO_THINGS.contains(&word.to_lowercase().as_str()) {
         return Of::Things;
     }
-    // `machine cycles`
+    // The unit may be the second word.
     let second = words.get(1).and_then(|it| unit_of(it));
     let is_end = word.len() < first.len();
     second.filter(|_| !is_end).map_or(Of::Anything, Of::Unit)

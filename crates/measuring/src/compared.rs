@@ -7,7 +7,7 @@ use autocomp_eval::{BuiltIn, Sentences, Verdict};
 use std::collections::BTreeMap;
 
 /// All sentences.
-static SENTENCES: BuiltIn<Sentences> = BuiltIn::new(include_str!("../data/sentences.toml"));
+static SENTENCES: BuiltIn<Sentences> = BuiltIn::new(include_str!("sentences.toml"));
 
 /// Times of a right kernel beside those of the problem's own.
 #[derive(Clone, Copy, Debug)]
