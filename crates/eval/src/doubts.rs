@@ -155,30 +155,27 @@ pub struct Peaks {
     /// The file, in words.
     pub file: String,
     /// Key, or keys, of multiply-accumulate steps at peak.
-    pub macs: &'static str,
+    pub macs: String,
     /// Key, or keys, of bytes at peak.
-    pub bytes: &'static str,
+    pub bytes: String,
 }
 
 impl Peaks {
     /// Returns where the roofline of a target stands.
     #[must_use]
     pub fn of_roofline(target: &str, unit: Unit) -> Self {
-        let (macs, bytes) = match unit {
-            Unit::Cycles => ("`peak_macs_per_cycle`", "`bytes_per_cycle`"),
-            Unit::Nanoseconds => ("`peak_macs_per_ns`", "`bytes_per_ns`"),
-        };
+        let unit = unit.singular();
         Self {
             file: format!("`[roofline]` of the target's file, {target}/target.toml"),
-            macs,
-            bytes,
+            macs: format!("`peak_macs_per_{unit}`"),
+            bytes: format!("`bytes_per_{unit}`"),
         }
     }
 
-    fn key(&self, field: WorkField) -> &'static str {
+    fn key(&self, field: WorkField) -> &str {
         match field {
-            WorkField::Macs => self.macs,
-            WorkField::Bytes => self.bytes,
+            WorkField::Macs => &self.macs,
+            WorkField::Bytes => &self.bytes,
         }
     }
 }

@@ -37,10 +37,10 @@ impl CudaBench {
     pub(super) fn peaks(&self) -> Peaks {
         Peaks {
             file: format!("the file of machine {}", self.machine.name),
-            macs: "`fp32_lanes`, `tensor_macs`, `sms` or `clock_mhz`",
+            macs: "`fp32_lanes`, `tensor_macs`, `sms` or `clock_mhz`".to_owned(),
             bytes: match self.is_in_l2() {
-                true => "`l2_bytes_per_ns`",
-                false => "`dram_peak_bytes_per_ns`",
+                true => "`l2_bytes_per_ns`".to_owned(),
+                false => "`dram_peak_bytes_per_ns`".to_owned(),
             },
         }
     }
