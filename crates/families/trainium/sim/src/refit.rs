@@ -16,7 +16,8 @@ use crate::timing::Machine;
 /// A constant of a machine.
 type Constant = (&'static str, fn(&mut Machine) -> &mut f64);
 
-/// What is fitted: everything else follows from documents.
+/// What is fitted: the machine's file says of everything else whether it is documented, was fitted
+/// to one operator or is assumed.
 const CONSTANTS: [Constant; 8] = [
     ("tensor.overhead_cycles", |it| {
         &mut it.tensor.overhead_cycles
