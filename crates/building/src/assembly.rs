@@ -18,11 +18,17 @@ pub struct Assembly {
     pub statements: BTreeMap<Part, Vec<Statement>>,
     /// How many were dropped of each part, and why.
     pub dropped: BTreeMap<Part, BTreeMap<Flaw, usize>>,
+    /// What those said that were of the form asked for.
+    pub left_out: BTreeMap<(Part, Flaw), Vec<String>>,
 }
 
 impl Assembly {
-    /// Counts a statement that is dropped.
-    pub(crate) fn drop(&mut self, part: Part, flaw: Flaw) {
+    /// Counts a statement that is dropped, and keeps what it said, if that is known.
+    pub(crate) fn drop(&mut self, part: Part, flaw: Flaw, statement: Option<&Statement>) {
+        if let Some(statement) = statement {
+            let left_out = self.left_out.entry((part, flaw)).or_default();
+            left_out.push(said_by(statement));
+        }
         *self
             .dropped
             .entry(part)
@@ -194,15 +200,7 @@ pub fn evidence_text(assembly: &Assembly, documents: &Documents) -> String {
         // Writing to a string cannot fail.
         let _ = write!(out, "\n## {}\n", part.name());
         for statement in statements {
-            let said = match (statement.text.as_str(), statement.value.as_str()) {
-                (text, "") => text.to_owned(),
-                (_, value) => format!("{} = {value}", statement.parameter),
-            };
-            let topic = match statement.topic.as_str() {
-                "" => String::new(),
-                topic => format!("[{topic}] "),
-            };
-            let _ = write!(out, "\n- {topic}{said}\n");
+            let _ = write!(out, "\n- {}\n", said_by(statement));
             for cite in &statement.cites {
                 let origin = documents
                     .passage(&cite.id)
@@ -211,5 +209,25 @@ pub fn evidence_text(assembly: &Assembly, documents: &Documents) -> String {
             }
         }
     }
+    for ((part, flaw), said) in &assembly.left_out {
+        let (part, why) = (part.name(), flaw.words());
+        let _ = write!(out, "\n## Left out of {part}, since they {why}\n\n");
+        for said in said {
+            let _ = writeln!(out, "- {said}");
+        }
+    }
     out
+}
+
+/// Returns what a statement says, behind its topic, in one line.
+fn said_by(statement: &Statement) -> String {
+    let said = match (statement.text.as_str(), statement.value.as_str()) {
+        (text, "") => text.to_owned(),
+        (_, value) => format!("{} = {value}", statement.parameter),
+    };
+    let topic = match statement.topic.as_str() {
+        "" => String::new(),
+        topic => format!("[{topic}] "),
+    };
+    crate::statement::in_one_line(&format!("{topic}{said}"))
 }

@@ -321,7 +321,7 @@ impl<'a> Builder<'a> {
                     continue;
                 };
                 for _ in 0..n_unusable {
-                    built.assembly.drop(*part, Flaw::Unusable);
+                    built.assembly.drop(*part, Flaw::Unusable, None);
                 }
                 let shown: BTreeSet<&str> = of.iter().map(|it| it.id.as_str()).collect();
                 for statement in written {
@@ -332,7 +332,7 @@ impl<'a> Builder<'a> {
                     });
                     match checked {
                         Ok(it) => kept.push(it),
-                        Err(flaw) => built.assembly.drop(*part, flaw),
+                        Err(flaw) => built.assembly.drop(*part, flaw, Some(&statement)),
                     }
                 }
             }
@@ -364,8 +364,9 @@ impl<'a> Builder<'a> {
             }
             if let Some(numbers) = taken(request, answer, left)? {
                 let merged = merged(kept, &numbers);
-                for _ in merged.len()..kept.len() {
-                    built.assembly.drop(*part, Flaw::Repeated);
+                let stay: BTreeSet<_> = merged.iter().map(key).collect();
+                for statement in kept.iter().filter(|it| !stay.contains(&key(it))) {
+                    built.assembly.drop(*part, Flaw::Repeated, Some(statement));
                 }
                 built.assembly.statements.insert(*part, merged);
             }

@@ -250,6 +250,9 @@ fn what_passages_support_becomes_a_target() {
         BTreeMap::from([(Flaw::CodeNotInPassage, 1)])
     );
     assert_eq!(assembly.n_dropped(), 9);
+    // Whoever wonders what is missing reads it where the rest is.
+    let left_out: usize = assembly.left_out.values().map(Vec::len).sum();
+    assert_eq!(left_out, 8);
     let known = assembly.knowledge("mine", "Kernels\nfor it");
     assert_eq!(known.description, "Kernels for it");
     assert_eq!(

@@ -13,6 +13,7 @@ use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind as ErrorOfFile;
 use std::path::{Path, PathBuf};
 
 /// Make test programs of the original (`harnesses/TYPE/testN.c`) problems
@@ -63,7 +64,16 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         unmapped: Vec::new(),
     };
     for file in &arguments.files {
-        let text = read_text(file).map_err(|error| not_read("test program", file, &error))?;
+        let text = match read_text(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorOfFile::NotFound => {
+                return Err(not_read("test program", file, &error));
+            }
+            Err(error) => {
+                report.unmapped.push(format!("{}: {error}", file.display()));
+                continue;
+            }
+        };
         let read = match file.extension().is_some_and(|it| it == "c") {
             true => read_harness(&text, &arguments.target),
             false => Err("only programs in C are read: what others compare with is a kernel, so that the definition has to be written".into()),
@@ -88,7 +98,13 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             meaningful_indentation: false,
         };
         for (kernel, path) in known_kernels(file) {
-            let text = read_text(&path).map_err(|error| not_read("kernel", &path, &error))?;
+            let text = match read_text(&path) {
+                Ok(text) => text,
+                Err(error) => {
+                    report.unmapped.push(format!("{}: {error}", path.display()));
+                    continue;
+                }
+            };
             let text = match made.files.contains_key(&format!("{kernel}.c")) {
                 true => Err(format!("`{kernel}.c` is another file of the problem")),
                 false => adapted(&text, asked, ""),

@@ -166,7 +166,7 @@ pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError>
     };
     let (record, spent) = Record::open(&place.record).map_err(|error| {
         CliError::environment(error.to_string())
-            .hint("name a folder that can be written to with `--out FOLDER`")
+            .hint("wait for another build in it to end, or name another folder that can be written to with `--out FOLDER`")
     })?;
     let record = Arc::new(record);
     let budget = BudgetSettings {

@@ -76,6 +76,7 @@ fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
     let program = include_str!("../../../../imports/tests/suite/harnesses/product.c");
     place.file("harnesses/gemm/test3.c", program);
     place.file("harnesses/gemm/test4.c", "int main() { return 0; }");
+    std::fs::write(place.path().join("harnesses/gemm/test5.c"), b"\xff").unwrap();
     let loops = "c\nvoid solution(int8_t A[16][32], int8_t B[48][32], int8_t D[16][48]\n  int8_t C[16][48]) {\n  for (int i = 0; i < MAT_DIM_I; i++)\n    for (int j = 0; j < MAT_DIM_J; j++) {\n      int32_t sum = D_MATRIX_NAME[i][j];\n      for (int k = 0; k < MAT_DIM_K; k++) sum += A[i][k] * B[j][k];\n      C_MATRIX_NAME[i][j] = sum > 127 ? 127 : sum < -128 ? -128 : sum;\n    }\n}\n";
     place.file("sols/gemm/sol3_exo_baseline.c", loops);
     place.file(
@@ -87,6 +88,8 @@ fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
         "problems",
         "harnesses/gemm/test3.c",
         "harnesses/gemm/test4.c",
+        "harnesses/gemm/test5.c",
+        "harnesses",
         "--target",
         "gemmini-int8-16",
         "--out",
@@ -96,7 +99,7 @@ fn a_test_program_becomes_a_problem_with_the_kernels_known_for_it() {
         (code, &report["problems"]),
         (Some(0), &["mine/gemm-3"].into())
     );
-    assert_eq!(report["unmapped"].as_array().unwrap().len(), 2, "{report}");
+    assert_eq!(report["unmapped"].as_array().unwrap().len(), 4, "{report}");
     let (code, right) = place.json(&["eval", "mine/gemm-3"]);
     assert_eq!(
         (code, &right["outcome"]),
