@@ -21,11 +21,15 @@ pub fn evaluation_text(evaluation: &Evaluation, width: usize) -> String {
                 grouped(measurement.cost.value),
                 format!("{:.1} % of peak", measurement.percent_of_peak),
             ],
-            vec![
-                "floor".to_owned(),
-                grouped(measurement.floor.value),
-                "no kernel can be faster".to_owned(),
-            ],
+            match measurement.floor.value {
+                // As in runs of others, which say nothing of their hardware.
+                0 => vec!["floor".to_owned(), String::new(), "not known".to_owned()],
+                floor => vec![
+                    "floor".to_owned(),
+                    grouped(floor),
+                    "no kernel can be faster".to_owned(),
+                ],
+            },
         ];
         let figures = measurement.figures.iter();
         let figures = figures.map(|(name, value)| vec![name.replace('_', " "), grouped(*value)]);

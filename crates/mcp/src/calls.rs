@@ -308,7 +308,8 @@ fn show(shared: &Shared, call: ShowCall) -> Result<Call, Refusal> {
         (Some(kernel), false) => rest.push(word("a kernel", kernel, "")?.into()),
         (None, true) => {
             words.flag("all");
-            words.option("limit", call.limit.unwrap_or(50).to_string());
+            let limit = call.limit.unwrap_or(50).max(1);
+            words.option("limit", limit.to_string());
         }
         (None, false) => {}
     }

@@ -41,7 +41,7 @@ pub async fn serve_http(
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let wanted: Arc<str> = format!("Bearer {token}").into();
+    let wanted: Arc<str> = token.into();
     let router = Router::new()
         .nest_service("/mcp", service)
         .fallback(elsewhere)
@@ -58,8 +58,12 @@ pub async fn serve_http(
 
 async fn guard(State(wanted): State<Arc<str>>, request: Request, next: Next) -> Response {
     let given = request.headers().get(header::AUTHORIZATION);
-    let given = given.and_then(|it| it.to_str().ok());
-    match given.is_some_and(|given| is_equal(given, &wanted)) {
+    let given = given.and_then(|it| it.to_str().ok()?.split_once(' '));
+    // The name of the scheme is not a matter of capitals (RFC 9110, 11.1).
+    let is_right = given.is_some_and(|(scheme, token)| {
+        scheme.eq_ignore_ascii_case("bearer") && is_equal(token.trim_start(), &wanted)
+    });
+    match is_right {
         true => told(next.run(request).await),
         false => (
             StatusCode::UNAUTHORIZED,

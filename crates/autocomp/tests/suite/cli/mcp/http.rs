@@ -48,7 +48,7 @@ fn over_http_a_token_is_needed_and_no_page_gets_in() {
         .strip_suffix("/mcp")
         .unwrap();
     let token = format!(
-        "Authorization: Bearer {}\r\n",
+        "Authorization: bearer {}\r\n",
         serving["token"].as_str().unwrap()
     );
     let body = json!({
