@@ -150,7 +150,7 @@ impl Device {
                     "the destination of shape {:?} does not fit a result of shape {shape:?}",
                     view.shape()
                 ),
-                "make the destination as large as the result",
+                "give the destination the shape of the result (of `double_row`, operands of [K, 2, M] and [K, 2, N] give [M, N])",
             ));
         }
         if buffer == Buffer::Psum && view.buffer() != Buffer::Psum {
