@@ -223,6 +223,14 @@ fn crooked_pages_take_no_longer() {
         ("g.md", "<!--"),
         ("h.md", "```\n"),
         ("i.md", "#\n"),
+        ("j.md", "<a "),
+        ("k.md", "<a \""),
+        ("l.md", "` `` "),
+        ("m.md", "<script>"),
+        ("n.md", "x```x"),
+        ("o.md", "<p hidden>\n\n"),
+        ("p.html", "<math><msup><i>x"),
+        ("q.html", "<h1><svg><path/>"),
     ] {
         file(place.path(), name, piece.repeat(100_000));
     }

@@ -249,6 +249,7 @@ impl Reader<'_> {
                 return;
             }
         }
+        self.is_behind_script = is_end && matches!(name, "sup" | "sub" | "msup" | "msub");
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.close();
@@ -278,7 +279,6 @@ impl Reader<'_> {
                 self.begun += if is_apart { " " } else { "" };
             }
             "br" => self.begun.push('\n'),
-            "sup" | "sub" | "msup" | "msub" if is_end => self.is_behind_script = true,
             "pre" => {
                 self.close();
                 self.n_pre = match is_end {
