@@ -5,7 +5,7 @@ use super::tag::{Tag, end_of_raw};
 use super::visibility::is_hidden;
 
 /// Bytes of a tag, or of words between marks of code, at most: what is longer is none.
-const LONGEST: usize = 2000;
+const LONGEST: usize = 1000;
 
 /// Returns a Markdown text without the elements in it that people do not see: those that their own
 /// tags hide, scripts and sheets of styles. Code and the ends of lines stay.

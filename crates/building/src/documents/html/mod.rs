@@ -64,6 +64,9 @@ const BREAKING: &[&str] = &[
     "title",
 ];
 
+/// Formulas within each other whose parts are told from each other at most.
+const MOST_SCRIPTS: usize = 16;
+
 /// Returns the blocks of a page.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut reader = Reader {
@@ -228,7 +231,7 @@ impl Reader<'_> {
         {
             self.begun.extend(mark);
         }
-        if let "msup" | "msub" = name {
+        if matches!(name, "msup" | "msub") && self.scripts.len() < MOST_SCRIPTS {
             self.scripts.push(Script {
                 inside: around + 1,
                 mark: if name == "msup" { '^' } else { '_' },
