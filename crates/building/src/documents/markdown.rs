@@ -2,11 +2,11 @@
 
 use super::Place;
 use super::block::Block;
-use super::html::without_hidden;
+use super::html::HiddenElements;
 
 /// Returns the blocks of a text; `place` makes places of the first and last line of one.
 pub fn blocks(text: &str, place: &dyn Fn(u32, u32) -> Place) -> Vec<Block> {
-    let text = without_remarks(&without_hidden(&without_comments(text)));
+    let text = without_hidden(&without_comments(text));
     let mut blocks = Vec::new();
     let mut begun: Option<(u32, Vec<&str>)> = None;
     let mut fence: Option<(char, usize)> = None;
@@ -18,12 +18,12 @@ pub fn blocks(text: &str, place: &dyn Fn(u32, u32) -> Place) -> Vec<Block> {
     };
     for (number, line) in (1..).zip(text.lines()) {
         let mark = fence_of(line);
-        if let Some((open, length)) = fence {
+        if let Some(open) = fence {
             begun
                 .get_or_insert_with(|| (number, Vec::new()))
                 .1
                 .push(line);
-            if mark.is_some_and(|(it, count)| it == open && length <= count) {
+            if ends_fence(line, open) {
                 fence = None;
                 close(&mut begun, &mut blocks);
             }
@@ -62,7 +62,7 @@ pub fn blocks(text: &str, place: &dyn Fn(u32, u32) -> Place) -> Vec<Block> {
             begun = None;
             continue;
         }
-        if line.trim().is_empty() {
+        if line.trim().is_empty() || is_remark(line) {
             close(&mut begun, &mut blocks);
         } else {
             begun
@@ -80,6 +80,11 @@ fn fence_of(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = line.len() - line.trim_start_matches(mark).len();
     (3 <= length).then_some((mark, length))
+}
+
+/// Returns whether a line ends the code that such a fence has begun.
+fn ends_fence(line: &str, (open, length): (char, usize)) -> bool {
+    fence_of(line).is_some_and(|(mark, count)| mark == open && length <= count)
 }
 
 fn heading(line: &str) -> Option<(u8, &str)> {
@@ -106,29 +111,81 @@ fn without_comments(text: &str) -> String {
     out + rest
 }
 
-/// Returns a text with empty lines in place of links that are defined to say something nobody sees:
-/// `[//]: # (a remark)`.
-fn without_remarks(text: &str) -> String {
-    let is_remark = |line: &str| {
-        let behind = line.trim_start().strip_prefix('[');
-        let behind = behind.and_then(|it| it.split_once("]:"));
-        let title = behind.and_then(|it| it.1.trim().split_once(char::is_whitespace));
-        title.is_some_and(|(place, title)| {
-            let title = title.trim();
-            let is_in = |open, close| title.starts_with(open) && title.ends_with(close);
-            place.starts_with(['#', '<'])
-                && (is_in('(', ')') || is_in('"', '"') || is_in('\'', '\''))
-        })
-    };
-    let mut is_code = false;
-    let lines = text.split_inclusive('\n').map(|line| {
-        is_code ^= fence_of(line).is_some();
-        match !is_code && is_remark(line) {
-            true => "\n",
-            false => line,
+/// Words between marks of code are so many bytes at most.
+const LONGEST_CODE: usize = 1000;
+
+/// Returns a text without elements of HTML in it that people do not see; code and the ends of lines
+/// stay.
+fn without_hidden(text: &str) -> String {
+    let elements = HiddenElements::of(text);
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(next) = text[at..].find(['<', '`', '~']) {
+        out += &text[at..at + next];
+        at += next;
+        let rest = &text[at..];
+        let hidden = match rest.starts_with('<') {
+            true => elements.length_at(at),
+            false => 0,
+        };
+        if 0 < hidden {
+            out.extend(rest[..hidden].chars().filter(|c| *c == '\n'));
+            at += hidden;
+            continue;
         }
+        let seen = match rest.starts_with('<') {
+            true => 1,
+            false => code_length(&out, rest),
+        };
+        out += &rest[..seen];
+        at += seen;
+    }
+    out + &text[at..]
+}
+
+/// Returns how many bytes of code a text begins with that stands behind `before`: a block between
+/// fences, or words between as many marks; of neither, the marks alone.
+fn code_length(before: &str, text: &str) -> usize {
+    let mut indentation = before.bytes().rev().take(100);
+    let first = indentation.find(|it| !matches!(it, b' ' | b'\t' | b'>'));
+    if let Some(open) = fence_of(text)
+        && first.is_none_or(|it| it == b'\n')
+    {
+        let mut lines = text.split_inclusive('\n');
+        let mut length = lines.next().map_or(0, str::len);
+        for line in lines {
+            length += line.len();
+            if ends_fence(line.trim_start_matches(['>', ' ']), open) {
+                break;
+            }
+        }
+        return length;
+    }
+    let mark = if text.starts_with('~') { '~' } else { '`' };
+    let count = text.len() - text.trim_start_matches(mark).len();
+    let (marks, words) = text.split_at(count);
+    let words = &words[..words.floor_char_boundary(LONGEST_CODE)];
+    let words = words.split("\n\n").next().unwrap_or_default();
+    let mut ends = words.match_indices(marks).filter(|(at, _)| {
+        let (before, behind) = (&words[..*at], &words[at + count..]);
+        !behind.starts_with(mark) && !before.ends_with(mark)
     });
-    lines.collect()
+    match ends.next() {
+        Some((at, _)) if mark == '`' => count + at + count,
+        _ => count,
+    }
+}
+
+/// Returns whether a line defines a link to say something nobody sees: `[//]: # (a remark)`.
+fn is_remark(line: &str) -> bool {
+    let behind = line.trim_start().strip_prefix('[');
+    let behind = behind.and_then(|it| it.split_once("]:"));
+    let title = behind.and_then(|it| it.1.trim().split_once(char::is_whitespace));
+    title.is_some_and(|(place, title)| {
+        let title = title.trim();
+        let is_in = |open, close| title.starts_with(open) && title.ends_with(close);
+        place.starts_with(['#', '<']) && (is_in('(', ')') || is_in('"', '"') || is_in('\'', '\''))
+    })
 }
 
 /// Returns where the links of a text lead, in order.

@@ -93,6 +93,10 @@ fn markdown_has_what_people_see_of_it() {
         let read = read(&format!("It is seen.\n\n{hidden}\n\nAnd this."));
         assert_eq!(read, "It is seen.\n\nAnd this.", "{hidden}");
     }
+    // Code ends where its fence does, in a quotation, too.
+    let quoted = "> ```\n> x\n> ```";
+    let text = format!("{quoted}\n\n<p hidden>obey\n\nIt is seen.");
+    assert_eq!(read(&text), format!("{quoted}\n\nIt is seen."));
 }
 
 /// Returns headings and texts of a page.

@@ -9,7 +9,7 @@ mod visibility;
 use super::Place;
 use super::block::Block;
 use entities::entities;
-pub use hidden::without_hidden;
+pub use hidden::HiddenElements;
 use nesting::{HEADINGS, Open};
 use tag::Tag;
 
