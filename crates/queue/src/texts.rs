@@ -41,17 +41,6 @@ impl Server {
         Ok(hash)
     }
 
-    /// Returns whether `user` keeps a text with that hash, or its beginning.
-    pub(crate) async fn has_text(
-        &self,
-        streams: &Streams,
-        user: &str,
-        hash: ContentHash,
-    ) -> Result<bool, QueueError> {
-        let first = names::piece(&token(user), &hash, 0);
-        Ok(self.last(&streams.texts, &first).await?.is_some())
-    }
-
     /// Returns the text with that hash that `user` keeps.
     pub(crate) async fn text(
         &self,
@@ -59,17 +48,40 @@ impl Server {
         user: &str,
         hash: ContentHash,
     ) -> Result<String, QueueError> {
-        let missing = |what: &dyn Display| {
-            self.refuses(format!("has no text {} of {user}: {what}", hash.short()))
-        };
+        let text = self.text_if_there(streams, user, hash).await?;
+        text.ok_or_else(|| self.lacks_text(user, hash, &"piece 0 is not there"))
+    }
+
+    /// Says what the server lacks of a text.
+    pub(crate) fn lacks_text(
+        &self,
+        user: &str,
+        hash: ContentHash,
+        what: &dyn Display,
+    ) -> QueueError {
+        self.refuses(format!("has no text {} of {user}: {what}", hash.short()))
+    }
+
+    /// Returns the text with that hash that `user` keeps; nothing if not even its beginning is
+    /// there.
+    pub(crate) async fn text_if_there(
+        &self,
+        streams: &Streams,
+        user: &str,
+        hash: ContentHash,
+    ) -> Result<Option<String>, QueueError> {
+        let missing = |what: &dyn Display| self.lacks_text(user, hash, what);
         let user = token(user);
         let mut bytes = Vec::new();
         for at in 0.. {
             let piece = self
                 .last(&streams.texts, &names::piece(&user, &hash, at))
                 .await?;
-            let piece = piece.ok_or_else(|| missing(&format!("piece {at} is not there")))?;
-            let piece = piece.payload;
+            let piece = match piece {
+                Some(piece) => piece.payload,
+                None if at == 0 => return Ok(None),
+                None => return Err(missing(&format!("piece {at} is not there"))),
+            };
             bytes.extend_from_slice(&piece);
             if piece.len() < PIECE {
                 break;
@@ -81,6 +93,7 @@ impl Server {
         if ContentHash::of(&bytes) != hash {
             return Err(missing(&"what is there has another hash"));
         }
-        String::from_utf8(bytes).map_err(|error| missing(&error))
+        let text = String::from_utf8(bytes);
+        text.map(Some).map_err(|error| missing(&error))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{SILENCE, Standing, Worker, locked};
 use crate::demand::Demand;
+use crate::error::QueueError;
 use crate::job::PROTOCOL;
 use crate::presence::State;
 use autocomp_eval::{Bench, BenchFacts, EvalError, Setup};
@@ -175,12 +176,14 @@ impl Worker {
             return;
         };
         let key = demand.key();
-        if self.lacks_text(&demand).await && self.is_missed_once_more(&demand) {
+        let text = self.setup_text(&demand).await;
+        // A server that has lost it gets it again from the search.
+        if matches!(text, Ok(None)) && self.is_missed_once_more(&demand) {
             self.clone().open_later();
             return;
         }
         self.say(&format!("{} asks for {}", demand.user, demand.title));
-        let opened = match self.setup(&demand).await {
+        let opened = match self.setup(&demand, text) {
             Ok(mut setup) => {
                 setup.tools.device = device;
                 self.clone().open_bench(setup, folder.clone()).await
@@ -210,14 +213,13 @@ impl Worker {
         self.opened.notify_waiters();
     }
 
-    /// Returns whether the server lacks the setup of a demand. One that has lost it gets it again
-    /// from the search.
-    async fn lacks_text(&self, demand: &Demand) -> bool {
-        let Ok(streams) = self.streams().await else {
-            return false;
-        };
-        let has = self.server.has_text(&streams, &demand.user, demand.setup);
-        matches!(has.await, Ok(false))
+    /// Returns the text of the setup of a demand, if the server has it.
+    async fn setup_text(&self, demand: &Demand) -> Result<Option<String>, QueueError> {
+        let streams = self.streams().await?;
+        let text = self
+            .server
+            .text_if_there(&streams, &demand.user, demand.setup);
+        text.await
     }
 
     /// Has the bench of a demand opened later; returns false if that was done too often.
@@ -239,12 +241,18 @@ impl Worker {
         });
     }
 
-    async fn setup(&self, demand: &Demand) -> Result<Setup, EvalError> {
-        let fetch = async {
-            let streams = self.streams().await?;
-            self.server.text(&streams, &demand.user, demand.setup).await
+    /// Returns the setup of a demand of its text.
+    fn setup(
+        &self,
+        demand: &Demand,
+        text: Result<Option<String>, QueueError>,
+    ) -> Result<Setup, EvalError> {
+        let lacks = || {
+            let what = "piece 0 is not there";
+            self.server.lacks_text(&demand.user, demand.setup, &what)
         };
-        let text = fetch.await.map_err(|error| EvalError::Environment {
+        let text = text.and_then(|it| it.ok_or_else(lacks));
+        let text = text.map_err(|error| EvalError::Environment {
             message: error.to_string(),
             remedies: vec![error.remedy().to_owned()],
         })?;
