@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::interpreter::hashable;
 use super::objects::ClassKind;
 use super::value::Value;
+use crate::diagnostic::Outcome;
 use crate::foreign::Foreign;
 
 /// Most values in a tuple that is a key.
@@ -48,6 +50,31 @@ impl<F: Foreign> Default for Dict<F> {
 }
 
 impl<F: Foreign> Dict<F> {
+    /// The entries of a set with these members.
+    pub(crate) fn of_members(items: Vec<Value<F>>) -> Outcome<Self> {
+        let mut set = Self::default();
+        for item in items {
+            set.insert(hashable(&item)?, item, Value::None);
+        }
+        Ok(set)
+    }
+
+    /// Keys of a dictionary, or members of a set, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = Value<F>> {
+        self.entries.iter().map(|(name, _)| name.clone())
+    }
+
+    /// Returns those of `items` that are keys here, or those that are not.
+    pub(crate) fn among(&self, items: Vec<Value<F>>, are_keys: bool) -> Outcome<Vec<Value<F>>> {
+        let mut kept = Vec::new();
+        for item in items {
+            if self.keys.contains_key(&hashable(&item)?) == are_keys {
+                kept.push(item);
+            }
+        }
+        Ok(kept)
+    }
+
     pub(crate) fn get(&self, key: &Key) -> Option<&Value<F>> {
         self.keys.get(key).map(|at| &self.entries[*at].1)
     }

@@ -273,11 +273,8 @@ impl<F: Foreign> Interpreter<F> {
     }
 
     pub(super) fn make_set(&mut self, items: Vec<Value<F>>) -> Outcome<Value<F>> {
-        let mut dict = Dict::default();
-        for item in items {
-            dict.insert(hashable(&item)?, item, Value::None);
-        }
-        Ok(Value::Set(Rc::new(RefCell::new(dict))))
+        let set = Dict::of_members(items)?;
+        Ok(Value::Set(Rc::new(RefCell::new(set))))
     }
 
     fn comprehend(

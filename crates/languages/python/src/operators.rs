@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::interpreter::{Interpreter, MAXIMUM_DEPTH, type_error};
+use super::interpreter::{Interpreter, type_error};
 use super::tree::{Binary, Unary};
 use super::value::Value;
 use crate::device::Device;
@@ -78,26 +78,11 @@ impl<F: Foreign> Interpreter<F> {
                 Ok(Value::str(&text))
             }
             (Binary::Subtract | Binary::And | Binary::Or, Value::Set(a), Value::Set(b)) => {
-                let (a, b) = (a.borrow(), b.borrow());
-                let items = match operator {
-                    Binary::Or => a
-                        .entries
-                        .iter()
-                        .chain(&b.entries)
-                        .map(|(k, _)| k.clone())
-                        .collect(),
-                    _ => a
-                        .entries
-                        .iter()
-                        .filter(|(k, _)| {
-                            let inside = k
-                                .key(MAXIMUM_DEPTH)
-                                .is_some_and(|k| b.keys.contains_key(&k));
-                            inside == (operator == Binary::And)
-                        })
-                        .map(|(k, _)| k.clone())
-                        .collect(),
-                };
+                let mut items: Vec<Value<F>> = a.borrow().names().collect();
+                match operator {
+                    Binary::Or => items.extend(b.borrow().names()),
+                    _ => items = b.borrow().among(items, operator == Binary::And)?,
+                }
                 self.make_set(items)
             }
             (Binary::Or, Value::Dict(a), Value::Dict(b)) => {

@@ -40,12 +40,7 @@ impl<F: Foreign> Interpreter<F> {
             }
             Value::List(list) => list.borrow().0.clone(),
             Value::Tuple(items) => items.0.clone(),
-            Value::Dict(dict) | Value::Set(dict) => dict
-                .borrow()
-                .entries
-                .iter()
-                .map(|(key, _)| key.clone())
-                .collect(),
+            Value::Dict(dict) | Value::Set(dict) => dict.borrow().names().collect(),
             Value::Str(text) => {
                 self.reserve(text.len() as u64, line)?;
                 text.chars()

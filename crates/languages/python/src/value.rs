@@ -124,6 +124,15 @@ impl<F: Foreign> Value<F> {
         Self::tuple(items.iter().map(|size| Self::Int(*size as i64)).collect())
     }
 
+    /// The items of a list or a tuple.
+    pub fn listed(&self) -> Option<Vec<Self>> {
+        match self {
+            Self::List(list) => Some(list.borrow().0.clone()),
+            Self::Tuple(items) => Some(items.0.clone()),
+            _ => None,
+        }
+    }
+
     /// A text.
     pub fn str(text: &str) -> Self {
         Self::Str(text.into())

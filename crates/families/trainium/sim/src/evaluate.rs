@@ -275,11 +275,7 @@ fn drive(
     let value = interpreter.call_entry(entry, arguments)?;
     // Outputs are not read by the kernel.
     interpreter.device.finds_unwritten = false;
-    let values = match &value {
-        Value::Tuple(items) => items.0.clone(),
-        Value::List(list) => list.borrow().0.clone(),
-        other => vec![other.clone()],
-    };
+    let values = value.listed().unwrap_or_else(|| vec![value.clone()]);
     drop(value);
     let (mut outputs, mut returned) = (Vec::new(), Vec::new());
     let mut unwritten = 0;

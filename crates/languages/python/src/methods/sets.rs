@@ -76,15 +76,8 @@ impl<F: Foreign> Interpreter<F> {
             "intersection" | "difference" => {
                 let mut left = self.iterate(object, line)?;
                 for other in given.positional.by_ref() {
-                    let inside = self.members(&other, line)?;
-                    let stays = &*name == "intersection";
-                    let mut kept = Vec::new();
-                    for item in left {
-                        if inside.get(&hashable(&item)?).is_some() == stays {
-                            kept.push(item);
-                        }
-                    }
-                    left = kept;
+                    let other = self.members(&other, line)?;
+                    left = other.among(left, &*name == "intersection")?;
                 }
                 self.reserve(left.len() as u64, line)?;
                 return self.make_set(left);
@@ -108,10 +101,6 @@ impl<F: Foreign> Interpreter<F> {
     fn members(&mut self, items: &Value<F>, line: u32) -> Outcome<Dict<F>> {
         let items = self.iterate(items, line)?;
         self.reserve(items.len() as u64, line)?;
-        let mut members = Dict::default();
-        for item in items {
-            members.insert(hashable(&item)?, item, Value::None);
-        }
-        Ok(members)
+        Dict::of_members(items)
     }
 }

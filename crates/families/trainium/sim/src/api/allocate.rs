@@ -59,12 +59,9 @@ pub(super) fn ndarray(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
         Some(Value::Str(name)) => name.to_string(),
         _ => String::new(),
     };
-    let items: Vec<Value> = match &shape {
-        Value::Tuple(items) => items.0.clone(),
-        Value::List(list) => list.borrow().0.clone(),
-        other if other.as_int().is_some() => vec![other.clone()],
-        other => return Err(bound.wrong("shape", "a tuple of sizes", other)),
-    };
+    let one = || shape.as_int().map(|_| vec![shape.clone()]);
+    let items = shape.listed().or_else(one);
+    let items = items.ok_or_else(|| bound.wrong("shape", "a tuple of sizes", &shape))?;
     let mut sizes = Vec::with_capacity(items.len());
     let mut partition = None;
     for (position, item) in items.iter().enumerate() {

@@ -85,10 +85,8 @@ fn place_blocks(run: &mut Interpreter, bound: &mut Bound, line: u32) -> Outcome<
     let Rule::Function(function) = &allocator.rule else {
         return Ok(());
     };
-    let items = match &shape {
-        Value::Tuple(items) => items.0.clone(),
-        Value::List(list) => list.borrow().0.clone(),
-        _ => return Ok(()),
+    let Some(items) = shape.listed() else {
+        return Ok(());
     };
     let marked = items
         .iter()

@@ -19,11 +19,8 @@ pub(super) fn compute(device: &mut Device, bound: &mut Bound) -> Outcome<Value> 
     let target = side(device, bound.view("dst")?)?;
     device.check_mutable(&target)?;
     let list = bound.required("srcs")?;
-    let items = match &list {
-        Value::List(list) => list.borrow().0.clone(),
-        Value::Tuple(items) => items.0.clone(),
-        _ => return Err(bound.wrong("srcs", "a list of tensors", &list)),
-    };
+    let items = list.listed();
+    let items = items.ok_or_else(|| bound.wrong("srcs", "a list of tensors", &list))?;
     let mut sources = Vec::new();
     for item in items {
         let Value::Foreign(Nki::Tensor(view)) = item else {

@@ -343,11 +343,8 @@ pub(super) fn method(
             Ok(host_value(array.shape.clone(), dtype, data))
         }
         "reshape" => {
-            let sizes: Vec<Value> = match first {
-                Value::Tuple(items) => items.0.clone(),
-                Value::List(list) => list.borrow().0.clone(),
-                _ => arguments.positional.clone(),
-            };
+            let sizes = first.listed();
+            let sizes = sizes.unwrap_or_else(|| arguments.positional.clone());
             let shape: Vec<usize> = sizes
                 .iter()
                 .map(|v| v.as_int().and_then(|n| usize::try_from(n).ok()))

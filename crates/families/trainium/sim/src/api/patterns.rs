@@ -38,11 +38,8 @@ fn index_values(index: &Index, shape: &[usize]) -> Vec<i64> {
 /// The explicit pattern of the second dialect as an index over `[partitions, counts…]`.
 fn pattern_index(bound: &mut Bound, partitions: usize) -> Outcome<Index> {
     let value = bound.required("pattern")?;
-    let items = match &value {
-        Value::List(list) => list.borrow().0.clone(),
-        Value::Tuple(items) => items.0.clone(),
-        _ => return Err(bound.wrong("pattern", "a list of [step, count]", &value)),
-    };
+    let items = value.listed();
+    let items = items.ok_or_else(|| bound.wrong("pattern", "a list of [step, count]", &value))?;
     let multiplier = bound.integer("channel_multiplier")?.unwrap_or(0);
     let offset = bound.integer("offset")?.unwrap_or(0);
     let mut shape = vec![partitions];

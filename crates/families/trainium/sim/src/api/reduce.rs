@@ -15,11 +15,7 @@ use crate::trace::{Instruction, Operation};
 /// The axes named by `axis=`.
 pub(super) fn axes(bound: &mut Bound, rank: usize) -> Outcome<Vec<usize>> {
     let value = bound.required("axis")?;
-    let items = match &value {
-        Value::Tuple(items) => items.0.clone(),
-        Value::List(list) => list.borrow().0.clone(),
-        other => vec![other.clone()],
-    };
+    let items = value.listed().unwrap_or_else(|| vec![value.clone()]);
     let mut axes = Vec::new();
     for item in &items {
         let Some(axis) = item.as_int() else {

@@ -16,7 +16,7 @@ type Body = fn(&mut Device, &Call<'_>) -> Outcome<Value>;
 
 /// All methods of tensors.
 const METHODS: &[(&str, Body)] = &[
-    ("ap", windows::access_pattern),
+    ("ap", access_patterns::access_pattern),
     ("astype", astype),
     ("broadcast", shapes::broadcast),
     ("broadcast_to", shapes::broadcast_to),
@@ -73,11 +73,8 @@ impl Call<'_> {
 
     /// Numbers in a sequence, or as the positional arguments.
     fn list(&self, at: usize, wanted: &str) -> Option<Vec<i64>> {
-        let items = match self.argument(at, wanted)? {
-            Value::Tuple(items) => items.0.clone(),
-            Value::List(list) => list.borrow().0.clone(),
-            _ => self.positional.clone(),
-        };
+        let items = self.argument(at, wanted)?.listed();
+        let items = items.unwrap_or_else(|| self.positional.clone());
         items.iter().map(Value::as_int).collect()
     }
 

@@ -207,11 +207,7 @@ fn give(given: &mut Vec<(String, i64)>, name: Option<&str>, value: &Value) {
 
 /// One side of a pattern of `rearrange` that is a tuple of names and of tuples of names, as text.
 fn side(value: &Value) -> Option<String> {
-    let items = match value {
-        Value::Tuple(items) => items.0.clone(),
-        Value::List(list) => list.borrow().0.clone(),
-        _ => return None,
-    };
+    let items = value.listed()?;
     let word = |item: &Value| match item {
         Value::Str(name) => Some(name.to_string()),
         Value::Tuple(_) | Value::List(_) => side(item).map(|inner| format!("({inner})")),

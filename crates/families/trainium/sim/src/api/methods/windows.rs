@@ -9,10 +9,6 @@ use crate::api::{Device, Nki, Value};
 use crate::diagnostic::{Failure, Outcome};
 use crate::tensor::view::{Dimension, Indirect, View};
 
-pub(super) fn access_pattern(device: &mut Device, call: &Call<'_>) -> Outcome<Value> {
-    device.access_pattern(call).map(tensor)
-}
-
 pub(super) fn indirect(_: &mut Device, _: &Call<'_>) -> Outcome<Value> {
     Err(Failure::unsupported(
         "not-simulated",
