@@ -4,7 +4,7 @@ use crate::error::{CatalogError, Invalid};
 use crate::family::{self, Templates};
 use crate::problem::{self, Problem};
 use crate::suite::{self, Suite};
-use crate::target::{self, Target};
+use crate::target::{self, Target, machine_of};
 use crate::toml_text::Source;
 use crate::tree::Tree;
 use serde::Deserialize;
@@ -216,18 +216,17 @@ impl Catalog {
             let known = known.ok_or_else(|| {
                 CatalogError::unknown("target", name, self.targets.keys().cloned())
             })?;
-            let machines = of.iter().map(|(path, _)| path);
-            for path in machines.filter(|path| path.starts_with("machines/")) {
-                let machine = path
-                    .trim_start_matches("machines/")
-                    .trim_end_matches(".toml");
+            let machines = of
+                .iter()
+                .filter_map(|(path, _)| Some((path, machine_of(path)?)));
+            for (path, machine) in machines {
                 if known.contains(path) {
                     let (first, second) = (known.display(path), of.display(path));
                     return Err(duplicate("machine", machine.to_owned(), first, second));
                 }
                 found.machines.push(format!("{name}/{machine}"));
             }
-            let whole = known.over(&of, |path| !path.starts_with("machines/"));
+            let whole = known.over(&of, |path| machine_of(path).is_none());
             self.targets.insert(name.to_owned(), whole);
         }
         Ok(())

@@ -223,6 +223,11 @@ struct CountersFile {
     counters: BTreeMap<String, String>,
 }
 
+/// Returns the name of the machine that a file of a target describes, if it does.
+pub(crate) fn machine_of(path: &str) -> Option<&str> {
+    path.strip_prefix("machines/")?.strip_suffix(".toml")
+}
+
 /// Makes the target `name` of its files.
 ///
 /// # Errors
@@ -267,10 +272,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         if let Some(template) = path.strip_prefix("templates/") {
             templates.insert(template.to_owned(), tree.utf8(path, data)?.to_owned());
         }
-        if let Some(machine) = path
-            .strip_prefix("machines/")
-            .and_then(|file| file.strip_suffix(".toml"))
-        {
+        if let Some(machine) = machine_of(path) {
             machines.insert(machine.to_owned(), tree.utf8(path, data)?.to_owned());
         }
     }

@@ -141,7 +141,7 @@ fn check_name(name: &str) -> Result<(), CliError> {
 }
 
 fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliError> {
-    let workplace = Workplace::open(&arguments.workplace)?;
+    let mut workplace = Workplace::open(&arguments.workplace)?;
     let like = workplace.target(&arguments.like)?;
     check_name(&arguments.name)?;
     if workplace.target(&arguments.name).is_ok() {
@@ -175,7 +175,7 @@ fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliErro
         name: &arguments.name,
         extension: registry::language(&like)?.extension(),
     };
-    check_target(&knowledge, standing, arguments)?;
+    check_target(&knowledge, standing, &mut workplace.catalog, arguments)?;
     let files = write_target(&knowledge, standing, &arguments.out).map_err(|error| {
         knowledge_error(error).hint("name a folder that has no such target with `--out FOLDER`")
     })?;
@@ -192,18 +192,16 @@ fn import(arguments: &ImportArguments) -> Result<(TargetReport, String), CliErro
 }
 
 /// Refuses what makes no target that can be used, before any of it is written where it is asked for.
+/// The catalog has the target then.
 fn check_target(
     knowledge: &Knowledge,
     standing: Standing<'_>,
+    catalog: &mut Catalog,
     arguments: &ImportArguments,
 ) -> Result<(), CliError> {
     let trial = tempfile::tempdir()
         .map_err(|error| CliError::environment(format!("failed to make a folder: {error}")))?;
     write_target(knowledge, standing, trial.path()).map_err(knowledge_error)?;
-    let mut catalog = Catalog::built_in().map_err(catalog_error)?;
-    for data in &arguments.workplace.data {
-        catalog.add_folder(data).map_err(catalog_error)?;
-    }
     let loaded = catalog.add_folder(trial.path());
     let loaded = loaded.and_then(|_| catalog.target(&arguments.name).map(drop));
     loaded.map_err(|error| {
