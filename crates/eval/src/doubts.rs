@@ -231,25 +231,18 @@ impl Refutation<'_> {
             ),
             "if it is right, the kernel gets by without work that its tests do not ask for: add input sets".into(),
         ];
-        let (what, at_peak) = match &peaks {
-            Some(peaks) => {
-                remedies.push(format!(
-                    "if the machine can do more than it says, raise {peaks}"
-                ));
-                (
-                    "problem {} asks for more than has to be done, or the machine can do more than its peak",
-                    format!(" by {peaks}"),
-                )
-            }
-            None => (
-                "problem {} asks for more than has to be done",
-                String::new(),
-            ),
-        };
+        let (mut or_else, mut at_peak) = (String::new(), String::new());
+        if let Some(peaks) = peaks {
+            or_else.push_str(", or the machine can do more than its peak");
+            at_peak = format!(" by {peaks}");
+            remedies.push(format!(
+                "if the machine can do more than it says, raise {peaks}"
+            ));
+        }
         EvalError::Input {
             message: format!(
-                "{}: {}, which takes at least {} {}{at_peak}, but a kernel is right in {}{} (kernel {})",
-                what.replace("{}", &self.problem.name),
+                "problem {} asks for more than has to be done{or_else}: {}, which takes at least {} {}{at_peak}, but a kernel is right in {}{} (kernel {})",
+                self.problem.name,
                 asked.collect::<Vec<_>>().join(" and "),
                 floor.value,
                 floor.unit,
