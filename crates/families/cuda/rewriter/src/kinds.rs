@@ -41,7 +41,6 @@ pub(crate) fn bytes_of(kind: &str) -> Option<i64> {
 
 /// Returns a text in which names that `typedef` gives to types of one word are these types.
 pub(crate) fn without_names_of_types(plain: &str) -> String {
-    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut text = plain.to_owned();
     for line in plain.lines() {
         let Some(rest) = line.trim().strip_prefix("typedef ") else {
@@ -51,7 +50,7 @@ pub(crate) fn without_names_of_types(plain: &str) -> String {
         let [kind, name] = words.as_slice() else {
             continue;
         };
-        if rest.ends_with(';') && [kind, name].iter().all(|it| it.chars().all(is_part)) {
+        if rest.ends_with(';') && [kind, name].iter().all(|it| it.chars().all(is_of_word)) {
             // What is left of the line names a type anew that there is.
             text = with_word(&text.replacen(line, "", 1), name, kind);
         }
@@ -59,14 +58,18 @@ pub(crate) fn without_names_of_types(plain: &str) -> String {
     text
 }
 
+/// Returns whether a letter may stand in a word of C.
+pub(crate) fn is_of_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
 /// Returns a text with another word in place of `word`.
 pub(crate) fn with_word(text: &str, word: &str, other: &str) -> String {
-    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut result = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(word) {
         let (before, behind) = (&rest[..at], &rest[at + word.len()..]);
-        let is_whole = !before.ends_with(is_part) && !behind.starts_with(is_part);
+        let is_whole = !before.ends_with(is_of_word) && !behind.starts_with(is_of_word);
         result += before;
         result += if is_whole { other } else { word };
         rest = behind;

@@ -1,6 +1,6 @@
 //! Templates of functions that are used with the same numbers and types everywhere.
 
-use crate::kinds::with_word;
+use crate::kinds::{is_name_of_type, is_of_word, with_word};
 
 /// Returns a text in which such functions have the numbers and types in place of their parameters.
 /// Lines stay where they are. Templates that are used otherwise stay as they are.
@@ -19,7 +19,7 @@ pub(super) fn without_templates(plain: &str) -> String {
 
 /// Returns the text without the template that begins at `at`.
 fn instance(text: &str, at: usize) -> Option<String> {
-    if text[..at].ends_with(|it: char| it.is_ascii_alphanumeric() || it == '_') {
+    if text[..at].ends_with(is_of_word) {
         return None;
     }
     let behind = text[at..].strip_prefix("template")?.trim_start();
@@ -50,20 +50,16 @@ fn instance(text: &str, at: usize) -> Option<String> {
 /// Returns the name of a parameter: `N` of `const int N = 4`, `T` of `typename T`.
 fn name_of(parameter: &str) -> Option<&str> {
     let name = parameter.split('=').next()?.split_whitespace().last()?;
-    let is_name = name
-        .chars()
-        .all(|it| it.is_ascii_alphanumeric() || it == '_');
-    is_name.then_some(name)
+    name.chars().all(is_of_word).then_some(name)
 }
 
 /// Returns the name of the function whose head this is, up to its body.
 fn function_of(head: &str) -> Option<&str> {
-    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let mut rest = head;
     loop {
         let (before, behind) = rest.split_once('(')?;
         let before = before.trim_end();
-        let name = &before[before.trim_end_matches(is_part).len()..];
+        let name = &before[before.trim_end_matches(is_of_word).len()..];
         if name != "__launch_bounds__" {
             return (!name.is_empty()).then_some(name);
         }
@@ -86,12 +82,11 @@ fn closing(text: &str) -> Option<usize> {
 /// Returns where a name is used with arguments in `<…>`: where it begins, the arguments, and where
 /// they end.
 fn uses<'t>(text: &'t str, name: &str) -> Vec<(usize, &'t str, usize)> {
-    let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
     let found = text.match_indices(name).filter_map(|(at, _)| {
         let behind = &text[at + name.len()..];
         let list = behind.trim_start().strip_prefix('<')?;
         let (list, rest) = list.split_once('>')?;
-        let is_use = !text[..at].ends_with(is_part) && !list.starts_with('<');
+        let is_use = !text[..at].ends_with(is_of_word) && !list.starts_with('<');
         is_use.then_some((at, list, text.len() - rest.len()))
     });
     found.collect()
@@ -105,7 +100,7 @@ fn arguments_of<'t>(before: &'t str, after: &'t str, name: &str) -> Option<Vec<&
     let first = split(all.next()?.1);
     let is_known = |it: &&str| {
         const TYPES: &[&str] = &["float", "double", "int", "half", "true", "false"];
-        it.parse::<u32>().is_ok() || TYPES.contains(it) || crate::kinds::is_name_of_type(it)
+        it.parse::<u32>().is_ok() || TYPES.contains(it) || is_name_of_type(it)
     };
     (first.iter().all(is_known) && all.all(|it| split(it.1) == first)).then_some(first)
 }

@@ -1,5 +1,7 @@
 //! CUDA's own words, which the grammar of C does not have.
 
+use crate::kinds::is_of_word;
+
 /// Replaces words of CUDA by words of C of the same length.
 pub(super) fn in_words_of_c(plain: &str) -> String {
     const WORDS: &[(&str, &str)] = &[
@@ -30,13 +32,12 @@ pub(super) fn in_words_of_c(plain: &str) -> String {
             rest = &rest[3..];
             continue;
         }
-        let is_part = |it: char| it.is_ascii_alphanumeric() || it == '_';
-        if !is_part(c) {
+        if !is_of_word(c) {
             result.push(c);
             rest = &rest[c.len_utf8()..];
             continue;
         }
-        let end = rest.find(|it| !is_part(it)).unwrap_or(rest.len());
+        let end = rest.find(|it| !is_of_word(it)).unwrap_or(rest.len());
         let (word, behind) = rest.split_at(end);
         rest = behind;
         if word == "__launch_bounds__" {
@@ -54,7 +55,7 @@ pub(super) fn in_words_of_c(plain: &str) -> String {
         if word == "static_cast"
             && let Some(kind) = behind.trim_start().strip_prefix('<')
             && let Some((kind, rest_of_it)) = kind.split_once('>')
-            && kind.chars().all(|it| is_part(it) || it == ' ')
+            && kind.chars().all(|it| is_of_word(it) || it == ' ')
         {
             result += &pad(
                 &format!("({kind})"),
@@ -65,7 +66,7 @@ pub(super) fn in_words_of_c(plain: &str) -> String {
         }
         // `dim3 grid(4, 4);` reads as a call.
         let next = behind.trim_start();
-        let named = next.find(|it| !is_part(it)).unwrap_or(0);
+        let named = next.find(|it| !is_of_word(it)).unwrap_or(0);
         if word == "dim3" && 0 < named && next[named..].trim_start().starts_with('(') {
             result += "    ";
             continue;

@@ -2,7 +2,7 @@
 
 use crate::kernels::{ADD, rewriter};
 use autocomp_core::{MenuItem, PlanChoice, Rewriter};
-use autocomp_cuda_rewriter::Part;
+use autocomp_cuda_rewriter::{CudaRewriter, Part};
 use std::collections::BTreeSet;
 
 fn choice(menu: &[MenuItem], plan: u32) -> PlanChoice<'_> {
@@ -43,13 +43,7 @@ fn a_kernel_that_was_made_goes_on_from_its_schedule() {
 #[test]
 fn spellings_make_no_difference() {
     let rewriter = rewriter(&[1000, 1000, 1000]);
-    let all = |source: &str| {
-        let made = rewriter.every(source).unwrap();
-        let schedules = made
-            .into_iter()
-            .map(|it| serde_json::to_string(&it.0).unwrap());
-        schedules.collect::<BTreeSet<_>>()
-    };
+    let all = |source: &str| schedules(&rewriter, source);
     let wanted = all(ADD);
     assert!(10 < wanted.len());
     for (from, to) in [
@@ -92,17 +86,18 @@ fn spellings_make_no_difference() {
     }
 }
 
+/// Returns all schedules that are proposed, as text.
+fn schedules(rewriter: &CudaRewriter, source: &str) -> BTreeSet<String> {
+    let made = rewriter.every(source).expect("proposals").into_iter();
+    made.map(|it| serde_json::to_string(&it.0).expect("a schedule"))
+        .collect()
+}
+
 /// Templates that are used with the same numbers and types, and names of types.
 #[test]
 fn templates_and_names_of_types_are_what_they_stand_for() {
     let rewriter = rewriter(&[1000, 1000, 1000]);
-    let all = |source: &str| {
-        let made = rewriter.every(source).unwrap();
-        let schedules = made
-            .into_iter()
-            .map(|it| serde_json::to_string(&it.0).unwrap());
-        schedules.collect::<BTreeSet<_>>()
-    };
+    let all = |source: &str| schedules(&rewriter, source);
     let wanted = all(ADD);
     let with = |head: &str, of: &str| {
         ADD.replace(
@@ -171,11 +166,7 @@ void solution(const float* X, float* Z) {
     let rewriter = rewriter(&[64 * 1024, 64]);
     let all = |source: &str| {
         assert_eq!(rewriter.not_understood(source), []);
-        let made = rewriter.every(source).unwrap();
-        let schedules = made
-            .into_iter()
-            .map(|it| serde_json::to_string(&it.0).unwrap());
-        schedules.collect::<BTreeSet<_>>()
+        schedules(&rewriter, source)
     };
     let fixed = source
         .replace(
