@@ -76,6 +76,11 @@ impl Asking<'_> {
         parse: &(dyn Fn(&str) -> Result<T, String> + Sync),
     ) -> Result<(T, String), (LlmErrorKind, String)> {
         let mut asked = request.clone();
+        // Whoever has answered before is not to take the question for the same one.
+        match self.record.n_earlier(request) {
+            0 => {}
+            n_earlier => asked.label.push_str(&format!("-{}", n_earlier + 1)),
+        }
         let mut complaint = String::new();
         for _ in 0..2 {
             let reply = match member.complete(&asked).await {

@@ -174,9 +174,22 @@ impl Record {
 
     /// Forgets the reply to a request, so that it is asked anew.
     pub fn forget(&self, request: &Request) {
-        let path = self.path(request);
+        let earlier = self.earlier(request, self.n_earlier(request) + 1);
         // It may never have been answered.
-        let _ = fs::rename(&path, path.with_extension("earlier"));
+        let _ = fs::rename(self.path(request), earlier);
+    }
+
+    /// Returns how many replies to a request were forgotten.
+    pub(crate) fn n_earlier(&self, request: &Request) -> usize {
+        (1..)
+            .take_while(|number| self.earlier(request, *number).exists())
+            .count()
+    }
+
+    /// Returns where a forgotten reply lies, of which 1 is the oldest.
+    fn earlier(&self, request: &Request, number: usize) -> PathBuf {
+        self.path(request)
+            .with_extension(format!("earlier{number}"))
     }
 
     /// Notes calls that have ended.

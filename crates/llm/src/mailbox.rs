@@ -5,7 +5,8 @@
 //! phase and the task (`plan-i1.b0.p2-…`). Whoever answers writes the reply to `<id>.answer.md`,
 //! best under another name first and then renamed; a file that is still
 //! growing is waited for. An answer that starts with `ERROR` declines the
-//! request. Once an answer is taken, `<id>.request.md` is renamed to
+//! request, and is renamed to `<id>.declined.md`, so that asking again asks anew.
+//! Once an answer is taken, `<id>.request.md` is renamed to
 //! `<id>.done.md`; answers are never deleted.
 //!
 //! It ends with a hash of the prompt and of how often this client was
@@ -157,6 +158,8 @@ impl LlmClient for MailboxClient {
         let _ = std::fs::rename(&request_path, self.folder.join(format!("{id}.done.md")));
         let text = String::from_utf8_lossy(&answer).into_owned();
         if let Some(reason) = text.strip_prefix("ERROR") {
+            let declined = self.folder.join(format!("{id}.declined.md"));
+            std::fs::rename(&answer_path, declined).map_err(unavailable)?;
             let reason = shorten(reason.trim_start_matches(':').trim());
             return Err(self.error(
                 LlmErrorKind::Refused,

@@ -3,6 +3,7 @@
 
 use super::block::Block;
 use super::{Limits, Place, ReadError, html, markdown, notebook, pdf, source};
+use encoding_rs::{Encoding, WINDOWS_1252};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read as _;
@@ -44,6 +45,9 @@ const PROGRAMS: &str = "c h cc hh cpp hpp cxx hxx cu cuh py pyi rs scala sv svh 
 
 /// Names of files that name others beside them.
 const INDICES: [&str; 3] = ["llms.txt", "llms-full.txt", "SKILL.md"];
+
+/// Addresses that are told at most of those that an index names elsewhere.
+const NAMED_ELSEWHERE: usize = 5;
 
 /// A file to be read.
 #[derive(Debug)]
@@ -94,10 +98,8 @@ pub fn gather(paths: &[PathBuf], limits: &Limits) -> Result<Gathered, ReadError>
     }
     let endings = std::mem::take(&mut gathering.endings);
     for (ending, count) in endings {
-        gathering
-            .out
-            .unread
-            .push(format!("{count} files of another kind ({ending})"));
+        let files = if count == 1 { "file" } else { "files" };
+        gathering.unread(format!("{count} {files} of another kind ({ending})"));
     }
     Ok(gathering.out)
 }
@@ -140,8 +142,8 @@ impl Gathering<'_> {
                 Ok(kind) if kind.is_file() => match form_of(&own) {
                     Some(form) => self.add(&entry.path(), &name, form),
                     None => {
-                        let ending = own.rsplit_once('.').map_or("none", |it| it.1);
-                        let ending: String = ending.chars().take(12).collect();
+                        let ending = own.rsplit_once('.').map_or(own.as_str(), |it| it.1);
+                        let ending: String = ending.chars().take(20).collect();
                         *self.endings.entry(ending).or_default() += 1;
                     }
                 },
@@ -162,7 +164,7 @@ impl Gathering<'_> {
             return;
         };
         let folder_name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let mut n_elsewhere = 0;
+        let mut elsewhere = Vec::new();
         for link in markdown::links(&String::from_utf8_lossy(&bytes)) {
             let link = link.split(['#', '?']).next().unwrap_or_default();
             if link.is_empty() {
@@ -173,7 +175,7 @@ impl Gathering<'_> {
                 .components()
                 .all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
             if link.contains("://") || link.starts_with("mailto:") || !is_below {
-                n_elsewhere += 1;
+                elsewhere.push(link.to_owned());
                 continue;
             }
             let target = folder.join(relative);
@@ -187,9 +189,13 @@ impl Gathering<'_> {
                 _ => self.unread(format!("{name}: it is not there, or no document")),
             }
         }
-        if 0 < n_elsewhere {
+        if !elsewhere.is_empty() {
+            let count = elsewhere.len();
+            elsewhere.truncate(NAMED_ELSEWHERE);
+            let further = if elsewhere.len() < count { ", …" } else { "" };
+            let names = elsewhere.join(", ");
             self.unread(format!(
-                "{name} names {n_elsewhere} documents elsewhere, which are not fetched"
+                "{name}: what it names elsewhere is not fetched ({count}: {names}{further})"
             ));
         }
     }
@@ -232,7 +238,7 @@ fn normal(path: &Path) -> PathBuf {
 }
 
 fn form_of(name: &str) -> Option<Form> {
-    if INDICES.contains(&name) {
+    if INDICES.contains(&name) || name == "README" {
         return Some(Form::Markdown);
     }
     let ending = name.rsplit_once('.')?.1.to_ascii_lowercase();
@@ -292,24 +298,24 @@ fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Returns the text of a file: UTF-8, UTF-16 with a mark at its beginning, or what is left of
-/// another encoding.
+/// Returns the text of a file: that of the mark at its beginning, or UTF-8. Where more is broken
+/// than not, the text is read as older pages are, in Windows-1252.
 fn text_of(bytes: &[u8]) -> Result<String, String> {
-    let wide = |join: fn([u8; 2]) -> u16| {
-        let units = bytes[2..].chunks_exact(2).map(|it| join([it[0], it[1]]));
-        let text: String = char::decode_utf16(units)
-            .map(|it| it.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .collect();
-        text
-    };
-    if bytes.starts_with(&[0xff, 0xfe]) {
-        return Ok(wide(u16::from_le_bytes));
-    }
-    if bytes.starts_with(&[0xfe, 0xff]) {
-        return Ok(wide(u16::from_be_bytes));
+    if let Some((encoding, length)) = Encoding::for_bom(bytes) {
+        let (text, _) = encoding.decode_without_bom_handling(&bytes[length..]);
+        return Ok(text.into_owned());
     }
     if bytes.iter().take(8192).any(|byte| *byte == 0) {
         return Err("it is no text".to_owned());
     }
-    Ok(String::from_utf8_lossy(bytes).into_owned())
+    let text = String::from_utf8_lossy(bytes);
+    let n_broken = text.matches(char::REPLACEMENT_CHARACTER).count();
+    let n_foreign = text.chars().filter(|c| !c.is_ascii()).count();
+    if n_foreign < 2 * n_broken {
+        return Ok(WINDOWS_1252
+            .decode_without_bom_handling(bytes)
+            .0
+            .into_owned());
+    }
+    Ok(text.into_owned())
 }

@@ -99,6 +99,24 @@ fn markdown_has_what_people_see_of_it() {
     assert_eq!(read(&text), format!("{quoted}\n\nIt is seen."));
 }
 
+/// Cells reach over rows and columns, and may be empty.
+#[test]
+fn cells_of_html_tables_stay_in_their_columns() {
+    let text = "<table><tr><th>command<th colspan=2>cycles</tr>\
+        <tr><td rowspan=2>matmul</td><td>bf16</td><td>16</td></tr>\
+        <tr><td>fp32</td><td>64</td></tr>\
+        <tr><td></td><td>any</td><td rowspan=0>4</td></tr>\
+        <tr><td>load<td>any</tr></table>";
+    assert_eq!(
+        page(text),
+        [(
+            String::new(),
+            "command | cycles |\nmatmul | bf16 | 16\nmatmul | fp32 | 64\n| any | 4\nload | any | 4"
+                .to_owned()
+        )]
+    );
+}
+
 /// Returns headings and texts of a page.
 fn page(text: &str) -> Vec<(String, String)> {
     let passages = read_one("a.html", text).into_iter();
@@ -342,7 +360,7 @@ fn an_index_brings_what_it_names_beside_it() {
         [
             "site/docs/none.md: it is not there, or no document",
             "site/up/secret.md: it is not there, or no document",
-            "llms.txt names 3 documents elsewhere, which are not fetched",
+            "llms.txt: what it names elsewhere is not fetched (3: ../secret.md, https://there/x.md, /etc/passwd)",
         ]
     );
 }
@@ -398,12 +416,47 @@ fn columns_of_prose_are_read_one_after_the_other() {
 }
 
 #[test]
+fn exponents_and_indices_of_pages_stay_with_their_letters() {
+    let bytes = pdf::made(&[&[
+        (10, 72, 700, "The limit is 2"),
+        (6, 156, 704, "1"),
+        (6, 160, 704, "0"),
+        (10, 168, 700, "rows in bank b"),
+        (6, 252, 698, "i"),
+        (10, 260, 700, "of it."),
+    ]]);
+    let found = read_one("a.pdf", bytes);
+    assert_eq!(found[0].2, "The limit is 2^10 rows in bank b_i of it.");
+}
+
+#[test]
+fn empty_cells_of_pages_stay_empty() {
+    let bytes = pdf::made(&[&[
+        (10, 72, 700, "command"),
+        (10, 200, 700, "operands"),
+        (10, 300, 700, "cycles"),
+        (10, 72, 688, "load"),
+        (10, 200, 688, "2"),
+        (10, 320, 688, "18"),
+        (10, 72, 676, "wait"),
+        (10, 320, 676, "4"),
+    ]]);
+    let found = read_one("a.pdf", bytes);
+    assert_eq!(
+        found[0].2,
+        "command | operands | cycles\nload | 2 | 18\nwait | | 4"
+    );
+}
+
+#[test]
 fn what_people_do_not_see_is_no_evidence() {
     let page = "BT /F1 10 Tf 1 0 0 1 72 700 Tm (It is seen.) Tj \
         3 Tr 1 0 0 1 72 690 Tm (Not drawn.) Tj 0 Tr \
         1 1 1 rg 1 0 0 1 72 680 Tm (White on white.) Tj 0 g \
         1 0 0 1 5000 670 Tm (Off the page.) Tj \
         /F1 0.5 Tf 1 0 0 1 72 660 Tm (Too small.) Tj ET \
+        0 g BT /F1 10 Tf 1 0 0 1 72 620 Tm (Covered.) Tj ET 1 g 60 615 200 20 re f \
+        0.98 g BT 1 0 0 1 72 600 Tm (Nearly white.) Tj ET \
         0.1 0.1 0.4 rg 60 640 200 20 re f 1 g \
         BT /F1 10 Tf 1 0 0 1 72 645 Tm (White on blue.) Tj ET";
     let stream = lopdf::Stream::new(lopdf::dictionary! {}, page.as_bytes().to_vec());

@@ -79,17 +79,30 @@ fn other_encodings_are_read_as_far_as_they_go() {
         .flat_map(u16::to_le_bytes)
         .collect();
     file(place.path(), "b.txt", wide);
+    file(place.path(), "README", "\u{feff}# Older\n\ntext\n");
+    file(place.path(), "older.md", b"D\xe9j\xe0 \x93vu\x94\n");
     file(
         place.path(),
         "c.md",
         "seen\u{200b}\u{202e}\u{e0041}\u{7} text\n",
     );
-    let texts: Vec<String> = read(place.path())
+    let documents = read(place.path());
+    let texts: Vec<&str> = documents
         .passages
-        .into_iter()
-        .map(|it| it.text)
+        .iter()
+        .map(|it| it.text.as_str())
         .collect();
-    assert_eq!(texts, ["It is \u{fffd} so ä.", "It is wide.", "seen text"]);
+    assert_eq!(
+        texts,
+        [
+            "text",
+            "It is \u{fffd} so ä.",
+            "It is wide.",
+            "seen text",
+            "Déjà “vu”"
+        ]
+    );
+    assert_eq!(documents.passages[0].heading, "Older");
 }
 
 #[test]

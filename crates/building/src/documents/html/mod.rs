@@ -3,6 +3,7 @@
 mod entities;
 mod hidden;
 mod nesting;
+mod table;
 mod tag;
 mod visibility;
 
@@ -11,6 +12,7 @@ use super::block::Block;
 use entities::entities;
 pub use hidden::HiddenElements;
 use nesting::{HEADINGS, Open};
+use table::Table;
 use tag::Tag;
 
 /// Elements whose contents people do not see, or that stand on every page.
@@ -101,8 +103,7 @@ struct Reader<'a> {
     /// How deep the heading is that is read.
     level: Option<u8>,
     n_pre: u32,
-    /// The rows of the table that is read, and where it began.
-    table: Option<(u32, Vec<String>)>,
+    table: Option<Table>,
     open: Open,
     /// How many elements are open around the one that is not seen, if there is such.
     hidden: Option<usize>,
@@ -175,7 +176,7 @@ impl Reader<'_> {
             self.hidden = None;
         }
         if self.hidden.is_none() {
-            self.element(name, tag.is_end, at);
+            self.element(&tag, at);
         }
         if has_raw_contents {
             let contents = &rest[length..];
@@ -240,7 +241,8 @@ impl Reader<'_> {
         }
     }
 
-    fn element(&mut self, name: &str, is_end: bool, at: usize) {
+    fn element(&mut self, tag: &Tag, at: usize) {
+        let (name, is_end) = (tag.name.as_str(), tag.is_end);
         if self.level.is_some() && self.table.is_none() {
             let is_over = !self.open.is_in(HEADINGS);
             let is_apart = BREAKING.contains(&name);
@@ -262,19 +264,17 @@ impl Reader<'_> {
                 self.close();
                 self.end_table();
                 if !is_end {
-                    self.table = Some((self.line_of(at), Vec::new()));
+                    self.table = Some(Table::new(self.line_of(at)));
                 }
             }
-            "tr" if self.table.is_some() => {
-                let row = self.take_row();
-                if let Some((_, rows)) = &mut self.table
-                    && !row.is_empty()
-                {
-                    rows.push(row);
+            "tr" | "td" | "th" if let Some(table) = &mut self.table => {
+                let text = std::mem::take(&mut self.begun);
+                match name {
+                    "tr" => table.end_row(&text),
+                    // What stands behind a cell is read as a part of it.
+                    _ if is_end => self.begun = text,
+                    _ => table.begin_cell(tag, &text),
                 }
-            }
-            "td" | "th" if self.table.is_some() && !is_end && !self.begun.trim().is_empty() => {
-                self.begun += " | ";
             }
             // Paragraphs in a cell are parts of it, and words stay together whatever marks them.
             name if self.table.is_some() => {
@@ -349,20 +349,12 @@ impl Reader<'_> {
         });
     }
 
-    fn take_row(&mut self) -> String {
-        let row = std::mem::take(&mut self.begun);
-        row.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
     fn end_table(&mut self) {
-        let row = self.take_row();
-        let Some((first, mut rows)) = self.table.take() else {
-            self.begun = row;
+        let Some(table) = self.table.take() else {
             return;
         };
-        if !row.is_empty() {
-            rows.push(row);
-        }
+        let first = table.first;
+        let rows = table.end(&std::mem::take(&mut self.begun));
         if !rows.is_empty() {
             let place = Place::Lines(first, self.line.max(first));
             self.out.push(Block::text(rows.join("\n"), place));

@@ -1,5 +1,5 @@
-//! Cells of tables whose columns are so narrow that a row's cells stand as close as words, such as
-//! those of headings: they are told by the rows beside them, whose cells stand apart.
+//! Cells of tables that the rows beside them tell: those of columns that are so narrow that a row's
+//! cells stand as close as words, such as those of headings, and empty ones.
 
 use super::Piece;
 use super::columns::{Row, SLACK};
@@ -23,11 +23,21 @@ struct Gap {
     at: usize,
 }
 
-/// Returns for each row the pieces that begin another cell though they are close to the one before.
+/// The beginning of a cell.
+pub struct Begin {
+    /// The number of its first piece.
+    pub at: usize,
+    /// How many cells without letters stand before it.
+    pub n_empty: usize,
+}
+
+/// Returns for each row the pieces that begin another cell though they are close to the one before,
+/// or though there are empty cells between them.
 ///
 /// A row has the cells of one beside it if it has as many of them, and each of its gaps lies where
-/// that one has none of its letters.
-pub fn begins(rows: &[Row]) -> Vec<Vec<usize>> {
+/// that one has none of its letters. If it has fewer, those of that one's cells that lie within its
+/// gaps are empty.
+pub fn begins(rows: &[Row]) -> Vec<Vec<Begin>> {
     let all: Vec<Vec<Gap>> = rows.iter().map(|row| gaps(row)).collect();
     let distant: Vec<Vec<Gap>> = rows
         .iter()
@@ -41,23 +51,51 @@ pub fn begins(rows: &[Row]) -> Vec<Vec<usize>> {
         let own = &all[idx];
         let near = idx.saturating_sub(NEAR)..(idx + NEAR + 1).min(rows.len());
         let (size_here, y) = (size(&rows[idx]), rows[idx][0].y);
-        let mut like = near.filter(|other| {
-            let size = size(&rows[*other]);
-            let is_alike = size < LIKE_SIZES * size_here && size_here < LIKE_SIZES * size;
-            let is_near = (rows[*other][0].y - y).abs() < FAR * size_here;
-            !own.is_empty() && distant[*other].len() == own.len() && is_alike && is_near
-        });
-        let is_like = like.any(|other| {
-            let pairs = own.iter().zip(&distant[other]);
+        let like: Vec<usize> = near
+            .filter(|other| {
+                let size = size(&rows[*other]);
+                let is_alike = size < LIKE_SIZES * size_here && size_here < LIKE_SIZES * size;
+                let is_near = (rows[*other][0].y - y).abs() < FAR * size_here;
+                *other != idx && !own.is_empty() && is_alike && is_near
+            })
+            .collect();
+        let mut as_many = like.iter().filter(|it| distant[**it].len() == own.len());
+        let is_like = as_many.any(|other| {
+            let pairs = own.iter().zip(&distant[*other]);
             pairs.into_iter().all(|(own, gap)| {
                 let (left, right) = (own.end.min(own.start), own.end.max(own.start));
                 gap.end - SLACK <= right && left <= gap.start + SLACK
             })
         });
-        let own = own.iter().map(|it| it.at);
-        if is_like { own.collect() } else { Vec::new() }
+        if is_like {
+            let begin = |it: &Gap| Begin {
+                at: it.at,
+                n_empty: 0,
+            };
+            return own.iter().map(begin).collect();
+        }
+        let mut with_more = like
+            .iter()
+            .filter(|it| distant[idx].len() < distant[**it].len());
+        let with_empty = with_more.find_map(|other| with_empty(&distant[idx], &distant[*other]));
+        with_empty.unwrap_or_default()
     };
     (0..rows.len()).map(begins).collect()
+}
+
+/// Returns the cells of a row in whose gaps there are cells of another one.
+fn with_empty(own: &[Gap], others: &[Gap]) -> Option<Vec<Begin>> {
+    let begin = |own: &Gap| {
+        let is_within =
+            |it: &&[Gap]| own.end <= it[0].start + SLACK && it[1].end <= own.start + SLACK;
+        Begin {
+            at: own.at,
+            n_empty: others.windows(2).filter(is_within).count(),
+        }
+    };
+    let begins: Vec<Begin> = own.iter().map(begin).collect();
+    let n_empty: usize = begins.iter().map(|it| it.n_empty).sum();
+    (0 < n_empty && own.len() + n_empty <= others.len()).then_some(begins)
 }
 
 fn size(row: &[Piece]) -> f32 {

@@ -3,9 +3,11 @@
 
 mod cells;
 mod columns;
+mod scripts;
 
 use super::Place;
 use super::block::Block;
+use cells::Begin;
 use lopdf::{Dictionary, Document, Encoding, LoadOptions, Object, ObjectId, content::Content};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +24,10 @@ const MOST_PIECES: usize = 100_000;
 const SMALLEST: f32 = 2.0;
 /// Filled areas of a page that are noted at most.
 const MOST_AREAS: usize = 10_000;
+/// White areas whose contents are left out at most.
+const MOST_COVERS: usize = 1000;
+/// From how light on letters are as good as white.
+const WHITE: f32 = 0.95;
 /// Operations of a page that are carried out at most.
 const MOST_OPERATIONS: usize = 2_000_000;
 
@@ -151,12 +157,24 @@ fn times(a: &Matrix, b: &Matrix) -> Matrix {
     ]
 }
 
+/// Returns whether a place is in an area.
+fn is_in(area: &[f32; 4], (x, y): (f32, f32)) -> bool {
+    area[0] <= x && x <= area[2] && area[1] <= y && y <= area[3]
+}
+
+/// Returns whether an area is a part of another one.
+fn contains(area: &[f32; 4], part: &[f32; 4]) -> bool {
+    is_in(area, (part[0], part[1])) && is_in(area, (part[2], part[3]))
+}
+
 /// What is set while a page is drawn.
 struct Drawing<'a> {
     fonts: BTreeMap<Vec<u8>, Font<'a>>,
     font: Vec<u8>,
     size: f32,
     leading: f32,
+    /// How much higher than their line letters stand.
+    rise: f32,
     /// Where people can see something: left, bottom, right, top.
     sheet: [f32; 4],
     /// Of the page, and those that are put back later with the ink.
@@ -168,6 +186,8 @@ struct Drawing<'a> {
     /// Rectangles that are to be filled, and those that are filled with something that is not white.
     begun: Vec<[f32; 4]>,
     dark: Vec<[f32; 4]>,
+    /// White areas that were drawn over others.
+    n_covers: usize,
     /// Of the text, and of the beginning of its line.
     text: Matrix,
     line: Matrix,
@@ -189,7 +209,8 @@ impl Drawing<'_> {
         };
         let text = font.text(bytes);
         let width = font.width(bytes, &text) / 1000.0 * self.size;
-        let at = times(&self.text, &self.page);
+        let risen = times(&[1.0, 0.0, 0.0, 1.0, 0.0, self.rise], &self.text);
+        let at = times(&risen, &self.page);
         let scale = (at[0] * at[0] + at[1] * at[1]).sqrt();
         let is_seen = self.is_seen(at[4], at[5], self.size.abs() * scale);
         if !text.trim().is_empty() && is_seen && self.pieces.len() < MOST_PIECES {
@@ -207,16 +228,26 @@ impl Drawing<'_> {
 
     /// Returns whether people see letters of a size at a place.
     fn is_seen(&self, x: f32, y: f32, size: f32) -> bool {
-        let is_in = |it: &[f32; 4]| it[0] <= x && x <= it[2] && it[1] <= y && y <= it[3];
-        let has_ink = !self.is_white || self.dark.iter().any(is_in);
-        !self.is_undrawn && SMALLEST <= size && is_in(&self.sheet) && has_ink
+        let has_ink = !self.is_white || self.dark.iter().any(|it| is_in(it, (x, y)));
+        !self.is_undrawn && SMALLEST <= size && is_in(&self.sheet, (x, y)) && has_ink
     }
 
-    /// Ends areas: filled ones that are not white are where white letters are seen.
+    /// Ends areas: filled ones that are not white are where white letters are seen, and white ones
+    /// cover what stands there.
     fn end_areas(&mut self, is_filled: bool) {
         let begun = std::mem::take(&mut self.begun);
-        if is_filled && !self.is_white && self.dark.len() < MOST_AREAS {
-            self.dark.extend(begun);
+        if !is_filled {
+            return;
+        }
+        for area in begun {
+            if !self.is_white && self.dark.len() < MOST_AREAS {
+                self.dark.push(area);
+            } else if self.is_white && self.n_covers < MOST_COVERS {
+                self.n_covers += 1;
+                let middle = |it: &Piece| ((it.x + it.end) / 2.0, it.y + it.size / 4.0);
+                self.pieces.retain(|it| !is_in(&area, middle(it)));
+                self.dark.retain(|it| !contains(&area, it));
+            }
         }
     }
 
@@ -236,10 +267,10 @@ impl Drawing<'_> {
                 (self.page, self.is_white) = kept.unwrap_or((self.page, self.is_white));
             }
             "g" | "rg" | "sc" | "scn" => {
-                let all = (0..operands.len()).all(|idx| number(idx).is_some_and(|it| 0.99 < it));
+                let all = (0..operands.len()).all(|idx| number(idx).is_some_and(|it| WHITE < it));
                 self.is_white = all && !operands.is_empty();
             }
-            "k" => self.is_white = (0..4).all(|idx| number(idx).is_some_and(|it| it < 0.01)),
+            "k" => self.is_white = (0..4).all(|idx| number(idx).is_some_and(|it| it < 1.0 - WHITE)),
             "cs" => self.is_white = false,
             "Tr" => self.is_undrawn = matches!(number(0), Some(3.0 | 7.0)),
             "re" if self.begun.len() < MOST_AREAS => {
@@ -263,6 +294,7 @@ impl Drawing<'_> {
                 self.font = name.unwrap_or_default().to_vec();
                 self.size = number(1).unwrap_or(1.0);
             }
+            "Ts" => self.rise = number(0).unwrap_or(0.0),
             "TL" => self.leading = number(0).unwrap_or(0.0),
             "Td" | "TD" => {
                 let (x, y) = (number(0).unwrap_or(0.0), number(1).unwrap_or(0.0));
@@ -312,6 +344,7 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
         font: Vec::new(),
         size: 1.0,
         leading: 0.0,
+        rise: 0.0,
         sheet: sheet(document, page),
         page: UNIT,
         kept: Vec::new(),
@@ -319,6 +352,7 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
         is_undrawn: false,
         begun: Vec::new(),
         dark: Vec::new(),
+        n_covers: 0,
         text: UNIT,
         line: UNIT,
         is_placed: true,
@@ -332,6 +366,7 @@ fn lines(document: &Document, page: ObjectId, content: &[u8]) -> Vec<Line> {
     }
     let mut pieces = drawing.pieces;
     pieces.retain(|it| it.x.is_finite() && it.y.is_finite() && it.end.is_finite());
+    scripts::onto_lines(&mut pieces);
     pieces.sort_by(|a, b| b.y.total_cmp(&a.y));
     // Pieces whose feet stand nearly as high make up a line.
     let mut rows: Vec<Vec<Piece>> = Vec::new();
@@ -373,17 +408,19 @@ fn sheet(document: &Document, page: ObjectId) -> [f32; 4] {
 }
 
 /// Puts the pieces of a line together: close ones at once, others with a space, distant ones and
-/// those that begin other cells of a table, by their number, as columns.
-fn line(row: &[Piece], cells: &[usize]) -> Line {
+/// those that begin other cells of a table as columns.
+fn line(row: &[Piece], cells: &[Begin]) -> Line {
     let size = row.iter().map(|it| it.size).fold(0.0, f32::max);
     let mut text = String::new();
     let mut end = row[0].x;
     for (idx, piece) in row.iter().enumerate() {
         let gap = piece.x - end;
         let is_apart = text.ends_with(' ') || piece.text.starts_with(' ');
-        let is_cell = cells::DISTANT * size < gap || cells.contains(&idx);
+        let cell = cells.iter().find(|it| it.at == idx);
+        let is_cell = cells::DISTANT * size < gap || cell.is_some();
         if !text.is_empty() && is_cell {
-            text = text.trim_end().to_owned() + " | ";
+            let n_empty = cell.map_or(0, |it| it.n_empty);
+            text = text.trim_end().to_owned() + " | " + &"| ".repeat(n_empty);
         } else if !text.is_empty() && cells::SPACE * size < gap && !is_apart {
             text.push(' ');
         }

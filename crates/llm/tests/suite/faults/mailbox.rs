@@ -83,6 +83,13 @@ async fn a_mailbox_is_answered_in_any_order_and_survives_a_restart() {
         .expect_err("refused");
     assert_eq!(refused.kind, LlmErrorKind::Refused);
     assert!(refused.message.contains("no idea"));
+    // A refusal is no answer to whoever asks the same later.
+    assert_eq!(files(&path, ".declined.md").len(), 1);
+    let client = Arc::new(MailboxClient::new(&spec).expect("mailbox"));
+    let again = ask(&client, "first");
+    let names = wait_for(&path, ".request.md", 1).await;
+    std::fs::write(path.join(names[0].replace(".request.", ".answer.")), "one").expect("write");
+    assert_eq!(again.await.expect("joined").expect("answered").text, "one");
 }
 
 #[tokio::test]
