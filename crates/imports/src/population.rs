@@ -153,7 +153,7 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
         "text_feedback",
         "metadata",
     ];
-    let order = ("programs", "generation, timestamp, id");
+    let order = ("programs", ["generation", "timestamp", "id"].as_slice());
     let rows =
         read_table(&path, order, &columns, MOST_PROGRAMS + 1).map_err(|error| match error {
             StoreError::Corrupt { reason, .. } => {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 pub use agent::read_agent;
 pub use difference::{Difference, differences};
-pub use markdown::slug;
+pub use markdown::{links, slug};
 pub use skill::{read_skill, write_skill};
 pub use target_folder::{Standing, write_target};
 

@@ -187,3 +187,15 @@ pub fn slug(text: &str, taken: &[String]) -> String {
     let mut free = names.filter(|name| !taken.contains(name));
     free.next().unwrap_or(base)
 }
+
+/// Returns where the links of a Markdown text lead, in order.
+#[must_use]
+pub fn links(text: &str) -> Vec<&str> {
+    let parts = text.split("](").skip(1);
+    let links = parts.filter_map(|it| it.split_once(')'));
+    let links = links.map(|it| it.0.trim().trim_matches(['<', '>']));
+    links
+        .map(|it| it.split_whitespace().next().unwrap_or_default())
+        .filter(|it| !it.is_empty() && it.len() < 400)
+        .collect()
+}

@@ -2,7 +2,9 @@
 //! read when they are needed.
 
 use crate::files::{read, read_if_there, write_all, yaml};
-use crate::markdown::{example_of, example_text, menu_of, menu_text, rules_of, rules_text, slug};
+use crate::markdown::{
+    example_of, example_text, links, menu_of, menu_text, rules_of, rules_text, slug,
+};
 use crate::{Knowledge, KnowledgeError};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -187,7 +189,40 @@ pub fn read_skill(folder: &Path) -> Result<Knowledge, KnowledgeError> {
             knowledge.unmapped.push(format!("there is no {part}"));
         }
     }
+    for link in links(body) {
+        let name = link.split(['#', '?']).next().unwrap_or_default();
+        let is_own = !name.is_empty() && !name.contains(':');
+        if is_own && !folder.join(name).exists() {
+            let missing = format!("{name}: {FILE} leads there, but it is not there");
+            knowledge.unmapped.push(missing);
+        }
+    }
+    let mut others = Vec::new();
+    unread_files(folder, "", &mut others);
+    others.sort();
+    knowledge.unmapped.extend(others);
     Ok(knowledge)
+}
+
+/// Adds a line for each file below a folder that is no part of a skill as it is read.
+fn unread_files(folder: &Path, below: &str, out: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let own = entry.file_name().to_string_lossy().into_owned();
+        let name = format!("{below}{own}");
+        let is_folder = entry.file_type().is_ok_and(|it| it.is_dir());
+        let is_read = match below {
+            "" => own == FILE || is_folder && own == "references",
+            "references/" => own.ends_with(".md") || is_folder && own == "examples",
+            _ => own.ends_with(".md"),
+        };
+        match (is_folder, is_read) {
+            _ if MOST_REFERENCES < out.len() => return,
+            (true, true) => unread_files(&entry.path(), &format!("{name}/"), out),
+            (true, false) => out.push(format!("{name}/: not read")),
+            (false, true) => {}
+            (false, false) => out.push(format!("{name}: not read")),
+        }
+    }
 }
 
 /// Returns the Markdown files of a folder by name, without the ending.

@@ -17,14 +17,14 @@ pub enum Cell {
     Text(String),
 }
 
-/// Reads the rows of `table` with these columns, in their order by `order`, `most` at most. A
-/// column that the table does not have is empty. Names are those of the caller, not of a user.
+/// Reads the rows of `table` with these columns, in their order by the columns `order`, `most` at most.
+/// A column that the table does not have is empty, and orders nothing. Names are those of the caller, not of a user.
 ///
 /// # Errors
 /// The database cannot be read, or has no such table.
 pub fn read_table(
     path: &Path,
-    (table, order): (&str, &str),
+    (table, order): (&str, &[&str]),
     columns: &[&str],
     most: usize,
 ) -> Result<Vec<Vec<Cell>>, StoreError> {
@@ -39,18 +39,24 @@ pub fn read_table(
         .query_map([], |row| row.get(1))
         .and_then(Iterator::collect)
         .map_err(failed)?;
+    if known.is_empty() {
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            reason: format!("it has no table `{table}`"),
+        });
+    }
+    let is_known = |it: &&&str| known.iter().any(|name| name == **it);
     let columns: Vec<&str> = columns
         .iter()
-        .map(|it| {
-            if known.iter().any(|name| name == it) {
-                *it
-            } else {
-                "NULL"
-            }
-        })
+        .map(|it| if is_known(&it) { *it } else { "NULL" })
         .collect();
+    let order: Vec<&str> = order.iter().filter(is_known).copied().collect();
+    let order = match order.is_empty() {
+        true => String::new(),
+        false => format!("ORDER BY {}", order.join(", ")),
+    };
     let query = format!(
-        "SELECT {} FROM {table} ORDER BY {order} LIMIT {most}",
+        "SELECT {} FROM {table} {order} LIMIT {most}",
         columns.join(", ")
     );
     let mut statement = connection.prepare(&query).map_err(failed)?;

@@ -165,7 +165,7 @@ impl Gathering<'_> {
         };
         let folder_name = folder.file_name().unwrap_or_default().to_string_lossy();
         let mut elsewhere = Vec::new();
-        for link in markdown::links(&String::from_utf8_lossy(&bytes)) {
+        for link in autocomp_knowledge::links(&String::from_utf8_lossy(&bytes)) {
             let link = link.split(['#', '?']).next().unwrap_or_default();
             if link.is_empty() {
                 continue;

@@ -187,14 +187,3 @@ fn is_remark(line: &str) -> bool {
         place.starts_with(['#', '<']) && (is_in('(', ')') || is_in('"', '"') || is_in('\'', '\''))
     })
 }
-
-/// Returns where the links of a text lead, in order.
-pub fn links(text: &str) -> Vec<&str> {
-    let parts = text.split("](").skip(1);
-    let links = parts.filter_map(|it| it.split_once(')'));
-    let links = links.map(|it| it.0.trim().trim_matches(['<', '>']));
-    links
-        .map(|it| it.split_whitespace().next().unwrap_or_default())
-        .filter(|it| !it.is_empty() && it.len() < 400)
-        .collect()
-}

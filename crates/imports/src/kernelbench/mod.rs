@@ -119,7 +119,18 @@ pub fn read_kernelbench(folder: &Path) -> Result<Tasks, ImportError> {
         paths.sort();
         for path in paths {
             match read_task(level, &path) {
-                Ok(Some(task)) => found.tasks.push(task),
+                Ok(Some(task)) => {
+                    let is_same = |it: &&Task| (it.level, it.number) == (level, task.number);
+                    match found.tasks.iter().find(is_same) {
+                        Some(first) => found.unmapped.push(format!(
+                            "{}: level {level} has a task {} already, `{}`",
+                            path.display(),
+                            task.number,
+                            first.name
+                        )),
+                        None => found.tasks.push(task),
+                    }
+                }
                 Ok(None) => found.unmapped.push(format!(
                     "{}: the name of a task is NUMBER_NAME.py",
                     path.display()

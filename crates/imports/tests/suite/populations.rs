@@ -272,6 +272,27 @@ fn a_database_becomes_a_run() {
     assert_eq!(error, "it is no file");
 }
 
+/// Tables of other versions have other columns.
+#[test]
+fn a_database_without_some_columns_is_read_and_one_without_the_table_is_none() {
+    let place = TempDir::new().unwrap();
+    let file = place.path().join("programs.sqlite");
+    let connection = rusqlite::Connection::open(&file).unwrap();
+    connection
+        .execute_batch("CREATE TABLE other (id TEXT);")
+        .unwrap();
+    let error = read_shinka(&file, "ms").unwrap_err().message;
+    assert!(error.ends_with("it has no table `programs`"), "{error}");
+    connection
+        .execute_batch(
+            "CREATE TABLE programs (id TEXT, code TEXT, public_metrics TEXT, correct BOOLEAN);
+            INSERT INTO programs VALUES ('a', 'base', '{\"ms\": 4.0}', 1);",
+        )
+        .unwrap();
+    let run = read_shinka(&file, "ms").unwrap();
+    assert_eq!(written(run, &place.path().join("new")).right, 1);
+}
+
 /// Python writes numbers that JSON does not have.
 #[test]
 fn what_is_no_number_takes_nothing_else_with_it() {

@@ -186,9 +186,18 @@ fn a_damaged_task_is_left_out_and_listed() {
     std::fs::create_dir(level.join("4_Folder.py")).unwrap();
     std::os::unix::fs::symlink("nowhere.py", level.join("5_Link.py")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", level.join("6_Endless.py")).unwrap();
+    // A second task of the same number.
+    std::fs::copy(level.join("1_A.py"), level.join("1_Again.py")).unwrap();
     let found = read_kernelbench(folder.path()).unwrap();
     assert_eq!(found.tasks.len(), 1);
-    for name in ["2_Bytes", "3_Long", "4_Folder", "5_Link", "6_Endless"] {
+    for name in [
+        "2_Bytes",
+        "3_Long",
+        "4_Folder",
+        "5_Link",
+        "6_Endless",
+        "1_Again",
+    ] {
         let listed = found.unmapped.iter().filter(|it| it.contains(name));
         assert_eq!(listed.count(), 1, "{name}: {:?}", found.unmapped);
     }

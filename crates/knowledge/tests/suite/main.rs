@@ -119,17 +119,28 @@ fn a_skill_of_others_is_what_a_kernel_writer_must_know() {
     file(
         place.path(),
         "SKILL.md",
-        "---\nname: fast\ndescription: >\n  How to be\n  fast.\n---\n\n# Fast\n\nTile it.\n",
+        "---\nname: fast\ndescription: >\n  How to be\n  fast.\n---\n\n# Fast\n\nTile it, see [it](references/none.md#x) and [there](https://there/x).\n",
     );
     file(place.path(), "references/memory.md", "It is small.\n");
+    file(place.path(), "references/picture.png", "");
+    file(place.path(), "scripts/run.py", "");
     let known = read_knowledge(place.path()).unwrap();
     assert_eq!(known.description, "How to be fast.");
     assert_eq!(
         known.architecture,
-        "# Fast\n\nTile it.\n\n# memory\n\nIt is small.\n"
+        "# Fast\n\nTile it, see [it](references/none.md#x) and [there](https://there/x).\n\n# memory\n\nIt is small.\n"
     );
     assert!(known.menu.is_empty() && known.isa.is_empty());
-    assert_eq!(known.unmapped.len(), 4, "{:?}", known.unmapped);
+    assert_eq!(
+        known.unmapped[4..],
+        [
+            "references/none.md: SKILL.md leads there, but it is not there",
+            "references/picture.png: not read",
+            "scripts/: not read",
+        ],
+        "{:?}",
+        known.unmapped
+    );
 }
 
 /// An agent as the original builds them.

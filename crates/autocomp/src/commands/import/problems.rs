@@ -45,6 +45,8 @@ struct Report {
     problems: Vec<PathBuf>,
     /// Files of which no problem could be made, and what of others does not map.
     unmapped: Vec<String>,
+    /// What is to be seen to in the problems written.
+    remarks: Vec<String>,
 }
 
 /// Runs the command.
@@ -62,6 +64,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut report = Report {
         problems: Vec::new(),
         unmapped: Vec::new(),
+        remarks: Vec::new(),
     };
     for file in &arguments.files {
         let text = match read_text(file) {
@@ -128,7 +131,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         }
         let remarks = made.remarks.into_iter();
         let remarks = remarks.map(|it| format!("{}: {it}", file.display()));
-        report.unmapped.extend(remarks);
+        report.remarks.extend(remarks);
         report.problems.push(folder);
     }
     let code = match report.problems.is_empty() {
@@ -142,6 +145,9 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
             .collect();
         for line in &report.unmapped {
             out += &format!("not taken over: {line}\n");
+        }
+        for line in &report.remarks {
+            out += &format!("to be seen to: {line}\n");
         }
         out
     })?;
