@@ -271,7 +271,12 @@ fn of_kernel(shared: &Shared, tool: &str, call: KernelCall) -> Result<Call, Refu
         words.option("machine", word("a machine", machine, "")?);
     }
     if tool == "propose" {
-        let count = call.count.unwrap_or(6).clamp(1, MOST_PROPOSALS);
+        let count = call.count.unwrap_or(6);
+        if !(1..=MOST_PROPOSALS).contains(&count) {
+            return Err(Refusal::new(format!(
+                "`count` is from 1 to {MOST_PROPOSALS}"
+            )));
+        }
         words.option("count", count.to_string());
         let folder = shared.place.fresh_folder("proposals")?;
         words.option("out", shared.place.shown(&folder));
@@ -308,7 +313,10 @@ fn show(shared: &Shared, call: ShowCall) -> Result<Call, Refusal> {
         (Some(kernel), false) => rest.push(word("a kernel", kernel, "")?.into()),
         (None, true) => {
             words.flag("all");
-            let limit = call.limit.unwrap_or(50).max(1);
+            let limit = call.limit.unwrap_or(50);
+            if limit == 0 {
+                return Err(Refusal::new("`limit` is at least 1"));
+            }
             words.option("limit", limit.to_string());
         }
         (None, false) => {}

@@ -60,6 +60,11 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .clone()
         .unwrap_or_else(|| Path::new("studies").join(stem));
     let runs = study.runs()?;
+    if arguments.report && arguments.out.is_some() && !folder.is_dir() {
+        let message = format!("there is no folder {} with runs", folder.display());
+        return Err(CliError::usage(message)
+            .hint("name the folder of a study that was started, or leave `--report` out"));
+    }
     let mut code = exit_code::SUCCESS;
     if !arguments.report {
         write_settings(&folder, &runs)?;

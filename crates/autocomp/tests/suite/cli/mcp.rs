@@ -337,6 +337,7 @@ fn what_a_client_may_not_is_refused() {
         ("search_start", json!({})),
         ("search_start", json!({ "resume": "crafted" })),
         ("search_cancel", json!({ "run": "crafted" })),
+        ("propose", with(json!({ "count": 13 }))),
     ];
     let listed = client.call("runs", json!({}));
     assert_eq!(listed.text.trim(), "no runs in runs", "{listed:?}");
