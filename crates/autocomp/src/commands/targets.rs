@@ -52,7 +52,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let workplace = Workplace::open(&arguments.workplace)?;
     if let Some(name) = &arguments.target {
         let target = workplace.target(name)?;
-        let mut report = report(&workplace, name)?;
+        let mut report = report(&workplace, &problems_by_target(&workplace), name)?;
         report.parameters = parameters(target.machine(None).unwrap_or_default());
         output.result(&report, || {
             let mut out = format!("{}: {}\n", report.name, report.description);
@@ -89,6 +89,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         })?;
         return Ok(exit_code::SUCCESS);
     }
+    let problems = problems_by_target(&workplace);
     let names: Vec<String> = workplace
         .catalog
         .target_names()
@@ -96,7 +97,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         .collect();
     let targets = names
         .iter()
-        .map(|name| report(&workplace, name))
+        .map(|name| report(&workplace, &problems, name))
         .collect::<Result<_, _>>()?;
     let report = TargetsReport { targets };
     output.result(&report, || {
@@ -140,19 +141,25 @@ fn parameters(text: &str) -> BTreeMap<String, String> {
     found
 }
 
-fn report(workplace: &Workplace, name: &str) -> Result<TargetReport, CliError> {
-    let target = workplace.target(name)?;
-    let mut problems = Vec::new();
-    for problem in workplace.catalog.problem_names() {
-        // A broken problem of the user's must not hide the targets.
-        if workplace
-            .catalog
-            .problem(problem)
-            .is_ok_and(|problem| problem.targets.iter().any(|target| target == name))
-        {
-            problems.push(problem.to_owned());
+/// Returns the names of the problems of each target. A broken problem of the user's must not hide
+/// the targets.
+fn problems_by_target(workplace: &Workplace) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for name in workplace.catalog.problem_names() {
+        let problem = workplace.catalog.problem(name);
+        for target in problem.map(|it| it.targets).unwrap_or_default() {
+            found.entry(target).or_default().push(name.to_owned());
         }
     }
+    found
+}
+
+fn report(
+    workplace: &Workplace,
+    problems: &BTreeMap<String, Vec<String>>,
+    name: &str,
+) -> Result<TargetReport, CliError> {
+    let target = workplace.target(name)?;
     Ok(TargetReport {
         name: target.name,
         description: target.description,
@@ -168,7 +175,7 @@ fn report(workplace: &Workplace, name: &str) -> Result<TargetReport, CliError> {
             .filter(|it| it.unit == Unit::Cycles)
             .map(|it| it.peak_macs),
         menu: target.menu.iter().map(|item| item.id.clone()).collect(),
-        problems,
+        problems: problems.get(name).cloned().unwrap_or_default(),
         content_hash: target.content_hash.to_string(),
     })
 }

@@ -57,6 +57,12 @@ const ROWS: &[Row] = &[
     ),
     row(
         "vector",
+        "tensor_copy out of PSUM, to either type",
+        "tensor_copy(dst=k, src=p, engine=nisa.vector_engine)",
+        (0, BANK),
+    ),
+    row(
+        "vector",
         "memset with engine=, float32",
         "memset(dst=c, value=0.0, engine=nisa.vector_engine)",
         ANY,
@@ -104,6 +110,12 @@ const ROWS: &[Row] = &[
         ANY,
     ),
     row("vector", "reciprocal", "reciprocal(dst=c, data=a)", ANY),
+    row(
+        "vector",
+        "tensor_tensor with op=nl.divide",
+        "tensor_tensor(dst=c, data1=a, data2=b, op=nl.divide)",
+        ANY,
+    ),
     row(
         "scalar",
         "activation, tensor_copy",
@@ -197,6 +209,8 @@ pub(crate) fn figures(machine: &Machine) -> BTreeMap<String, String> {
         ("scalar_ghz", machine.scalar.ghz / machine.clock),
         ("gpsimd_ghz", machine.gpsimd.ghz / machine.clock),
         ("launch_us", machine.launch_ns / 1000.0),
+        ("start_ns", rates.dynamic_ns),
+        ("write_weight", rates.hbm_write_weight),
         ("window", machine.window as f64),
     ];
     let mut figures: BTreeMap<String, String> = numbers

@@ -33,11 +33,13 @@ fn row(table: &str, engine: &str, words: &str) -> Vec<f64> {
 }
 
 /// Every number in a text is a figure of the machine, or belongs to the shape of all cores:
-/// partitions, columns of a product, of a block to turn, of a bank and of the tables, a bank's KiB, and dialects.
+/// partitions, columns of a product, of a block to turn, of a bank and of the tables, a bank's KiB, dialects, and bits
+/// that types keep.
 #[test]
 fn texts_hold_no_numbers_of_their_own() {
     let shapes = [
-        "0", "1", "2", "32", "32x32", "128", "128x128", "512", "2048", "8192",
+        "0", "1", "2", "32", "32x32", "128", "128x128", "512", "2048", "8192", "8", "11", "16",
+        "24",
     ];
     for (target, _, figures) in targets() {
         let isa = target.isa.iter().map(|section| &section.text);
@@ -86,6 +88,9 @@ fn figures_are_those_of_the_machine() {
             figures["launch_us"],
             (machine.launch_ns / 1000.0).to_string()
         );
+        // Transfers that start one after the other are told of, too.
+        let starts = target.architecture.contains("{{ start_ns }} ns to start");
+        assert_eq!(starts, 0.0 < machine.dma.dynamic_ns, "{}", target.name);
         // Engines that exclude each other are told of, and no others.
         let excludes = target.architecture.contains("at the same time, nor");
         assert_eq!(excludes, machine.exclusions, "{}", target.name);
@@ -123,7 +128,7 @@ fn sentences_on_rates_hold() {
             "tensor",
             "the same, one operand of zeros and ones, said with is_moving_onezero=True or is_stationary_onezero=True",
         );
-        assert!(2.0 * narrow[1] < wide[1], "{}", target.name);
+        assert!(3.0 * narrow[1] < wide[1], "{}", target.name);
         assert!((said[1] / wide[1] - 0.5).abs() < 0.02, "{}", target.name);
         // One row takes longer than 128 of the same bytes in all.
         let transfers = &figures["transfer_costs"];

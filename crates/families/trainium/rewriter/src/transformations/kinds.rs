@@ -150,7 +150,7 @@ pub(in super::super) const ALL: &[Transformation] = &[
     },
     Transformation {
         name: "defer-scale",
-        menu_items: &["fuse-operations"],
+        menu_items: &["defer-scale"],
         does: "rows of weights multiplied or divided by a column before a product: the result is, where there are fewer columns",
         changes: defer_scale::changes,
     },

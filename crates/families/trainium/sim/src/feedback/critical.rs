@@ -35,6 +35,8 @@ pub struct Wait {
     /// Lines of what its engine, or the queues, did meanwhile, with microseconds; at most two, the
     /// longest first.
     pub behind: Vec<(u32, f64)>,
+    /// Whether it was for room in PSUM most of the time.
+    pub for_room: bool,
 }
 
 /// Most lines that a wait is told to be behind.
@@ -116,13 +118,16 @@ fn wait(timeline: &Timeline, (position, from, to): (usize, f64, f64)) -> Wait {
             *behind.entry(other.line).or_default() += meanwhile / 1000.0;
         }
     }
+    let busy: f64 = behind.values().sum();
+    let us = (to - from) / 1000.0;
     let mut behind: Vec<(u32, f64)> = behind.into_iter().collect();
     behind.sort_by(|a, b| b.1.total_cmp(&a.1));
     behind.truncate(BEHIND);
     Wait {
-        us: (to - from) / 1000.0,
+        us,
         run: (before + 1, runs),
         behind,
+        for_room: timeline.slots[position].takes_bank && busy < us / 2.0,
     }
 }
 
@@ -136,6 +141,9 @@ impl Wait {
             .map(|(line, us)| format!("line {line} ({us:.1} us)"))
             .collect();
         let behind = match behind.is_empty() {
+            _ if self.for_room => {
+                "for room in PSUM, which earlier tiles held until they were read".to_owned()
+            }
             true => "while its engine did nothing".to_owned(),
             false => format!("behind {}", behind.join(" and ")),
         };

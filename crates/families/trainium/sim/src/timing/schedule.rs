@@ -30,6 +30,8 @@ pub struct Slot {
     pub done: f64,
     /// The instruction that it waited for last, if it waited for one.
     pub blocker: Option<u32>,
+    /// Whether it is the first to write a tile of PSUM, for which there must be room.
+    pub takes_bank: bool,
 }
 
 /// The schedule of a kernel.
@@ -124,6 +126,7 @@ const NOT_RUN: Slot = Slot {
     released: 0.0,
     done: 0.0,
     blocker: None,
+    takes_bank: false,
 };
 
 impl<'a> Schedule<'a> {
@@ -310,6 +313,7 @@ impl<'a> Schedule<'a> {
             released,
             done,
             blocker: self.slots[which as usize].blocker,
+            takes_bank: self.banks.opens[which as usize] != 0,
         };
         self.state.finish(
             which,

@@ -38,6 +38,30 @@ for k in range(4):
     assert!(wait.told().ends_with(&told), "{}", wait.told());
 }
 
+/// The ninth tile of PSUM waits until the first was read.
+#[test]
+fn a_wait_for_room_in_psum_is_called_one() {
+    let body = "h = nl.ndarray((128, 512), dtype=nl.bfloat16, buffer=nl.sbuf)
+nisa.tensor_copy(dst=h, src=t[:, :512], engine=nisa.vector_engine)
+tiles = []
+for k in range(9):
+  p = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+  nisa.nc_matmul(dst=p[:, :128], stationary=h[:, :128], moving=h[:, :128])
+  tiles.append(p)
+for k in range(8):
+  nisa.reciprocal(dst=u[:, k * 128:(k + 1) * 128], data=tiles[k][:, :128])
+nisa.activation(dst=t[:, :128], op=nl.exp, data=tiles[8][:, :128])
+for k in range(6):
+  nisa.activation(dst=t, op=nl.exp, data=t)
+nisa.tensor_tensor(dst=u, data1=t, data2=u, op=nl.add)";
+    let found = reported(body);
+    let mut steps = found.critical_path.iter();
+    let step = steps.find(|it| it.operation == "nc_matmul").unwrap();
+    let wait = step.longest_wait.as_ref().unwrap();
+    assert!(wait.for_room, "{wait:?}");
+    assert!(wait.told().contains("for room in PSUM"), "{}", wait.told());
+}
+
 /// Beginning, work, middle and end of an engine are all of the time but the launch.
 #[test]
 fn idle_times_and_work_are_all_of_the_time() {
