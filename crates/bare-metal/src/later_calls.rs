@@ -9,7 +9,7 @@ use crate::session::{Session, SessionKind, Watch};
 use crate::trial::{Called, Trial, depends_on, unwritten};
 use autocomp_catalog::Tolerance;
 use autocomp_core::{Outcome, Seed};
-use autocomp_eval::inputs::Case;
+use autocomp_eval::inputs::{Case, IN_PART_ANEW};
 use autocomp_eval::{EvalError, Verdict};
 use autocomp_riscv::Mode;
 
@@ -115,20 +115,32 @@ impl<'a, P: Platform> Trial<'a, P> {
             left.note(session.variables());
         }
         // The same for all kernels: their answers are computed once.
-        let new = |name| {
-            let seed = self.evaluator.problem_seed().derive(name);
+        let seeds = ["new inputs", "more new inputs"];
+        let seeds = seeds.map(|name| self.evaluator.problem_seed().derive(name));
+        let new = |seed| {
             let mut case = self.evaluator.drawn_case(seed)?;
             case.name += ", drawn anew";
             Ok::<_, EvalError>(case)
         };
-        let new = [new("new inputs")?, new("more new inputs")?];
-        for new in &new {
+        let [first, last] = [new(seeds[0])?, new(seeds[1])?];
+        for new in [&first, &last] {
             if let Some(verdict) = self.call_in(session, new, seed)? {
                 return self.judged(verdict, new, "a later call", None);
             }
             left.note(session.variables());
         }
-        let [_, last] = &new;
+        // What is left by inputs may be taken for the result of others that are alike in part.
+        if left.varies.contains(&true) {
+            for mixture in IN_PART_ANEW {
+                let seeds = [seeds[1], seeds[0]];
+                let new = self.evaluator.case_in_part_anew(seeds, mixture)?;
+                if let Some(verdict) = self.call_in(session, &new, seed)? {
+                    return self.judged(verdict, &new, "a later call", None);
+                }
+                left.note(session.variables());
+            }
+        }
+        let last = &last;
         // Everything lies where it lies in the other program.
         let mut fresh = self.session(
             SessionKind::plain(Mode::Functional),

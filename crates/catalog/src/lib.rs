@@ -28,7 +28,7 @@ pub use error::{CatalogError, Invalid, nearest};
 pub use example::Example;
 pub use isa::{Identifiers, IsaSection};
 pub use problem::{
-    Argument, Axis, AxisPosition, Buffer, BufferArgument, InputSet, Problem, Ranking,
+    Argument, Axis, AxisPosition, Buffer, BufferArgument, InputSet, Mixture, Problem, Ranking,
     ReferenceLanguage, Role, Tolerance, TypeArgument, Work,
 };
 pub use suite::Suite;

@@ -100,6 +100,9 @@ pub struct InputSet {
     pub fill: BTreeMap<String, Distribution>,
 }
 
+/// A name, and whether an element at a place, of so many, comes of the second of two draws.
+pub type Mixture = (&'static str, fn(usize, usize) -> bool);
+
 impl InputSet {
     /// Draws the content of `buffer`, one of `buffers`; none if the kernel does not read it.
     ///
@@ -140,6 +143,50 @@ impl InputSet {
             fresh: false,
             fill: self.fill.iter().map(few).collect(),
         }
+    }
+
+    /// Returns the set whose elements are what this one draws with the first seed, or with the
+    /// second where `takes_second` says so of an element's place and the number of elements:
+    /// inputs that have parts in common with others, and no more. Views have what the other
+    /// buffer has. `name` stands behind that of the set.
+    #[must_use]
+    pub fn mixed(
+        &self,
+        buffers: &[Buffer],
+        [first, second]: [Seed; 2],
+        (name, takes_second): Mixture,
+    ) -> Self {
+        let mut mixed = self.clone();
+        mixed.name += name;
+        mixed.fresh = false;
+        for buffer in buffers {
+            let Some(fill) = mixed.fill.get_mut(&buffer.name) else {
+                continue;
+            };
+            let drawn = [first, second].map(|seed| self.draw(buffer, buffers, seed));
+            let ([Some(first), Some(second)], false) =
+                (drawn, matches!(fill, Distribution::View { .. }))
+            else {
+                continue;
+            };
+            let count = buffer.elements();
+            let both = first
+                .chunks(buffer.dtype.bytes())
+                .zip(second.chunks(buffer.dtype.bytes()));
+            let values = both.enumerate().map(|(place, (first, second))| {
+                let bytes = if takes_second(place, count) {
+                    second
+                } else {
+                    first
+                };
+                buffer.dtype.value(bytes)
+            });
+            *fill = Distribution::Table {
+                file: String::new(),
+                values: values.collect(),
+            };
+        }
+        mixed
     }
 
     /// Returns whether elements of some buffer come from a table.

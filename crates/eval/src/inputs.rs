@@ -1,10 +1,20 @@
 //! Test inputs with known answers, and how fresh ones are made of them.
 
-use autocomp_catalog::{Axis, Buffer, DataType, InputSet, Problem};
+use autocomp_catalog::{Axis, Buffer, DataType, InputSet, Mixture, Problem};
 use autocomp_core::Seed;
 
 /// A kernel cannot hold the answers for so many orders of its inputs, in bits.
 const UNFORESEEN_BITS: f64 = 20.0;
+
+/// Inputs that have some parts in common with earlier ones, by which elements are other ones: the
+/// second half; every other element, so that halves and beginnings are new. A kernel that takes
+/// an earlier result for inputs of which it looks at a part gives a wrong one.
+pub const IN_PART_ANEW: [Mixture; 2] = [
+    (", half of it drawn anew", |place, count| count / 2 <= place),
+    (", every other element drawn anew", |place, count| {
+        (count / 2 <= place) != (place % 2 == 1)
+    }),
+];
 
 /// The content of every buffer before and after a right run.
 #[derive(Clone, Debug)]

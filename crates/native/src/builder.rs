@@ -101,6 +101,17 @@ impl Program {
     /// Returns the bytes of memory that its segments take, static arrays included; nothing
     /// if the file cannot be read.
     pub fn static_bytes(&self) -> Option<u64> {
+        self.loaded_bytes(|_| true)
+    }
+
+    /// Returns the bytes of those segments that the program may write to, in which its variables
+    /// lie; nothing if the file cannot be read.
+    pub fn variable_bytes(&self) -> Option<u64> {
+        self.loaded_bytes(|flags| flags.contains(object::elf::PF_W))
+    }
+
+    /// Returns the bytes that the segments with such flags take in memory.
+    fn loaded_bytes(&self, is_counted: fn(object::elf::ProgramFlags) -> bool) -> Option<u64> {
         use object::read::elf::{FileHeader, ProgramHeader};
         let file = fs::File::open(self.path()).ok()?;
         let mut head = Vec::new();
@@ -111,7 +122,8 @@ impl Program {
         let segments = header.program_headers(endian, &*head).ok()?;
         let loaded = segments
             .iter()
-            .filter(|it| it.p_type(endian) == object::elf::PT_LOAD);
+            .filter(|it| it.p_type(endian) == object::elf::PT_LOAD)
+            .filter(|it| is_counted(it.p_flags(endian)));
         Some(
             loaded
                 .map(|it| it.p_memsz(endian))

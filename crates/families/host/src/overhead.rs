@@ -54,6 +54,11 @@ impl Overhead {
         })
     }
 
+    /// Returns whether the kernel of a program has variables, which hold over calls.
+    pub(crate) fn is_exceeded_by_variables_of(&self, program: &Program) -> bool {
+        self.program.variable_bytes() < program.variable_bytes()
+    }
+
     /// Returns what of a command with so many calls is the kernel's own, nanoseconds.
     pub(crate) fn own_ns(&self, spent: Spent, calls: usize) -> f64 {
         let others = self.command_ns + self.call_ns * (calls - 1) as f64;

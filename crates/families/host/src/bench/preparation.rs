@@ -6,7 +6,7 @@ use crate::timing_core::TimingCore;
 use autocomp_catalog::{Buffer, InputSet, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
-use autocomp_eval::inputs::Case;
+use autocomp_eval::inputs::{Case, IN_PART_ANEW};
 use autocomp_native::{Kind, Oracle, WorkerSettings, answer, built};
 use std::sync::{OnceLock, PoisonError};
 
@@ -22,6 +22,8 @@ pub(super) struct Prepared {
     pub(super) timed: Vec<Case>,
     /// Others, on which a kernel is timed again that seems to be the best one.
     fresh: OnceLock<Vec<Case>>,
+    /// Inputs of timed calls, and others that are alike in part.
+    alike: OnceLock<Vec<Case>>,
     pub(super) overhead: Overhead,
 }
 
@@ -53,6 +55,7 @@ impl HostBench {
             tests,
             timed,
             fresh: OnceLock::new(),
+            alike: OnceLock::new(),
             overhead: self.overhead()?,
         })
     }
@@ -66,6 +69,25 @@ impl HostBench {
         let mut fresh = timed_cases(&self.problem, self.settings.timed_seed.derive("fresh"));
         answer(&self.problem, &self.reference()?, self.worker, &mut fresh)?;
         Ok(prepared.fresh.get_or_init(|| fresh))
+    }
+
+    /// Returns inputs with right answers, each of which has a part in common with the one before.
+    pub(super) fn alike<'p>(&self, prepared: &'p Prepared) -> Result<&'p [Case], EvalError> {
+        if let Some(alike) = prepared.alike.get() {
+            return Ok(alike);
+        }
+        let problem = &self.problem;
+        let seeds = ["alike", "not alike"].map(|name| self.settings.seed.derive(name));
+        let mut alike = Vec::new();
+        if let Some(set) = problem.timed_set() {
+            alike.push(drawn(problem, set, seeds[0]));
+            for mixture in IN_PART_ANEW {
+                let mixed = set.mixed(&problem.buffers, seeds, mixture);
+                alike.push(drawn(problem, &mixed, seeds[0]));
+            }
+        }
+        answer(problem, &self.reference()?, self.worker, &mut alike)?;
+        Ok(prepared.alike.get_or_init(|| alike))
     }
 
     /// Returns the input sets of tests with their right answers.

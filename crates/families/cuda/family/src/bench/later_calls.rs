@@ -9,7 +9,7 @@ use crate::diagnosis::diagnose;
 use crate::texts::TEXTS;
 use autocomp_core::{Diagnostic, Outcome, Stage};
 use autocomp_cuda_sim::machine::{DeviceMemory, Order};
-use autocomp_eval::inputs::Case;
+use autocomp_eval::inputs::{Case, IN_PART_ANEW};
 use autocomp_eval::{EvalError, Verdict};
 
 /// What is said of a call behind others that goes wrong.
@@ -96,9 +96,28 @@ impl CudaBench {
         let Some(set) = set.filter(|_| kept.variables_differ(&loaded)) else {
             return Ok(Ok(()));
         };
-        let draw = |name: &str| self.reference.case(set, self.seed.derive(name));
-        let cases = [draw("new inputs")?, draw("more new inputs")?];
-        Ok(self.forget_calls(kernel, &cases, (kept, &loaded)))
+        let seeds = ["new inputs", "more new inputs"].map(|name| self.seed.derive(name));
+        let [other, last] = seeds.map(|seed| self.reference.case(set, seed));
+        let cases = [other?, last?];
+        if let Err(verdict) = self.forget_calls(kernel, &cases, (kept, &loaded)) {
+            return Ok(Err(verdict));
+        }
+        // What is left by inputs may be taken for the result of others that are alike in part.
+        let [_, last] = &cases;
+        let mut left = match self.call_later(kernel, last, kept) {
+            Ok(left) => left,
+            Err(verdict) => return Ok(Err(verdict)),
+        };
+        for mixture in IN_PART_ANEW {
+            let [first, second] = seeds;
+            let set = set.mixed(&self.problem.buffers, [second, first], mixture);
+            let case = self.reference.case(&set, second)?;
+            left = match self.call_later(kernel, &case, &left) {
+                Ok(left) => left,
+                Err(verdict) => return Ok(Err(verdict)),
+            };
+        }
+        Ok(Ok(()))
     }
 
     /// What the last one of several calls leaves must be a matter of its inputs alone, as if it

@@ -20,6 +20,27 @@ __global__ void count() { calls CHANGE; }";
     assert_eq!(of(&front.replace("CHANGE", "= 0"), host).0, Outcome::Ok);
 }
 
+/// A result that is kept for inputs that look like earlier ones at one place is not theirs.
+#[test]
+fn results_are_not_those_of_inputs_that_are_alike_in_part() {
+    let front = |known: &str| {
+        format!(
+            "__device__ float kept[N], begins; __device__ int has;
+__global__ void add_known(const float* x, const float* y, float* z) {{
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N) return;
+  if (!(has && {known})) kept[i] = x[i] + y[i];
+  z[i] = kept[i];
+}}
+__global__ void note(const float* x) {{ has = 1; begins = x[0]; }}"
+        )
+    };
+    let host = "add_known<<<(N + 255) / 256, 256>>>(X, Y, Z); note<<<1, 1>>>(X);";
+    let again = (Outcome::Wrong, "differs-when-called-again".to_owned());
+    assert_eq!(of(&front("begins == x[0]"), host), again);
+    assert_eq!(of(&front("false"), host).0, Outcome::Ok);
+}
+
 /// Nothing that a block leaves in registers or in memory of its threads is found by the next one.
 #[test]
 fn threads_find_nothing_of_the_block_before() {
