@@ -270,6 +270,7 @@ fn is_reserved(name: &str) -> bool {
         "left0",
         "right0",
         "column_of",
+        "inside",
     ];
     /// Words that a number follows.
     const NUMBERED: &[&str] = &[

@@ -31,6 +31,9 @@ pub struct Tiles {
     pub split: i64,
 }
 
+/// Rows or columns of a block's tile: multiples of 3 as well, so that the blocks of a product may
+/// come out as whole waves.
+const SIDES: [i64; 6] = [32, 64, 96, 128, 192, 256];
 /// Depth of a tile that holds the whole depth of a product, at most.
 const MOST_DEPTH: i64 = 128;
 /// Registers of a multiprocessor.
@@ -57,9 +60,9 @@ impl Tiles {
         let mut depths = vec![8, 16, 32];
         depths.extend(Some(found.depths).filter(|it| (33..=MOST_DEPTH).contains(it)));
         let is_zero = matches!(&found.first, Expression::Text(text) if text.trim_end_matches('f').parse() == Ok(0.0));
-        for each in [[4, 4], [8, 4], [4, 8], [8, 8], [16, 8]] {
-            for rows in [32, 64, 128, 256] {
-                for columns in [32, 64, 128, 256] {
+        for each in [[4, 4], [8, 4], [4, 8], [8, 8], [12, 8], [8, 12], [16, 8]] {
+            for rows in SIDES {
+                for columns in SIDES {
                     for &depth in &depths {
                         for (stages, copies) in
                             [(1, false), (2, false), (2, true), (3, true), (4, true)]
@@ -117,10 +120,9 @@ impl Tiles {
         if 2 * found.rows <= rows || 2 * found.columns <= columns || 2 * found.depths <= depth {
             return false;
         }
-        // Nothing is copied from outside.
-        let is_whole =
-            found.rows % rows == 0 && found.columns % columns == 0 && found.depths % depth == 0;
-        if self.copies && !is_whole {
+        // Copies take the last rows and columns again where a tile reaches beyond them, but a
+        // depth beyond the last would count.
+        if self.copies && found.depths % depth != 0 {
             return false;
         }
         let pieces = |operand: &Operand, side: i64| {
@@ -132,6 +134,7 @@ impl Tiles {
             && pieces(&found.right, columns)
             && bytes <= machine.shared_bytes
             && self.registers() <= 220
+            && self.registers() * threads <= REGISTERS
     }
 
     /// Floats of an operand that a thread loads at once. Copies turn what lies along the depth
@@ -143,7 +146,7 @@ impl Tiles {
         }
     }
 
-    /// Registers of a thread, about.
+    /// Registers of a thread, about as many as the time model guesses.
     fn registers(&self) -> i64 {
         let [rows, columns, depth] = self.tile;
         let staged = match self.copies {
@@ -151,7 +154,7 @@ impl Tiles {
             false => (rows + columns) * depth / self.threads(),
         };
         let [own_rows, own_columns] = self.each;
-        own_rows * own_columns + own_rows + own_columns + staged + 24
+        own_rows * own_columns + own_rows + own_columns + staged + 38
     }
 
     pub(crate) fn estimate(&self, nest: &Nest, machine: &GpuResources) -> f64 {

@@ -152,6 +152,9 @@ fn tiles_that_are_copied_are_right() {
     };
     for (name, shape) in [
         ("gemm", "M = 64\nN = 128\nK = 64"),
+        // Tiles that reach beyond the last row and column.
+        ("gemm", "M = 70\nN = 136\nK = 64"),
+        ("gemm", "M = 72\nN = 50\nK = 32"),
         ("gemm-batched", "B = 2\nM = 64\nN = 64\nK = 64"),
     ] {
         let problem = small_problem(name, shape);

@@ -62,7 +62,15 @@ impl Tiles {
         unrolled(text, "unit", piece.count);
         self.place(text, piece);
         let point = &nest.points[piece.side];
-        let start = Affine::variable(&point.name).plus(&Affine::variable("place"))?;
+        let mut start = Affine::variable(&point.name).plus(&Affine::variable("place"))?;
+        if point.extent % piece.extent != 0 {
+            text.line(&format!(
+                "const int inside = min({}, {});",
+                start.to_c(),
+                point.extent - piece.width
+            ));
+            start = Affine::variable("inside");
+        }
         let begins = Affine::variable(found.depth).plus(&Affine::variable("copy"))?;
         let index = piece.operand.index.substitute(&point.name, &start)?;
         let index = index.substitute(found.depth, &begins)?;

@@ -299,27 +299,41 @@ impl Tiles {
     pub(super) fn place(&self, text: &mut Text, piece: &Piece<'_>) {
         let [.., depth] = self.tile;
         let threads = self.threads();
-        let item = if piece.count == 1 {
-            "threadIdx.x".to_owned()
-        } else {
-            format!("(threadIdx.x + unit * {threads})")
+        // Pieces that lie side by side in a line of the tile.
+        let side = match piece.operand.is_along_depth {
+            true => depth,
+            false => piece.extent,
         };
-        let width = piece.width;
-        let factor = if width == 1 {
-            String::new()
-        } else {
-            format!(" * {width}")
+        let own = side / piece.width;
+        let times = |text: &str, factor: i64| match factor {
+            1 => text.to_owned(),
+            _ => format!("{text} * {factor}"),
         };
-        let line = match piece.operand.is_along_depth {
-            true => format!(
-                "const int place = {item} / {0}, copy = {item} % {0}{factor};",
-                depth / width
+        // Where the parts of a piece's number are apart, pieces of a thread lie a constant apart.
+        let (line, within) = match (piece.count, threads % own, own % threads) {
+            (1, ..) => (
+                format!("threadIdx.x / {own}"),
+                format!("threadIdx.x % {own}"),
             ),
-            false => format!(
-                "const int place = {item} % {0}{factor}, copy = {item} / {0};",
-                piece.extent / width
+            (_, 0, _) => (
+                format!("threadIdx.x / {own} + {}", times("unit", threads / own)),
+                format!("threadIdx.x % {own}"),
+            ),
+            (_, _, 0) => (
+                format!("unit / {}", own / threads),
+                format!("(threadIdx.x + unit % {} * {threads})", own / threads),
+            ),
+            _ => (
+                format!("(threadIdx.x + unit * {threads}) / {own}"),
+                format!("(threadIdx.x + unit * {threads}) % {own}"),
             ),
         };
+        let within = times(&within, piece.width);
+        let (place, copy) = match piece.operand.is_along_depth {
+            true => (line, within),
+            false => (within, line),
+        };
+        let line = format!("const int place = {place}, copy = {copy};");
         text.line(&line);
     }
 

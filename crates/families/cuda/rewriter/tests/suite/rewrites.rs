@@ -329,6 +329,38 @@ void solution(const {kind}* A, const {kind}* B, {sum}* C) {{
     }
 }
 
+/// A block's threads hold their sums in the registers of a multiprocessor, of which there are
+/// 65,536.
+#[test]
+fn sums_of_a_block_fit_the_registers() {
+    let source = "\
+__global__ void multiply(const float* x, const float* y, float* z) {
+  int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+  float sum = 0.0f;
+  for (int k = 0; k < 4096; k++) sum += x[row * 4096 + k] * y[k * 4096 + column];
+  z[row * 4096 + column] = sum;
+}
+
+void solution(const float* X, const float* Y, float* Z) {
+  multiply<<<dim3(256, 256), dim3(16, 16)>>>(X, Y, Z);
+}
+";
+    let rewriter = rewriter(&[4096 * 4096; 3]);
+    let made = rewriter.every(source).unwrap().into_iter();
+    let tiles = made.filter_map(|(schedule, _)| match schedule.launches.as_slice() {
+        [Part::Tiles(tiles)] => Some((tiles.tile, tiles.each)),
+        _ => None,
+    });
+    let tiles: BTreeSet<_> = tiles.collect();
+    assert!(tiles.contains(&([96, 128, 16], [12, 8])));
+    for ([rows, columns, _], [own_rows, own_columns]) in tiles {
+        let threads = rows / own_rows * (columns / own_columns);
+        let least = own_rows * own_columns + own_rows + own_columns + 24;
+        let each = [own_rows, own_columns];
+        assert!(threads * least <= 65_536, "{each:?} of {threads} threads");
+    }
+}
+
 /// One tile as deep as the product needs one barrier; it is not double-buffered.
 #[test]
 fn a_short_depth_is_one_tile() {
