@@ -166,6 +166,9 @@ impl KernelCompiler {
                 );
                 found.remedy = TEXTS.remedy(&found.code);
                 found.notes.clear();
+            } else if let Some(instead) = TEXTS.instead_of_absent(&found.message) {
+                found.code = "not-simulated".into();
+                found.remedy = Some(instead.to_owned());
             }
         }
         Ok(found)

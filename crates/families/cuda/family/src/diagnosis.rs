@@ -251,6 +251,11 @@ pub(crate) fn diagnose(
     };
     let remedy = match &finding.fault {
         Fault::OutOfBounds { .. } if is_of_host => "out-of-bounds-of-host",
+        Fault::OutOfBounds {
+            space: Space::Shared,
+            size: 0,
+            ..
+        } => "out-of-bounds-of-no-shared",
         Fault::Race { other, .. } if !other.as_ref().is_some_and(is_same_block) => "race-of-blocks",
         Fault::Race {
             same_warp: true, ..

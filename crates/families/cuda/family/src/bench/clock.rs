@@ -4,6 +4,7 @@ use super::preparation::Ready;
 use super::{CudaBench, MOST_STEPS};
 use crate::diagnosis::diagnose;
 use crate::feedback::Timed;
+use crate::feedback::words::source_name;
 use crate::requests::Request;
 use crate::texts::TEXTS;
 use autocomp_catalog::Ranking;
@@ -105,7 +106,7 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
             "too-many-registers",
             format!(
                 "{}: a thread needs {wanted} registers, by a guess, and in a block of {threads} threads may have {most}: a device may refuse the launch",
-                kernel.name
+                source_name(&kernel.name)
             ),
         );
         doubt.remedy = Some(TEXTS.remedies.filled(
@@ -119,8 +120,9 @@ fn doubts(launch: &Launch, kernel: &Kernel, estimate: &Estimate) -> Vec<Diagnost
             Stage::Test,
             "blocks-wait",
             format!(
-                "{}: {} blocks wait for each other, one after the other; the cost of that is a guess",
-                kernel.name, estimate.waits
+                "{}: blocks wait for each other, {} times one after the other; the cost of that is a guess",
+                source_name(&kernel.name),
+                estimate.waits
             ),
         );
         doubt.remedy = TEXTS.remedy("blocks-wait");

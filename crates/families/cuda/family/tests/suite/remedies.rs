@@ -99,3 +99,40 @@ fn pointers_that_lead_nowhere_are_called_by_name() {
         assert!(remedy.contains(words), "{host}: {remedy}");
     }
 }
+
+#[test]
+fn what_the_simulated_gpu_does_not_have_is_named_with_a_way_around() {
+    let cases = [
+        (
+            "",
+            "cudaStream_t s; cudaStreamCreate(&s);",
+            "one behind the other",
+        ),
+        (
+            "__global__ void read(cudaTextureObject_t t) {}",
+            "",
+            "plain load",
+        ),
+        (
+            "__global__ void nothing() {} __global__ void launch() { nothing<<<1, 1>>>(); }",
+            "",
+            "in `solution`",
+        ),
+        (
+            "__device__ int n; __global__ void count() { atomicAdd_block(&n, 1); }",
+            "",
+            "without `_block`",
+        ),
+        ("#include <cub/cub.cuh>\n", "", "write out"),
+    ];
+    for (front, host, words) in cases {
+        let found = told(front, host);
+        assert!(
+            found.remedy.as_deref().unwrap_or_default().contains(words),
+            "{front} {host}: {found:?}"
+        );
+    }
+    let open = "__global__ void open(float* z) { extern __shared__ float t[]; t[threadIdx.x] = 1; z[threadIdx.x] = t[threadIdx.x]; }";
+    let remedy = told(open, "open<<<1, 32>>>(Z);").remedy.unwrap_or_default();
+    assert!(remedy.contains("`extern __shared__`"), "{remedy}");
+}
