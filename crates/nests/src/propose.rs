@@ -22,6 +22,10 @@ const MOST_CHANGES: usize = 3;
 /// Iterations of a sum in a block, and tiles of rows.
 const DEPTHS: [u32; 3] = [0, 256, 512];
 const BLOCKS: [u32; 3] = [0, 8, 24];
+/// Iterations of an innermost sum that are written out, and those that are tried once a kernel writes
+/// out so many.
+const WRITTEN_OUT: u32 = 8;
+const FEWER: u32 = 4;
 
 /// What schedules may use: what the processor has, and what is known of inputs.
 #[derive(Clone, Debug)]
@@ -194,15 +198,17 @@ pub(super) fn proposals(
         };
         push(schedule(base.clone()), all, gathering_of_all);
         for (idx, (_, _, ways)) in choices.parts.iter().enumerate() {
-            for way in ways {
-                let near = base[idx] == Part::Plain || apart(&base[idx], way) <= MOST_CHANGES;
-                if *way == base[idx] || !near {
+            let ways = ways.iter().map(|way| as_few(way, &base[idx]));
+            let fewer = current.and_then(|_| fewer(&base[idx]));
+            for way in ways.chain(fewer) {
+                let near = base[idx] == Part::Plain || apart(&base[idx], &way) <= MOST_CHANGES;
+                if way == base[idx] || !near {
                     continue;
                 }
+                let cycles = all - cost[idx] + choices.cycles(idx, &way, resources);
+                let gathering = gathering_of_all - gathering[idx] + choices.gathering(idx, &way);
                 let mut parts = base.clone();
-                parts[idx] = way.clone();
-                let cycles = all - cost[idx] + choices.cycles(idx, way, resources);
-                let gathering = gathering_of_all - gathering[idx] + choices.gathering(idx, way);
+                parts[idx] = way;
                 push(schedule(parts), cycles, gathering);
             }
         }
@@ -338,7 +344,7 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
                                 pack_columns: bits & 1 != 0,
                                 pack_rows: bits & 2 != 0,
                                 rows_outside: bits & 4 != 0,
-                                unroll: if bits & 8 != 0 { 4 } else { 1 },
+                                unroll: if bits & 8 != 0 { WRITTEN_OUT } else { 1 },
                                 depth,
                                 block,
                                 dots: *dots,
@@ -359,6 +365,32 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
         }
     }
     found
+}
+
+/// Returns a way to carry out a part; where a base writes out [`FEWER`] iterations, so does it if it
+/// writes out any.
+fn as_few(way: &Part, base: &Part) -> Part {
+    match (way, base) {
+        (Part::Product(way), Part::Product(base)) if 1 < way.unroll && base.unroll == FEWER => {
+            written_out(way, FEWER)
+        }
+        _ => way.clone(),
+    }
+}
+
+/// Returns a product with [`FEWER`] iterations of its innermost sum written out, if it has more.
+fn fewer(base: &Part) -> Option<Part> {
+    match base {
+        Part::Product(base) if FEWER < base.unroll => Some(written_out(base, FEWER)),
+        _ => None,
+    }
+}
+
+fn written_out(product: &Product, unroll: u32) -> Part {
+    Part::Product(Product {
+        unroll,
+        ..product.clone()
+    })
 }
 
 /// Returns in how many numbers two ways differ.

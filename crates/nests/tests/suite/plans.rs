@@ -135,6 +135,39 @@ fn iterations_that_begin_at_the_same_kernel_go_on_behind_what_was_asked_for() {
     }
 }
 
+/// Returns the first of 40 plans whose text has `words`, carried out.
+fn with_words(rewriter: &NestRewriter, source: &str, words: &str) -> Option<String> {
+    let menu = menu();
+    let mut plans = (0..40).map_while(|plan| rewriter.plan(source, choice(&menu, 0, plan)).ok());
+    let plan = plans.find(|plan| plan.text.contains(words))?;
+    Some(
+        rewriter
+            .implement(source, &plan.payload, 0)
+            .expect("a kernel"),
+    )
+}
+
+#[test]
+fn four_iterations_are_written_out_once_eight_are() {
+    let rewriter = rewriter();
+    let [eight, four] =
+        [8, 4].map(|count| format!("Write out {count} iterations of the innermost loop."));
+    assert_eq!(with_words(&rewriter, PLAIN_MATRICES, &four), None);
+    let longer = with_words(&rewriter, PLAIN_MATRICES, &eight).expect("eight of them");
+    let fewer = with_words(&rewriter, &longer, &four).expect("four of them");
+    for (made, count, other) in [(&longer, 8, 4), (&fewer, 4, 8)] {
+        let pragma = |count| format!("#pragma unroll {count}\n");
+        assert!(made.contains(&pragma(count)), "{made}");
+        // What else is changed behind it leaves them, or writes out none.
+        let menu = menu();
+        let plans = (0..40).map_while(|plan| rewriter.plan(made, choice(&menu, 0, plan)).ok());
+        for plan in plans.filter(|it| !it.text.contains(&four)) {
+            let next = rewriter.implement(made, &plan.payload, 0);
+            assert!(!next.expect("a kernel").contains(&pragma(other)));
+        }
+    }
+}
+
 #[test]
 fn what_is_not_understood_is_named_and_told_to_the_compiler() {
     let rewriter = rewriter();
