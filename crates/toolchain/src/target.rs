@@ -15,6 +15,8 @@ pub struct CompileTarget {
     sources: &'static [&'static str],
     /// Flags of the linkers of Clang.
     link: &'static [&'static str],
+    /// Whether products and sums are fused.
+    is_fused: bool,
     /// Flags of every source behind all others.
     last: Vec<String>,
 }
@@ -86,8 +88,17 @@ impl CompileTarget {
                 // Objects name no libraries.
                 "--no-dependent-libraries",
             ],
+            is_fused: false,
             last: Vec::new(),
         }
+    }
+
+    /// The same with products and sums fused, also of several statements, but where a pragma of the
+    /// source says otherwise, which GCC does not read.
+    #[must_use]
+    pub fn fused(mut self) -> Self {
+        self.is_fused = true;
+        self
     }
 
     /// The same with a flag more, which counts where an earlier one says otherwise.
@@ -106,6 +117,7 @@ impl CompileTarget {
             machine: machine.to_vec(),
             sources: &["-fno-math-errno"],
             link: &["--threads=1", "--build-id=none"],
+            is_fused: false,
             last: Vec::new(),
         }
     }
@@ -125,7 +137,13 @@ impl CompileTarget {
         };
         let triple = format!("--target={}", self.triple);
         let first = (family != Family::Gcc).then_some(triple);
-        let fixed = [COMMON, self.sources, own].concat();
+        let fused: &[&str] = match (self.is_fused, family) {
+            (false, _) => &[],
+            // Where `fast` is asked for, pragmas change nothing.
+            (true, Family::Zig | Family::Clang) => &["-ffp-contract=fast-honor-pragmas"],
+            (true, Family::Gcc) => &["-ffp-contract=fast"],
+        };
+        let fixed = [COMMON, self.sources, own, fused].concat();
         first
             .into_iter()
             .chain(self.machine.iter().cloned())

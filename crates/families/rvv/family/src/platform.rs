@@ -169,7 +169,7 @@ impl Platform for RvvPlatform {
         // Products and sums are fused, and a root of a negative number is not a number and
         // nothing else: right answers come from elsewhere.
         CompileTarget::rv64(&format!("{INSTRUCTIONS}_zvl{}b", self.machine.vlen()))
-            .with_flag("-ffp-contract=fast")
+            .fused()
             .with_flag("-fno-math-errno")
     }
 

@@ -2,7 +2,7 @@
 
 use crate::attacks::bench_of;
 use autocomp_catalog::Catalog;
-use autocomp_core::{EarlierDraft, Outcome, PlanChoice};
+use autocomp_core::{EarlierDraft, Measurement, Outcome, PlanChoice};
 use autocomp_eval::Family;
 use autocomp_rvv::Rvv;
 use autocomp_rvv_rewriter::resized;
@@ -61,6 +61,27 @@ fn bytes_some_places_apart_are_loaded_with_a_stride() {
         let found = bench.evaluate(&kernel).expect("an evaluation");
         assert_eq!(found.outcome, Outcome::Ok, "{way}: {:?}", found.diagnostics);
     }
+}
+
+/// Where their products and sums were fused, each number would take a group of registers.
+#[test]
+fn numbers_of_polynomials_are_kept_in_registers_of_the_core() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let name = "rvv/exp-sum-f32-256";
+    let problem = catalog.problem(name).expect("a problem");
+    let target = catalog.target("rvv-k230").expect("a target");
+    let plain = problem.kernel("baseline").expect("a kernel");
+    let rewriter = Rvv.rewriter(&problem, &target, &target.default_machine);
+    let rewriter = rewriter.expect("a machine").expect("a rewriter");
+    let wide = r#"{"vectors":{"lanes":16,"count":1}}"#;
+    let payload = format!(r#"{{"drafts":[{{"strip":0,"parts":[{wide},{wide}]}}]}}"#);
+    let kernel = rewriter.implement(plain, &payload, 0).expect("a kernel");
+    let found = bench_of(&catalog, name, "rvv-k230").evaluate(&kernel);
+    let found = found.expect("an evaluation");
+    assert_eq!(found.outcome, Outcome::Ok, "{:?}", found.diagnostics);
+    let figures = found.measurement.expect("a cost").figures;
+    let spills = figures.get(Measurement::SPILLS).copied();
+    assert_eq!(spills.unwrap_or(0), 0, "{kernel}");
 }
 
 /// Counts the bits of bytes, 64 at once; in words, or in halves of them, it takes longer.
