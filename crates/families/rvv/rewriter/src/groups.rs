@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 /// The longest source that is changed, in bytes.
-const SOURCE_LIMIT: usize = 1 << 16;
+pub(crate) const SOURCE_LIMIT: usize = 1 << 16;
 
 /// Returns a kernel whose groups have as many registers times two to the power of `by`; nothing
 /// where there are no such groups, or where it is not seen to do the same.
@@ -196,17 +196,17 @@ impl<'s, 't> Call<'s, 't> {
 }
 
 /// A word such as `f32m4`, `e8mf2` or `u16m1x3`.
-struct Group<'s> {
+pub(crate) struct Group<'s> {
     /// What stands in front of the group.
     element: &'s str,
-    bits: u32,
+    pub bits: u32,
     /// The logarithm of how many registers it has.
-    registers: i32,
-    fields: u32,
+    pub registers: i32,
+    pub fields: u32,
 }
 
 impl<'s> Group<'s> {
-    fn read(word: &'s str) -> Option<Self> {
+    pub(crate) fn read(word: &'s str) -> Option<Self> {
         let (element, group) = word.split_at(word.find('m')?);
         let bits = element.strip_prefix(['f', 'i', 'u', 'e'])?.parse().ok()?;
         let is_width = |it: &u32| [8, 16, 32, 64].contains(it);

@@ -2,6 +2,7 @@
 
 use crate::elements::{has_intrinsics, plain};
 use crate::groups::{has_same_intrinsics, resized};
+use crate::segments::{segmented, strided};
 use autocomp_core::{
     KindOfChange, MenuItem, NotUnderstood, PlanChoice, RewriteError, RewritePlan, Rewriter,
 };
@@ -14,9 +15,15 @@ use serde::{Deserialize, Serialize};
 /// Kernels with intrinsics of which is remembered what they are.
 const REMEMBERED: usize = 64;
 
-/// Other sizes of groups, as powers of two, and the plans that have them.
-const SIZES: [i32; 3] = [1, -1, 2];
-const TURNS: [u32; 3] = [1, 4, 7];
+/// Changes of intrinsics, in the order in which they are tried, and the plans that make them.
+const CHANGES: [OfIntrinsics; 5] = [
+    OfIntrinsics::Groups(1),
+    OfIntrinsics::Segments(true),
+    OfIntrinsics::Segments(false),
+    OfIntrinsics::Groups(-1),
+    OfIntrinsics::Groups(2),
+];
+const TURNS: [u32; 5] = [1, 4, 7, 10, 13];
 
 const GROUPS: KindOfChange = KindOfChange {
     name: "lmul",
@@ -24,15 +31,23 @@ const GROUPS: KindOfChange = KindOfChange {
     does: "writes intrinsics with larger or smaller groups of registers",
 };
 
-/// A plan that gives groups of registers another size.
+const SEGMENTS: KindOfChange = KindOfChange {
+    name: "segments",
+    menu_items: &["segments"],
+    does: "accesses fields that lie side by side as segments, or loads them one by one with a stride",
+};
+
+/// A plan that changes intrinsics of a kernel and nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Groups {
+#[serde(rename_all = "snake_case")]
+enum OfIntrinsics {
     /// Registers of a group are multiplied by two to this power.
-    groups: i32,
+    Groups(i32),
+    /// Whether strided accesses become segments, or the other way round.
+    Segments(bool),
 }
 
-impl Groups {
+impl OfIntrinsics {
     /// Returns those that a kernel may have and that no earlier iteration asked for, nor failed
     /// behind a kernel with the same intrinsics.
     fn of(source: &str, choice: PlanChoice<'_>) -> Vec<Self> {
@@ -41,29 +56,49 @@ impl Groups {
         }
         let read = |payload: &str, _| of_payload::<Self>(payload).ok();
         let earlier = Earlier::read(choice, read);
-        // What comes of other sizes hangs on the intrinsics alone.
+        // What comes of them hangs on the intrinsics alone.
         let failed = failed(choice, read).into_iter();
         let failed: Vec<Self> = failed
             .filter(|(_, other)| has_same_intrinsics(source, other))
             .map(|it| it.0)
             .collect();
-        let all = SIZES.into_iter().map(|groups| Self { groups });
-        all.filter(|it| {
-            !earlier.has(it) && !failed.contains(it) && resized(source, it.groups).is_some()
-        })
-        .collect()
+        let is_new = |it: &Self| !earlier.has(it) && !failed.contains(it);
+        let found = CHANGES.into_iter().filter(is_new);
+        found.filter(|it| it.made(source).is_some()).collect()
+    }
+
+    /// Returns the kernel that it makes of another one, if it makes any.
+    fn made(self, source: &str) -> Option<String> {
+        match self {
+            Self::Groups(by) => resized(source, by),
+            Self::Segments(true) => segmented(source),
+            Self::Segments(false) => strided(source),
+        }
     }
 
     fn plan(self, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
-        let size = match self.groups {
-            ..=-1 => "half as many",
-            1 => "twice as many",
-            _ => "four times as many",
+        let (kind, text) = match self {
+            Self::Groups(by) => {
+                let size = match by {
+                    ..=-1 => "half as many",
+                    1 => "twice as many",
+                    _ => "four times as many",
+                };
+                (GROUPS, format!("Take groups of {size} registers (LMUL) throughout."))
+            }
+            Self::Segments(true) => (
+                SEGMENTS,
+                "Access fields that lie side by side as segments instead of one by one with a stride.".into(),
+            ),
+            Self::Segments(false) => (
+                SEGMENTS,
+                "Load the fields of segments one by one, with a stride.".into(),
+            ),
         };
-        let named = menu_item(GROUPS.menu_items.iter().copied(), choice.menu);
+        let named = menu_item(kind.menu_items.iter().copied(), choice.menu);
         Ok(RewritePlan {
             menu_item: named.unwrap_or(MenuItem::OTHER).to_owned(),
-            text: format!("Take groups of {size} registers (LMUL) throughout."),
+            text,
             payload: to_payload(&self)?,
         })
     }
@@ -109,7 +144,7 @@ impl LoopRewriter {
 impl Rewriter for LoopRewriter {
     fn kinds(&self) -> Vec<KindOfChange> {
         let mut kinds = self.nests.kinds();
-        kinds.push(GROUPS);
+        kinds.extend([GROUPS, SEGMENTS]);
         kinds
     }
 
@@ -125,17 +160,17 @@ impl Rewriter for LoopRewriter {
     }
 
     fn plan(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
-        let groups = Groups::of(source, choice);
-        let turns = &TURNS[..groups.len()];
+        let changes = OfIntrinsics::of(source, choice);
+        let turns = &TURNS[..changes.len()];
         if let Some(turn) = turns.iter().position(|it| *it == choice.plan) {
-            return groups[turn].plan(choice);
+            return changes[turn].plan(choice);
         }
         let n_before = turns.iter().filter(|it| **it < choice.plan).count() as u32;
         let others = PlanChoice {
             plan: choice.plan - n_before,
             ..choice
         };
-        match (self.others(source, others), groups.first()) {
+        match (self.others(source, others), changes.first()) {
             // Nothing else is there to begin with.
             (Err(_), Some(first)) if choice.plan == 0 => first.plan(choice),
             (planned, _) => planned,
@@ -143,8 +178,8 @@ impl Rewriter for LoopRewriter {
     }
 
     fn implement(&self, source: &str, payload: &str, draft: u32) -> Result<String, RewriteError> {
-        if let Ok(Groups { groups }) = of_payload(payload) {
-            let made = resized(source, groups).filter(|_| draft == 0);
+        if let Ok(change) = of_payload::<OfIntrinsics>(payload) {
+            let made = change.made(source).filter(|_| draft == 0);
             return made.ok_or(RewriteError::Nothing);
         }
         match self.plain(source) {
@@ -161,7 +196,7 @@ impl Rewriter for LoopRewriter {
 }
 
 impl LoopRewriter {
-    /// Returns a plan other than one for the sizes of groups.
+    /// Returns a plan that does more than change intrinsics.
     fn others(&self, source: &str, choice: PlanChoice<'_>) -> Result<RewritePlan, RewriteError> {
         match self.plain(source) {
             None => self.nests.plan(source, choice),

@@ -84,6 +84,34 @@ fn numbers_of_polynomials_are_kept_in_registers_of_the_core() {
     assert_eq!(spills.unwrap_or(0), 0, "{kernel}");
 }
 
+/// What is cheaper is the core's own.
+#[test]
+fn fields_side_by_side_are_segments_where_that_is_faster() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let name = "rvv/maxpool-f32-64x64";
+    let problem = catalog.problem(name).expect("a problem");
+    let strided = problem.kernel("strided").expect("a kernel");
+    for (target_name, gains) in [("rvv-k230", false), ("rvv-k1", true), ("rvv-saturn", true)] {
+        let target = catalog.target(target_name).expect("a target");
+        let bench = bench_of(&catalog, name, target_name);
+        let rewriter = Rvv.rewriter(&problem, &target, &target.default_machine);
+        let rewriter = rewriter.expect("a machine").expect("a rewriter");
+        let made = |kernel: &str, segments: bool| {
+            let payload = format!(r#"{{"segments":{segments}}}"#);
+            rewriter.implement(kernel, &payload, 0).expect("a kernel")
+        };
+        let segmented = made(strided, true);
+        let back = made(&segmented, false);
+        let [by_stride, by_segments, back] = [strided, &segmented, &back].map(|kernel| {
+            let found = bench.evaluate(kernel).expect("an evaluation");
+            assert_eq!(found.outcome, Outcome::Ok, "{:?}", found.diagnostics);
+            found.cost().expect("a cost").value
+        });
+        assert_eq!(by_segments < by_stride, gains, "{target_name}");
+        assert_eq!(by_segments < back, gains, "{target_name}");
+    }
+}
+
 /// Counts the bits of bytes, 64 at once; in words, or in halves of them, it takes longer.
 const BITS: &str = "
 void solution(uint8_t X[500], uint8_t Y[500]) {

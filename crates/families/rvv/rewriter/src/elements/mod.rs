@@ -40,6 +40,13 @@ pub(crate) fn has_length(callee: &str) -> bool {
     Name::read(callee).is_some_and(|it| it.has_length())
 }
 
+/// Returns whether an intrinsic reads memory and whether it writes it; nothing for other functions.
+pub(crate) fn reads_and_writes(callee: &str) -> Option<(bool, bool)> {
+    let name = Name::read(callee)?;
+    // Masks are stored by `vsm`.
+    Some((name.is_load(), name.is_store() || name.operation == "vsm"))
+}
+
 /// Returns the plain kernel that does the same, line by line.
 ///
 /// # Errors

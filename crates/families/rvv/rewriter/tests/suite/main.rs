@@ -3,3 +3,4 @@
 mod elements;
 mod groups;
 mod limits;
+mod segments;
