@@ -13,7 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A kernel as it was read.
 pub(crate) struct Program {
-    /// What stands outside of functions, and the functions.
+    /// What stands outside of functions and functions of the host, which stay; kernels by their names,
+    /// and functions of the device (no name), which kernels that stay may need.
     others: Vec<(Option<String>, String)>,
     head: String,
     pub items: Vec<Item>,
@@ -33,7 +34,7 @@ impl Program {
     /// # Errors
     /// What is not understood, of the whole.
     pub(crate) fn read(source: &str, entry: &str, extents: &[i64]) -> Result<Self, Refusal> {
-        let file = File::parse(source)?;
+        let file = File::parse(source, entry)?;
         let Host {
             head,
             steps,
@@ -58,19 +59,21 @@ impl Program {
             });
         }
         let functions = file.functions();
-        let mut others = Vec::new();
+        let said = file.namespaces.iter();
+        let mut others: Vec<_> = said.map(|it| (None, it.clone())).collect();
         for node in children(file.tree.root_node()) {
             let text = file.plain[node.byte_range()].to_owned();
             let function = functions.iter().find(|it| it.1 == node);
             match function {
                 Some((name, _)) if name == entry => {}
                 Some((name, node)) => {
-                    let name = if file.is_kernel(*node) {
-                        name.clone()
+                    let of = if file.is_marked(*node, "__global__") {
+                        Some(name.clone())
                     } else {
-                        String::new()
+                        // What the host function calls stays.
+                        file.is_marked(*node, "__device__").then(String::new)
                     };
-                    others.push((Some(name), text));
+                    others.push((of, text));
                 }
                 None => others.push((None, text)),
             }

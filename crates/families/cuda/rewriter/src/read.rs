@@ -5,6 +5,7 @@
 
 mod declarations;
 mod expressions;
+mod pointers;
 mod statements;
 
 use crate::expression::Expression;
@@ -57,8 +58,10 @@ enum Binding {
     Value(Expression),
     /// A variable, by its name in the result.
     Scalar(String),
-    /// A place in an array.
-    Array(String, Expression),
+    /// A place in an array, and how deep in blocks it was named: a pointer moves there alone.
+    Array(String, Expression, u32),
+    /// An array of several dimensions, with the elements below each but the last.
+    Table(String, Vec<i64>),
 }
 
 struct Reader<'f> {
@@ -154,7 +157,7 @@ pub(crate) fn thread(
                 if !parameters.contains(&parameter) {
                     parameters.push(parameter);
                 }
-                Binding::Array(own, Expression::Index(Affine::default()))
+                Binding::Array(own, Expression::Index(Affine::default()), 1)
             }
             (false, _) if reader.assigned.contains(&name) => {
                 return refused(function, &file.plain, "changes what it was given");

@@ -3,6 +3,9 @@
 //! Words of CUDA become words of C of the same length, so that a parser of C reads the text and
 //! every place in it stays where it was.
 
+mod host;
+mod launchers;
+mod namespaces;
 mod templates;
 mod words_of_c;
 
@@ -11,6 +14,8 @@ use crate::kinds::{bytes_of, is_whole, without_names_of_types};
 use autocomp_c_loops::casts::without_false_casts;
 use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
+use launchers::without_launchers;
+use namespaces::without_namespaces;
 use std::collections::{BTreeMap, BTreeSet};
 use templates::without_templates;
 use tree_sitter::{Node, Tree};
@@ -26,6 +31,8 @@ pub(crate) struct File {
     /// The same in words of C.
     pub text: String,
     pub tree: Tree,
+    /// What it says of namespaces of others.
+    pub namespaces: Vec<String>,
 }
 
 /// A statement of the host function.
@@ -86,12 +93,14 @@ pub(crate) fn refused<T>(node: Node<'_>, text: &str, why: &str) -> Result<T, Ref
 }
 
 impl File {
-    /// Parses a source.
-    pub(crate) fn parse(source: &str) -> Result<Self, Refusal> {
+    /// Parses a source whose host function is `entry`.
+    pub(crate) fn parse(source: &str, entry: &str) -> Result<Self, Refusal> {
         if SOURCE_LIMIT < source.len() {
             return Err("the kernel is too long".into());
         }
-        let plain = without_templates(&without_names_of_types(&expanded(source)?));
+        let (plain, namespaces) = without_namespaces(&expanded(source)?);
+        let plain = without_templates(&without_names_of_types(&plain));
+        let plain = without_launchers(&plain, entry);
         let text = without_false_casts(&in_words_of_c(&plain));
         let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
         let root = tree.root_node();
@@ -104,7 +113,12 @@ impl File {
                 why: "is not read: only what C has too, launches and the words of CUDA are; write templates, lambdas, references and casts by name other than `static_cast` as plain functions".into(),
             });
         }
-        Ok(Self { plain, text, tree })
+        Ok(Self {
+            plain,
+            text,
+            tree,
+            namespaces,
+        })
     }
 
     pub(crate) fn of(&self, node: Node<'_>) -> &str {
@@ -122,12 +136,12 @@ impl File {
             .collect()
     }
 
-    /// Returns whether a function runs as a kernel.
-    pub(crate) fn is_kernel(&self, function: Node<'_>) -> bool {
+    /// Returns whether a word such as `__global__` stands before a function.
+    pub(crate) fn is_marked(&self, function: Node<'_>, word: &str) -> bool {
         let body = function.child_by_field_name("body");
         let head = &self.plain
             [function.start_byte()..body.map_or(function.end_byte(), |it| it.start_byte())];
-        head.contains("__global__")
+        head.contains(word)
     }
 
     /// Returns whole numbers with names of the file.
@@ -188,8 +202,38 @@ impl File {
                 );
                 made.as_index()?.as_constant()
             }
+            "call_expression" => self.returned(node, known),
             _ => None,
         }
+    }
+
+    /// Returns the whole number that a call of a function with one expression returns.
+    fn returned(&self, call: Node<'_>, known: &BTreeMap<String, i64>) -> Option<i64> {
+        let name = self.of(call.child_by_field_name("function")?);
+        let functions = self.functions();
+        let (place, (_, function)) = (functions.iter().enumerate()).find(|it| it.1.0 == name)?;
+        let body = children(function.child_by_field_name("body")?);
+        let [result] = body.as_slice() else {
+            return None;
+        };
+        // A function that calls only earlier ones does not call itself.
+        let is_later = functions[place..].iter().any(|it| {
+            let called = format!("{}(", it.0);
+            self.of(*result).replace(' ', "").contains(&called)
+        });
+        let parameters = self.parameters(*function).ok()?;
+        let arguments = children(call.child_by_field_name("arguments")?);
+        if result.kind() != "return_statement" || is_later || parameters.len() != arguments.len() {
+            return None;
+        }
+        let mut own = self.constants();
+        for ((name, kind, _), argument) in parameters.into_iter().zip(arguments) {
+            own.insert(
+                name,
+                self.number(argument, known).filter(|_| is_whole(&kind))?,
+            );
+        }
+        self.number(result.named_child(0)?, &own)
     }
 
     /// Returns a number of floats that is made of literals alone, as it is written.
@@ -239,11 +283,9 @@ impl File {
         }
         if node.kind() == "call_expression" {
             let function = node.child_by_field_name("function")?;
-            let arguments = node.child_by_field_name("arguments")?;
-            if self.of(function) != "dim3" && self.plain[function.byte_range()] != *"dim3" {
-                return None;
+            if self.of(function) == "dim3" || self.plain[function.byte_range()] == *"dim3" {
+                return self.listed(node.child_by_field_name("arguments")?, numbers);
             }
-            return self.listed(arguments, numbers);
         }
         Some([self.number(node, numbers)?, 1, 1])
     }
@@ -254,222 +296,6 @@ impl File {
             *sizes.get_mut(at)? = self.number(value, numbers)?;
         }
         Some(sizes)
-    }
-
-    /// Reads the host function `entry`.
-    pub(crate) fn host(&self, entry: &str) -> Result<Host, Refusal> {
-        let functions = self.functions();
-        let (_, function) = functions
-            .iter()
-            .find(|(name, _)| name == entry)
-            .ok_or_else(|| Refusal {
-                line: None,
-                why: format!("there is no function `{entry}`"),
-            })?;
-        let body = function
-            .child_by_field_name("body")
-            .ok_or("the function has no body")?;
-        let mut arrays = BTreeMap::new();
-        let mut numbers = self.constants();
-        let (mut given, mut scalars) = (Vec::new(), BTreeSet::new());
-        let mut words = BTreeMap::new();
-        for (name, kind, is_pointer) in self.parameters(*function)? {
-            if !is_pointer && !["float", "double"].contains(&kind.as_str()) {
-                return refused(
-                    *function,
-                    &self.plain,
-                    "takes a whole number, whose value the file does not say: write it as a constant",
-                );
-            }
-            match is_pointer {
-                true => {
-                    given.push(name.clone());
-                    arrays.insert(name, kind);
-                }
-                false => {
-                    scalars.insert(name);
-                }
-            }
-        }
-        let mut host = Host {
-            head: self.plain[function.start_byte()..body.start_byte()]
-                .trim()
-                .to_owned(),
-            steps: Vec::new(),
-            arrays: given,
-            scratch: BTreeSet::new(),
-        };
-        let mut sizes: BTreeMap<String, [i64; 3]> = BTreeMap::new();
-        for node in children(body) {
-            let kept = HostStep::Text(self.plain[node.byte_range()].to_owned());
-            match node.kind() {
-                "comment" => continue,
-                "declaration" if self.numbers_of(node, &mut numbers) => {}
-                "declaration" if self.plain[node.byte_range()].starts_with("dim3") => {
-                    for declared in children(node) {
-                        let name = declared.child_by_field_name("declarator");
-                        let value = declared.child_by_field_name("value");
-                        let value = value.and_then(|it| self.sizes(it, &numbers, &sizes));
-                        if let (Some(name), Some(value)) = (name, value) {
-                            name_sizes(self.of(name), value, &mut numbers);
-                            sizes.insert(self.of(name).to_owned(), value);
-                        }
-                    }
-                }
-                "declaration" => {
-                    self.literals_of(node, &mut words);
-                    let kind = node
-                        .child_by_field_name("type")
-                        .map_or("", |it| self.of(it));
-                    for declared in children(node) {
-                        if declared.kind() == "pointer_declarator" {
-                            let name = self.of(declared).trim_start_matches('*').trim().to_owned();
-                            host.scratch.insert(name.clone());
-                            arrays.insert(name, kind.to_owned());
-                        }
-                    }
-                }
-                "expression_statement" => {
-                    let Some(call) = node
-                        .named_child(0)
-                        .filter(|it| it.kind() == "call_expression")
-                    else {
-                        return refused(
-                            node,
-                            &self.plain,
-                            "is not understood in the host function",
-                        );
-                    };
-                    let function = call.child_by_field_name("function").unwrap_or(call);
-                    let arguments = call.child_by_field_name("arguments").unwrap_or(call);
-                    if function.kind() == "call_expression" {
-                        let known = Known {
-                            arrays: &arrays,
-                            scalars: &scalars,
-                            words: &words,
-                        };
-                        let launch =
-                            self.launch(node, function, arguments, (&numbers, &sizes), &known)?;
-                        host.steps.push(HostStep::Launch(launch));
-                        continue;
-                    }
-                    let name = self.of(function);
-                    // `dim3 grid(4, 4);`, whose first word became blank.
-                    if self.plain[..node.start_byte()].trim_end().ends_with("dim3") {
-                        let Some(found) = self.listed(arguments, &numbers) else {
-                            return refused(node, &self.plain, "has sizes that are no numbers");
-                        };
-                        name_sizes(name, found, &mut numbers);
-                        sizes.insert(name.to_owned(), found);
-                        let text = format!("dim3 {}", &self.plain[node.byte_range()]);
-                        host.steps.push(HostStep::Text(text));
-                        continue;
-                    }
-                    const KEPT: &[&str] = &[
-                        "cudaMalloc",
-                        "cudaMemset",
-                        "cudaMemsetAsync",
-                        "cudaMemcpyAsync",
-                        "cudaFuncSetAttribute",
-                    ];
-                    if !KEPT.contains(&name) {
-                        return refused(
-                            node,
-                            &self.plain,
-                            "is not understood in the host function",
-                        );
-                    }
-                }
-                _ => {
-                    return refused(
-                        node,
-                        &self.plain,
-                        "is not understood in the host function: write launches one after the other",
-                    );
-                }
-            }
-            host.steps.push(kept);
-        }
-        Ok(host)
-    }
-
-    fn launch(
-        &self,
-        statement: Node<'_>,
-        head: Node<'_>,
-        arguments: Node<'_>,
-        (numbers, sizes): (&BTreeMap<String, i64>, &BTreeMap<String, [i64; 3]>),
-        known: &Known<'_>,
-    ) -> Result<Launch, Refusal> {
-        let kernel = head
-            .child_by_field_name("function")
-            .map_or("", |it| self.of(it));
-        let shape = head
-            .child_by_field_name("arguments")
-            .map(children)
-            .unwrap_or_default();
-        let (grid, block, shared_bytes) = match shape.as_slice() {
-            [grid, block] => (grid, block, Some(0)),
-            [grid, block, bytes] => (grid, block, self.number(*bytes, numbers)),
-            _ => return refused(statement, &self.plain, "launches on a stream"),
-        };
-        let Some(shared_bytes) = shared_bytes else {
-            return refused(
-                statement,
-                &self.plain,
-                "launches with shared memory of a size that is not known",
-            );
-        };
-        let of = |it: Node<'_>| self.sizes(it, numbers, sizes);
-        let (Some(grid), Some(block)) = (of(*grid), of(*block)) else {
-            return refused(
-                statement,
-                &self.plain,
-                "launches a number of threads that is not known",
-            );
-        };
-        if grid.iter().chain(&block).any(|it| *it < 1) {
-            return refused(statement, &self.plain, "launches nothing");
-        }
-        let mut given = Vec::new();
-        for node in children(arguments) {
-            let node = self.uncast(node, known).unwrap_or(node);
-            let name = self.of(node);
-            let array = known.arrays.get(name);
-            given.push(if let Some(kind) = array {
-                Argument::Array(name.to_owned(), kind.clone())
-            } else if let Some(number) = self.number(node, numbers) {
-                Argument::Number(number)
-            } else if known.scalars.contains(name) {
-                Argument::Scalar(name.to_owned())
-            } else if let Some(text) = self.literal(node, known.words) {
-                Argument::Text(text)
-            } else {
-                return refused(
-                    node,
-                    &self.plain,
-                    "is given to a kernel and is neither an array nor a number that is written",
-                );
-            });
-        }
-        Ok(Launch {
-            line: 1 + statement.start_position().row,
-            kernel: kernel.to_owned(),
-            grid,
-            block,
-            shared_bytes,
-            arguments: given,
-            text: self.plain[statement.byte_range()].to_owned(),
-        })
-    }
-
-    /// Returns the array that a cast leaves an array of the same type, `(float*)x`.
-    fn uncast<'t>(&self, node: Node<'t>, known: &Known<'_>) -> Option<Node<'t>> {
-        let value = node.child_by_field_name("value")?;
-        let kind = self.of(node.child_by_field_name("type")?);
-        let kind = kind.replace("const", "").replace(['*', ' '], "");
-        let is_same = known.arrays.get(self.of(value))?.replace(' ', "") == kind;
-        (node.kind() == "cast_expression" && is_same).then_some(value)
     }
 
     /// Returns the parameters of a function: names, types of the elements, whether it is an array.
@@ -500,23 +326,6 @@ impl File {
             found.push((self.of(name).to_owned(), kind.to_owned(), is_pointer));
         }
         Ok(found)
-    }
-}
-
-/// What the host function can give to kernels, beside whole numbers.
-struct Known<'h> {
-    /// Types of elements of arrays.
-    arrays: &'h BTreeMap<String, String>,
-    /// Numbers that it is given.
-    scalars: &'h BTreeSet<String>,
-    /// Numbers of floats that it names, as they are written.
-    words: &'h BTreeMap<String, String>,
-}
-
-/// Makes the sizes of a grid or a block known as whole numbers (`block.x`).
-fn name_sizes(name: &str, sizes: [i64; 3], numbers: &mut BTreeMap<String, i64>) {
-    for (axis, size) in ["x", "y", "z"].into_iter().zip(sizes) {
-        numbers.insert(format!("{name}.{axis}"), size);
     }
 }
 

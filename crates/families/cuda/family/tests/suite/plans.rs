@@ -188,3 +188,66 @@ fn tiles_that_are_copied_are_right() {
         }
     }
 }
+
+/// What public kernels are written with: a function of the host that launches, namespaces, pointers
+/// that move. What is made of it compiles and is right, and so is a launch that stays as it is.
+#[test]
+fn launches_of_other_functions_are_rewritten() {
+    let source = "\
+namespace cg = cooperative_groups;
+namespace products {
+__global__ void multiply(const float* a, const float* b, float* c) {
+  int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+  a += row * 64;
+  b += column;
+  float sum = 0.0f;
+  for (int k = 0; k < 64; k++) {
+    sum += a[k] * *b;
+    b += 128;
+  }
+  c[row * 128 + column] = sum;
+}
+__global__ void same(float* c, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  while (i < n) { c[i] *= 1; i += n; }
+}
+int blocks_of(int n, int block) { return (n + block - 1) / block; }
+void run(float* c, const float* a, const float* b, int m, int n, const int side) {
+  dim3 grid(blocks_of(n, side), blocks_of(m, side));
+  float* made;
+  cudaMalloc(&made, m * n * sizeof(float));
+  multiply<<<grid, dim3(side, side)>>>(a, b, made);
+  cudaMemcpyAsync(c, made, m * n * sizeof(float), cudaMemcpyDeviceToDevice);
+  same<<<blocks_of(m * n, 128), 128>>>(c, m * n);
+}
+}
+using namespace products;
+void solution(const float* A, const float* B, float* C) {
+  products::run(C, A, B, 64, 128,
+                16);
+}
+";
+    let problem = small_problem("gemm", "M = 64\nN = 128\nK = 64");
+    let bench = open_on(&problem, "cuda-sm89");
+    let rewriter = rewriter(&problem);
+    let refused = rewriter.not_understood(source);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].reason.contains("write it as `for`"));
+    let all = source.replace(
+        "while (i < n) { c[i] *= 1; i += n; }",
+        "if (i < n) c[i] *= 1;",
+    );
+    assert_eq!(rewriter.not_understood(&all), []);
+    for source in [source, &all] {
+        let made = drafts(&*rewriter, source, 2);
+        assert!(!made.is_empty());
+        for (text, kernel) in made {
+            let evaluation = bench
+                .evaluate(&kernel)
+                .unwrap_or_else(|error| panic!("{error}"));
+            let found = &evaluation.diagnostics;
+            let outcome = evaluation.outcome;
+            assert_eq!(outcome, Outcome::Ok, "{text}\n{kernel}\n{found:#?}");
+        }
+    }
+}

@@ -53,28 +53,29 @@ impl<'f> Reader<'f> {
                     }
                 }
                 "array_declarator" if is_shared && value.is_none() => {
-                    let name = self.field(declarator, "declarator")?;
-                    let size = match declarator.child_by_field_name("size") {
-                        Some(size) => {
-                            let size = self.expression(size)?;
-                            size.as_index().and_then(Affine::as_constant)
-                        }
-                        // All that the launch gives, for one array.
-                        None if is_given => {
+                    let (name, sizes) = self.sizes(declarator)?;
+                    // All that the launch gives, for one array.
+                    let size = match sizes.as_slice() {
+                        [] if is_given => {
                             let bytes = self.shared_bytes.take();
                             let size = bytes.zip(bytes_of(&kind)).map(|(all, of_one)| all / of_one);
                             size.filter(|it| 0 < *it)
                         }
-                        None => None,
+                        [] => None,
+                        sizes => elements(sizes),
                     };
                     let (true, Some(size)) = (name.kind() == "identifier", size) else {
                         return self.refused(
                             node,
-                            "is an array of several dimensions, or of a size that is not known; write one of one dimension, with a number",
+                            "is an array of a size that is not known; write one with a number",
                         );
                     };
                     let own = self.fresh(self.text(name));
-                    let binding = Binding::Array(own.clone(), Expression::constant(0));
+                    let below = (1..sizes.len()).filter_map(|it| elements(&sizes[it..]));
+                    let binding = match sizes.len() {
+                        0 | 1 => Binding::Array(own.clone(), Expression::constant(0), self.depth),
+                        _ => Binding::Table(own.clone(), below.collect()),
+                    };
                     self.bindings.insert(self.text(name).to_owned(), binding);
                     self.shared.insert(own, (kind.clone(), size));
                 }
@@ -83,11 +84,9 @@ impl<'f> Reader<'f> {
                     let Some(value) = value else {
                         return self.refused(node, "is a pointer without a place");
                     };
-                    if self.assigned.contains(self.text(name)) {
-                        return self.refused(node, "is a pointer that moves; write an index");
-                    }
                     let (array, base) = self.pointer(value)?;
-                    let binding = Binding::Array(array, base);
+                    self.settled(node, &base)?;
+                    let binding = Binding::Array(array, base, self.depth);
                     self.bindings.insert(self.text(name).to_owned(), binding);
                 }
                 "array_declarator" => {
@@ -98,4 +97,32 @@ impl<'f> Reader<'f> {
         }
         Ok(())
     }
+
+    /// Returns the name that an array is declared by, and how many elements it has in each
+    /// dimension; none of one whose size the launch gives.
+    fn sizes(&mut self, declarator: Node<'f>) -> Result<(Node<'f>, Vec<i64>), Refusal> {
+        let (mut name, mut sizes) = (declarator, Vec::new());
+        while name.kind() == "array_declarator" {
+            if let Some(size) = name.child_by_field_name("size") {
+                let size = self.expression(size)?;
+                match size.as_index().and_then(Affine::as_constant) {
+                    Some(size) => sizes.insert(0, size),
+                    None => {
+                        return self.refused(
+                            declarator,
+                            "is an array of a size that is not known; write one with a number",
+                        );
+                    }
+                }
+            }
+            name = self.field(name, "declarator")?;
+        }
+        Ok((name, sizes))
+    }
+}
+
+/// Returns how many elements lie in so many dimensions.
+fn elements(sizes: &[i64]) -> Option<i64> {
+    let all = sizes.iter().try_fold(1_i64, |all, it| all.checked_mul(*it));
+    all.filter(|_| sizes.iter().all(|it| 0 < *it))
 }

@@ -153,7 +153,9 @@ impl<'f> Reader<'f> {
         match self.bindings.get(name) {
             Some(Binding::Value(value)) => Ok(value.clone()),
             Some(Binding::Scalar(own)) => Ok(Expression::Scalar(own.clone())),
-            Some(Binding::Array(..)) => self.refused(node, "is an array where a value is wanted"),
+            Some(Binding::Array(..) | Binding::Table(..)) => {
+                self.refused(node, "is an array where a value is wanted")
+            }
             None => match name {
                 "INFINITY" | "FLT_MAX" | "FLT_MIN" | "INT_MAX" | "INT_MIN" | "FLT_EPSILON"
                 | "M_PI" => Ok(Expression::Text(name.to_owned())),
@@ -189,11 +191,10 @@ impl<'f> Reader<'f> {
     /// Reads an element of an array, or what a place in one is.
     pub(super) fn place(&mut self, node: Node<'f>) -> Result<(String, Expression), Refusal> {
         match node.kind() {
-            "subscript_expression" => {
-                let (array, base) = self.pointer(self.field(node, "argument")?)?;
-                let index = self.expression(self.field(node, "index")?)?;
-                Ok((array, folded(base, "+", index)))
-            }
+            "subscript_expression" => match self.part(node)? {
+                (array, index, None) => Ok((array, index)),
+                _ => self.refused(node, "is a row of an array and no element"),
+            },
             "pointer_expression" if self.text(node).starts_with('*') => {
                 self.pointer(self.field(node, "argument")?)
             }
@@ -214,21 +215,50 @@ impl<'f> Reader<'f> {
                 None => self.refused(node, "is not understood"),
             },
             "identifier" => match self.bindings.get(self.text(node)) {
-                Some(Binding::Array(array, base)) => Ok((array.clone(), base.clone())),
+                Some(Binding::Array(array, base, _)) => Ok((array.clone(), base.clone())),
                 _ => self.refused(node, "is no array that is known"),
             },
-            "binary_expression" if self.text(self.field(node, "operator")?) == "+" => {
+            "binary_expression"
+                if matches!(self.text(self.field(node, "operator")?), "+" | "-") =>
+            {
                 let (array, base) = self.pointer(self.field(node, "left")?)?;
                 let by = self.expression(self.field(node, "right")?)?;
-                Ok((array, folded(base, "+", by)))
+                let operator = self.text(self.field(node, "operator")?);
+                Ok((array, folded(base, operator, by)))
             }
             "pointer_expression" if self.text(node).starts_with('&') => {
                 self.place(self.field(node, "argument")?)
             }
-            "subscript_expression" => {
-                self.refused(node, "is an array of several dimensions; write one index")
-            }
+            "subscript_expression" => match self.part(node)? {
+                (array, index, Some(below)) if below.is_empty() => Ok((array, index)),
+                _ => self.refused(node, "is an element, or an array of several dimensions"),
+            },
             _ => self.refused(node, "is no array that is known"),
+        }
+    }
+
+    /// Reads an array with an index behind it: where in which array that is, and how many elements
+    /// lie below each further dimension but the last; nothing if it is an element.
+    fn part(&mut self, node: Node<'f>) -> Result<(String, Expression, Option<Vec<i64>>), Refusal> {
+        let argument = self.field(node, "argument")?;
+        let (array, base, below) = match self.bindings.get(self.text(argument)) {
+            Some(Binding::Table(array, below)) => {
+                (array.clone(), Expression::constant(0), Some(below.clone()))
+            }
+            _ if argument.kind() == "subscript_expression" => self.part(argument)?,
+            _ => {
+                let (array, base) = self.pointer(argument)?;
+                (array, base, Some(Vec::new()))
+            }
+        };
+        let index = self.expression(self.field(node, "index")?)?;
+        match below.as_deref() {
+            None => self.refused(node, "has more indices than the array has dimensions"),
+            Some([]) => Ok((array, folded(base, "+", index), None)),
+            Some([of_one, rest @ ..]) => {
+                let by = folded(index, "*", Expression::constant(*of_one));
+                Ok((array, folded(base, "+", by), Some(rest.to_vec())))
+            }
         }
     }
 
@@ -289,7 +319,7 @@ impl<'f> Reader<'f> {
             let binding = match is_array {
                 true => {
                     let (array, base) = self.pointer(*argument)?;
-                    Binding::Array(array, base)
+                    Binding::Array(array, base, self.depth)
                 }
                 false => {
                     let value = self.expression(*argument)?;

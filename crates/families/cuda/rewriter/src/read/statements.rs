@@ -156,15 +156,19 @@ impl<'f> Reader<'f> {
         let is_update = node.kind() == "update_expression";
         let left = self.field(node, if is_update { "argument" } else { "left" })?;
         let operator = self.text(self.field(node, "operator")?);
-        let value = match is_update {
-            true => Expression::constant(1),
-            false => self.expression(self.field(node, "right")?)?,
-        };
         let operator = match operator {
             "=" => "",
             "++" => "+",
             "--" => "-",
             other => other.trim_end_matches('='),
+        };
+        let name = self.text(left);
+        if let Some(Binding::Array(array, base, depth)) = self.bindings.get(name).cloned() {
+            return self.moved(node, name, (array, base, depth), operator);
+        }
+        let value = match is_update {
+            true => Expression::constant(1),
+            false => self.expression(self.field(node, "right")?)?,
         };
         let joined = |old: Expression, value: Expression| match operator {
             "" => value,
@@ -249,9 +253,12 @@ impl<'f> Reader<'f> {
         let variable = self.fresh(&name);
         let value = Binding::Value(Expression::Index(Affine::variable(&variable)));
         self.bindings.insert(name, value);
+        let walks = self.walks(body, (&variable, &start, step));
         let mut inner = Vec::new();
         self.block(body, &mut inner)?;
         self.bindings = outside;
+        let all = end.minus(&start).and_then(|it| it.as_constant());
+        self.walked(walks, all.map(|it| (it.max(0) + step - 1) / step));
         to.push(Step::Loop {
             variable,
             start,

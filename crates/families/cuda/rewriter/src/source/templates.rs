@@ -1,5 +1,6 @@
 //! Templates of functions that are used with the same numbers and types everywhere.
 
+use super::namespaces::closing;
 use crate::kinds::{is_name_of_type, is_of_word, with_word};
 
 /// Returns a text in which such functions have the numbers and types in place of their parameters.
@@ -54,7 +55,7 @@ fn name_of(parameter: &str) -> Option<&str> {
 }
 
 /// Returns the name of the function whose head this is, up to its body.
-fn function_of(head: &str) -> Option<&str> {
+pub(super) fn function_of(head: &str) -> Option<&str> {
     let mut rest = head;
     loop {
         let (before, behind) = rest.split_once('(')?;
@@ -65,18 +66,6 @@ fn function_of(head: &str) -> Option<&str> {
         }
         rest = behind.split_once(')')?.1;
     }
-}
-
-/// Returns how far the brace that a text begins with reaches.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0;
-    for (at, c) in text.char_indices() {
-        depth += i32::from(c == '{') - i32::from(c == '}');
-        if depth == 0 {
-            return Some(at + 1);
-        }
-    }
-    None
 }
 
 /// Returns where a name is used with arguments in `<…>`: where it begins, the arguments, and where

@@ -43,9 +43,33 @@ const CASES: &[(&str, &str, usize, &str)] = &[
     ),
     (
         "z[i] = x[i] + y[i];",
-        "__shared__ float t[2][4]; z[i] = x[i];",
+        "__shared__ float t[2][i]; z[i] = x[i];",
         5,
-        "write one of one dimension, with a number: __shared__ float t[2][4];",
+        "is an array of a size that is not known; write one with a number: t[2][i]",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "__shared__ float t[2][128]; t[0][threadIdx.x] = x[i]; z[i] = t[0][threadIdx.x][0];",
+        5,
+        "has more indices than the array has dimensions",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "if (x[i] > 0.0f) { y += 4; } z[i] = x[i] + y[i];",
+        5,
+        "moves a pointer in a branch, or not by the same number",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "for (int k = 0; k < 4; k++) { y += k; z[i] = y[i]; }",
+        5,
+        "moves a pointer in a branch, or not by the same number",
+    ),
+    (
+        "z[i] = x[i] + y[i];",
+        "int at = i; const float* p = x + at; at = 0; z[i] = p[at];",
+        5,
+        "points to where a variable says that changes",
     ),
     (
         "z[i] = x[i] + y[i];",

@@ -52,6 +52,10 @@ fn spellings_make_no_difference() {
             "  if (i < N) { const float* p = x + i; z[i] = *p + y[i]; }",
         ),
         (
+            "  z[i] = x[i] + y[i];",
+            "  x += i; y = y + i - 1; y++; z += blockIdx.x * 128;\n  z[threadIdx.x] = *x + y[0];",
+        ),
+        (
             "blockIdx.x * blockDim.x + threadIdx.x",
             "threadIdx.x + 128 * blockIdx.x",
         ),
@@ -84,6 +88,144 @@ fn spellings_make_no_difference() {
         assert_ne!(source, ADD, "{from}");
         assert_eq!(all(&source), wanted, "{to}");
     }
+}
+
+/// A product whose pointers move to the tile and along it, and shared arrays of two dimensions.
+#[test]
+fn pointers_that_move_and_arrays_of_rows_are_indices() {
+    let rewriter = rewriter(&[256 * 256; 3]);
+    let with = |body: &str| {
+        format!(
+            "\
+__global__ void multiply(const float* A, const float* B, float* C) {{
+{body}
+}}
+
+void solution(const float* X, const float* Y, float* Z) {{
+  multiply<<<dim3(16, 16), dim3(16, 16)>>>(X, Y, Z);
+}}
+"
+        )
+    };
+    let plain = with(
+        "  int column = blockIdx.x * 16 + threadIdx.x, row = blockIdx.y * 16 + threadIdx.y;
+  float sum = 0.0f;
+  for (int k = 0; k < 256; k++) sum += A[row * 256 + k] * B[k * 256 + column];
+  C[row * 256 + column] = sum;",
+    );
+    let wanted = schedules(&rewriter, &plain);
+    assert!(10 < wanted.len());
+    let moving = with(
+        "  A += (blockIdx.y * 16 + threadIdx.y) * 256;
+  B += blockIdx.x * 16 + threadIdx.x;
+  C += blockIdx.y * 16 * 256 + blockIdx.x * 16;
+  float sum = 0.0f;
+  for (int k = 0; k < 256; k++) {
+    sum += *A * B[0];
+    A++;
+    B += 256;
+  }
+  A -= 256;
+  C[threadIdx.y * 256 + threadIdx.x] = sum;",
+    );
+    assert_eq!(rewriter.not_understood(&moving), []);
+    assert_eq!(schedules(&rewriter, &moving), wanted);
+
+    let sums = |declared: &str, own: &str, row: &str| {
+        with(&format!(
+            "  __shared__ float {declared};
+  float sum = 0.0f;
+  for (int k = threadIdx.x; k < 1024; k += 256) sum += A[blockIdx.x * 1024 + k];
+  {own} = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {{
+    if (threadIdx.x < half) {own} += {row}[threadIdx.x + half];
+    __syncthreads();
+  }}
+  if (threadIdx.x == 0) C[blockIdx.x] = {row}[0];"
+        ))
+        .replace("dim3(16, 16), dim3(16, 16)", "64, 256")
+    };
+    let plain = sums("t[256]", "t[threadIdx.x]", "t");
+    let wanted = schedules(&rewriter, &plain);
+    assert!(3 < wanted.len());
+    let rows = sums("t[1][256]", "t[0][threadIdx.x]", "t[0]");
+    assert_eq!(rewriter.not_understood(&rows), []);
+    assert_eq!(schedules(&rewriter, &rows), wanted);
+}
+
+/// Functions of the host that launch, and namespaces.
+#[test]
+fn functions_of_the_host_that_launch_are_read() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let wanted = schedules(&rewriter, ADD);
+    let with = |functions: &str, call: &str| {
+        let (kernel, _) = ADD.split_once("void solution").unwrap();
+        format!(
+            "{kernel}{functions}\nvoid solution(const float* X, const float* Y, float* Z) {{\n  {call}\n}}\n"
+        )
+    };
+    let launcher = "\
+static int blocks_of(int n, int block) { return (n + block - 1) / block; }
+void run(float* z, const float* x, const float *y, const int n, int block) {
+  const int grid = blocks_of(n, block);
+  add<<<grid, block>>>(x, y, z);
+  cudaGetLastError();
+}";
+    let twice = format!(
+        "{launcher}\nvoid outer(float* a, const float* b, const float* c) {{\n  run(a, b, c, N, 128);\n}}"
+    );
+    for source in [
+        with(launcher, "run(Z, X, Y,\n    1000, 128);"),
+        with(launcher, "int block = 128;\n  run(Z, X, Y, N, block);"),
+        with(launcher, "run(Z, X, Y, 1000, 128);")
+            .replace("  const int grid = blocks_of(n, block);\n", "")
+            .replace("<<<grid", "<<<blocks_of(n, block)"),
+        with(&twice, "outer(Z, X, Y);"),
+        with(launcher, "run(Z, X, Y, 1000, 128);")
+            .replace(
+                "#define N 1000\n",
+                "#define N 1000\nnamespace cg = cooperative_groups;\nnamespace own {\n",
+            )
+            .replace("}\nvoid run", "}\n}\nusing namespace own;\nvoid run")
+            .replace("add<<<", "own::add<<<"),
+    ] {
+        assert_eq!(rewriter.not_understood(&source), [], "{source}");
+        assert_eq!(schedules(&rewriter, &source), wanted, "{source}");
+        let kernels = rewriter.every(&source).unwrap();
+        let is_named = |it: &str| {
+            it.lines()
+                .any(|it| !it.starts_with("//") && it.contains("own"))
+        };
+        assert!(!kernels.iter().any(|it| is_named(&it.1)), "{source}");
+    }
+    // What is launched as it is written is in the function, and nothing names it otherwise.
+    let source = with(
+        &format!(
+            "{launcher}\n__global__ void other(float* z) {{ while (z[0] < 1) z[0] += 1; }}\nvoid both(float* z, const float* x, const float* y) {{ run(z, x, y, N, 128); other<<<1, 1>>>(z); }}"
+        ),
+        "both(Z, X, Y);",
+    );
+    let made = rewriter.every(&source).unwrap();
+    let (_, kernel) = &made[0];
+    let code: String = (kernel.lines().filter(|it| !it.starts_with("//")))
+        .map(|it| format!("{it}\n"))
+        .collect();
+    assert!(code.contains("add_1<<<"), "{code}");
+    assert!(code.contains("other<<<1, 1>>>(Z);"), "{code}");
+    assert!(
+        !code.contains("void run") && !code.contains("void both"),
+        "{code}"
+    );
+    // A name of the caller that stands for something else in the function.
+    let caught = with(launcher, "const int grid = 128;\n  run(Z, X, Y, N, grid);");
+    assert!(
+        rewriter.not_understood(&caught)[0]
+            .reason
+            .contains("is not understood in the host function: run("),
+        "{:?}",
+        rewriter.not_understood(&caught)
+    );
 }
 
 /// Returns all schedules that are proposed, as text.
