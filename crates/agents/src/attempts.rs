@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Characters shown of a plan, and of why it failed or did not help.
 const LONGEST_PLAN: usize = 180;
-const LONGEST_FINDING: usize = 220;
+const LONGEST_FINDING: usize = 320;
 
 /// One attempt, in about 100 tokens.
 #[derive(Clone, Debug, Serialize)]
@@ -40,8 +40,20 @@ impl<'input> TriedFacts<'input> {
             change,
             cost: cost.map(|cost| cost.value),
             factor: cost.map(|cost| format!("{:.2}", cost.times(tried.cost_before))),
-            finding: shortened(&in_one_line(&tried.finding), LONGEST_FINDING),
+            finding: whole_sentences(&in_one_line(&tried.finding), LONGEST_FINDING),
         }
+    }
+}
+
+/// Returns the first sentences of a text; of a long one its first characters.
+fn whole_sentences(text: &str, most: usize) -> String {
+    let cut = shortened(text, most);
+    let Some(begun) = cut.strip_suffix('…') else {
+        return cut;
+    };
+    match begun.rsplit_once(". ") {
+        Some((whole, _)) if begun.len() / 3 < whole.len() => format!("{whole}."),
+        _ => cut,
     }
 }
 

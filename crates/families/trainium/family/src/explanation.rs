@@ -20,18 +20,22 @@ pub(crate) fn explanation(report: &Report, machine: &Machine) -> String {
         return String::new();
     };
     let engine = &busiest.engine.name();
-    let share = busiest.active_time_percent;
+    // Nobody can save the launch.
+    let launch_us = machine.launch_ns / 1000.0;
+    let rest_us = (report.total_time_us - launch_us).max(1e-9);
+    let share = (100.0 * busiest.active_us / rest_us).min(100.0);
     let name = match share {
         75.0.. => "bound-by-an-engine",
         40.0.. => "waits-between-engines",
         _ => "bound-by-latency",
     };
-    let total = fixed(report.total_time_us.max(1e-9), 1);
+    let (total, launch) = (fixed(report.total_time_us, 1), fixed(launch_us, 1));
     let (machine_name, whole_share) = (&machine.name, fixed(share, 0));
     said.say(
         name,
         &[
             ("total", &total),
+            ("launch", &launch),
             ("machine", machine_name),
             ("engine", engine),
             ("share", &whole_share),
