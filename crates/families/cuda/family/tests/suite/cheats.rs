@@ -254,6 +254,38 @@ void solution(const float* X, float* Y) {{ {host} }}
     evaluation.cost().map_or(0, |cost| cost.value)
 }
 
+/// Memory that nobody uses lets fewer blocks share an L1; they do not find more in it.
+#[test]
+fn shared_memory_that_nobody_uses_makes_nothing_faster() {
+    let cost = |bytes: u32| {
+        let front = "__global__ void look(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  unsigned h = i;
+  float s = 0;
+  for (int k = 0; k < 64; k++) {
+    h = h * 1664525u + 1013904223u;
+    s += x[h >> 19];
+  }
+  if (i < N) z[i] = s > 1e30f ? s : x[i] + y[i];
+}";
+        let source = addition(
+            front,
+            &format!("look<<<(N + 255) / 256, 256, {bytes}>>>(X, Y, Z);"),
+        );
+        let bench = open_on(&small_problem("vector-add", "N = 100003"), "cuda-sm89");
+        let evaluation = bench.evaluate(&source).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(
+            evaluation.outcome,
+            Outcome::Ok,
+            "{:?}",
+            evaluation.diagnostics
+        );
+        evaluation.cost().map_or(0, |cost| cost.value)
+    };
+    let (without, with) = (cost(0), cost(48000));
+    assert!(without <= with + with / 50, "{without} {with}");
+}
+
 /// Threads and blocks that have nothing to do make nothing faster, wherever the work is.
 #[test]
 fn idle_threads_and_blocks_share_no_work() {

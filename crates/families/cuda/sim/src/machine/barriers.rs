@@ -56,7 +56,7 @@ impl<O: Witness> Block<'_, O> {
             }
             return Ok(false);
         }
-        self.show_all(warp.number, lanes);
+        self.show_block(warp.number, lanes);
         if is_arrival {
             self.arrived[number as usize] += 32;
             if self.is_watched {

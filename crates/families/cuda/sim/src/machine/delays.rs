@@ -1,7 +1,7 @@
 //! Volatile and relaxed stores that others do not see yet.
 //!
-//! Such a store is seen by others in any order with other words, until its thread meets them or
-//! passes a fence (PTX ISA, memory consistency model). In the mixed run, reads of the same kind
+//! Such a store is seen by others in any order with other words, until its thread passes a fence
+//! or, by those of its own block, until it meets them (PTX ISA, memory consistency model). In the mixed run, reads of the same kind
 //! by other threads therefore get what was there before, for a number of such reads that a seed
 //! decides. A thread that polls a flag reads it again; one that takes the word for data goes
 //! wrong.
@@ -40,6 +40,16 @@ struct Hidden {
     /// What others see.
     old: u64,
     until: u64,
+    /// Whether its block has met since, or its thread has passed a fence of the block.
+    own_block_sees: bool,
+}
+
+impl Hidden {
+    /// Returns whether one of these threads of a warp wrote it.
+    fn is_of(&self, block: u32, warp: u32, lanes: u32) -> bool {
+        let (of, who) = self.by;
+        (of, who.warp) == (block, warp) && lanes >> who.lane & 1 == 1
+    }
 }
 
 /// Stores of a launch that others do not see yet.
@@ -58,13 +68,19 @@ impl Delays {
 
     /// Hides that `by` has changed a word, which held `old`, from others for a while.
     pub(super) fn hide(&mut self, word: Word, by: (u32, Who), old: u64) {
-        let is_hidden = |it: &Hidden| it.by == by && self.time < it.until;
+        let is_hidden = |it: &Hidden| it.by == by && self.time < it.until && !it.own_block_sees;
         if self.words.get(&word).is_some_and(is_hidden) {
             return;
         }
         let drawn = (word.1 ^ self.time).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let until = self.time + 1 + (1 << (drawn % (LONGEST + 1)));
-        self.words.insert(word, Hidden { by, old, until });
+        let hidden = Hidden {
+            by,
+            old,
+            until,
+            own_block_sees: false,
+        };
+        self.words.insert(word, hidden);
     }
 
     /// Returns what `by` sees of a word, if that is not what it holds, and who has written it.
@@ -74,7 +90,9 @@ impl Delays {
             self.words.remove(&word);
             return None;
         }
-        (hidden.by != by).then_some((hidden.old, hidden.by))
+        let is_own_block = hidden.by.0 == by.0;
+        let sees = hidden.by == by || hidden.own_block_sees && is_own_block;
+        (!sees).then_some((hidden.old, hidden.by))
     }
 
     /// Lets all see a word.
@@ -82,11 +100,19 @@ impl Delays {
         self.words.remove(&word);
     }
 
-    /// Lets all see what threads of a warp have written.
+    /// Lets their block see what threads of a warp have written.
+    pub(super) fn show_block(&mut self, block: u32, warp: u32, lanes: u32) {
+        for hidden in self.words.values_mut() {
+            hidden.own_block_sees |= hidden.is_of(block, warp, lanes);
+        }
+    }
+
+    /// Lets all see what threads of a warp have written, and what they may have seen of others of
+    /// their block.
     pub(super) fn show_all(&mut self, block: u32, warp: u32, lanes: u32) {
         self.words.retain(|_, hidden| {
-            let (of, who) = hidden.by;
-            (of, who.warp) != (block, warp) || lanes >> who.lane & 1 == 0
+            let is_seen = hidden.by.0 == block && hidden.own_block_sees;
+            !is_seen && !hidden.is_of(block, warp, lanes)
         });
     }
 }
@@ -149,7 +175,16 @@ impl<O: Witness> Block<'_, O> {
         }
     }
 
-    /// Lets all see what threads of a warp have written.
+    /// Lets the threads of the block see what those of a warp have written.
+    pub(super) fn show_block(&mut self, warp: u32, lanes: u32) {
+        let block = self.number;
+        if let Some(delays) = &mut self.delays {
+            delays.show_block(block, warp, lanes);
+        }
+    }
+
+    /// Lets all see what threads of a warp have written, and what they may have seen of others of
+    /// their block.
     pub(super) fn show_all(&mut self, warp: u32, lanes: u32) {
         let block = self.number;
         if let Some(delays) = &mut self.delays {

@@ -457,7 +457,7 @@ impl<O: Witness> Block<'_, O> {
             }
             Op::BarrierWarp { members } => {
                 meeting!(*members);
-                self.show_all(warp.number, lanes);
+                self.show_block(warp.number, lanes);
                 if self.is_watched {
                     let named = warp.words[*members as usize][first(lanes) as usize];
                     self.precedence.meet(warp.number, lanes, named);

@@ -145,7 +145,10 @@ impl<O: Witness> Block<'_, O> {
 
     /// Lets others see what threads of a warp have written, and what they know.
     pub(super) fn fence(&mut self, warp: &Warp, lanes: u32, is_of_device: bool) {
-        self.show_all(warp.number, lanes);
+        match is_of_device {
+            true => self.show_all(warp.number, lanes),
+            false => self.show_block(warp.number, lanes),
+        }
         if self.is_watched {
             self.precedence.fence(warp.number, lanes, is_of_device);
         }

@@ -5,6 +5,7 @@ use super::classes::Cost;
 use super::items::Items;
 use super::lasts::{Changes, Last};
 use super::machine::Machine;
+use super::neighbours::Neighbours;
 use super::paths::Paths;
 use super::polls::{polls, queues};
 use super::{banks, classes, folding, registers};
@@ -72,6 +73,8 @@ pub(super) struct Survey<'k> {
     written: HashMap<u64, (u32, Turn)>,
     /// Cycles on the way to the L2.
     l2_latency: f64,
+    /// What blocks of an SM read in common.
+    pub(super) neighbours: Neighbours,
 }
 
 /// Blocks that wait for each other, one after the other.
@@ -127,6 +130,7 @@ impl<'k> Survey<'k> {
             longest: Turn::default(),
             written: HashMap::new(),
             l2_latency: machine.l2_latency,
+            neighbours: Neighbours::new(machine.sms),
         }
     }
 
@@ -327,6 +331,7 @@ impl Observer for Survey<'_> {
 
     fn access(&mut self, warp: u32, access: Access<'_>) {
         self.paths.access(warp, self.at, &access);
+        self.neighbours.note(self.block, &access);
         let piece = match access.space {
             Space::Shared => 4,
             _ => 32,

@@ -18,6 +18,7 @@ mod lasts;
 mod lines;
 mod loops;
 mod machine;
+mod neighbours;
 mod pairs;
 mod paths;
 mod places;
@@ -138,10 +139,10 @@ pub fn watch(
     let registers = pressure.most().min(limit);
     let resident = resident_blocks(launch, kernel, machine, registers);
     let shared = launch.shared_memory(kernel) + RESERVED_SHARED;
-    let l1_bytes = machine
-        .l1_bytes
-        .saturating_sub(u64::from(resident) * shared);
-    let l1_bytes = l1_bytes / u64::from(resident.max(1));
+    // As many as there are: an SM that could hold more shares its L1 among fewer.
+    let there = launch.blocks().div_ceil(u64::from(machine.sms));
+    let there = u64::from(resident).clamp(1, there.max(1));
+    let l1_bytes = machine.l1_bytes.saturating_sub(there * shared);
     let mut survey = Survey::new(kernel, machine);
     let run = Run {
         order: Order::Forward,
@@ -156,6 +157,7 @@ pub fn watch(
     if !sampling.alone {
         launch.run_observed(kernel, &mut memory.clone(), &mut survey, run)?;
     }
+    let l1_bytes = survey.neighbours.share(l1_bytes, there as u32);
     let blocks = launch.blocks() as u32;
     let last = survey.last(machine.sms * resident);
     let chosen = survey.chosen(blocks, sampling.blocks, sampling.seed, last);

@@ -161,6 +161,13 @@ fn volatile_words_are_seen_late_unless_something_orders_them() {
     let sums = last("");
     assert!(sums[0] == 8 && sums[2] != 8, "{sums:?}");
     assert_eq!(last("membar.gl;"), [8; 3]);
+    // What orders words for the block orders none for others; what the block has met over, any
+    // thread's fence of the device passes on.
+    for order in ["bar.sync 0;", "bar.warp.sync -1;", "membar.cta;"] {
+        let order = order.replace("-1", "1");
+        let sums = last(&order);
+        assert!(sums[0] == 8 && sums[2] != 8, "{order} {sums:?}");
+    }
     // The second warp waits for a word of the first one.
     let waits = by_warps(
         "cvt.u32.u64 %r1, %t4; mov.u32 %r3, 0; st.volatile.shared.u32 [%r1], %r3; bar.sync 0;
