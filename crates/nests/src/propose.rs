@@ -38,6 +38,9 @@ pub struct Resources {
     pub grouped: bool,
     /// Whether loads take elements that lie equally far apart.
     pub strides: bool,
+    /// Whether products and sums of polynomials are fused also where each of their numbers takes a
+    /// vector for that: it pays where vectors are loaded as fast as they are added.
+    pub fused: bool,
     /// Instructions that sum several products of narrow numbers at once.
     pub dots: Vec<Dots>,
     /// Names of inputs that have elements whose reciprocals steps of Newton's method do not find:
@@ -194,6 +197,7 @@ pub(super) fn proposals(
         let schedule = |parts: Vec<Part>| Schedule {
             forms: forms.to_vec(),
             strip,
+            fused: resources.fused,
             parts,
         };
         push(schedule(base.clone()), all, gathering_of_all);

@@ -14,6 +14,10 @@ pub struct Schedule {
     /// Iterations of a loop around several parts that each part does at once,
     /// so that what they leave lies in arrays between them; 0 for one by one.
     pub strip: u32,
+    /// Whether products and sums of polynomials are fused also where each of their numbers takes a
+    /// vector for that.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub fused: bool,
     /// The parts, in the order of the text.
     pub parts: Vec<Part>,
 }

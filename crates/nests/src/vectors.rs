@@ -27,6 +27,10 @@ pub(super) struct Preamble {
 /// Text of the function that loads elements which lie equally far apart.
 const STRIDED: &str = include_str!("functions/strided.c");
 
+/// What keeps products and sums of a function apart. On RISC-V a number that is added takes a vector
+/// if it is added to a product.
+const UNFUSED: &str = "#ifdef __riscv_vector\n#pragma clang fp contract(off)\n#endif\n";
+
 /// Text of the functions on vectors; `LANES` stands for their number.
 const FUNCTIONS: &[(&str, &str, &[&str])] = &[
     ("chosen", include_str!("functions/chosen.c"), &[]),
@@ -94,8 +98,9 @@ impl Preamble {
         format!("each_{kind}_{lanes}_apart")
     }
 
-    /// Returns everything that was asked for as C.
-    pub(super) fn text(&self) -> String {
+    /// Returns everything that was asked for as C; whether products and sums are fused where each
+    /// number takes a vector for that.
+    pub(super) fn text(&self, fused: bool) -> String {
         let mut text = String::new();
         for (lanes, kind) in &self.types {
             let name = type_name(*lanes, kind);
@@ -120,7 +125,11 @@ impl Preamble {
         // In the order of the list, so that each stands behind what it needs.
         for (name, body, _) in FUNCTIONS {
             for (lanes, _) in self.functions.iter().filter(|(_, wanted)| wanted == name) {
-                text += &body.replace("LANES", &lanes.to_string());
+                let body = body.replace("LANES", &lanes.to_string());
+                text += &match fused {
+                    true => body.replace(UNFUSED, ""),
+                    false => body,
+                };
             }
         }
         text

@@ -57,7 +57,7 @@ pub(super) fn write(program: &Program, schedule: &Schedule) -> Option<String> {
     let code = text.lines.join("\n");
     Some(format!(
         "{}{}{}\n{code}\n",
-        writer.preamble.text(),
+        writer.preamble.text(schedule.fused),
         program.statics,
         writer.statics
     ))

@@ -54,6 +54,7 @@ fn resources() -> Resources {
         registers: 16,
         grouped: false,
         strides: false,
+        fused: false,
         dots: vec![Dots::Words],
         no_divisors: Vec::new(),
     }
@@ -243,6 +244,7 @@ fn running_sums_in_groups_of_registers_come_behind_rows_side_by_side() {
             registers: 8,
             grouped,
             strides: grouped,
+            fused: false,
             dots: Vec::new(),
             no_divisors: Vec::new(),
         });

@@ -6,7 +6,7 @@ use crate::platform::{INSTRUCTIONS, RvvPlatform, with_functions};
 use autocomp_bare_metal::{KernelEvaluator, check_parameters};
 use autocomp_board::{BoardBench, Settings};
 use autocomp_c::C;
-use autocomp_catalog::{Problem, Target};
+use autocomp_catalog::{Problem, Roofline, Target};
 use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_eval::simulator::Calibrated;
 use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings, read_machine};
@@ -95,12 +95,15 @@ impl Family for Rvv {
         machine: &str,
     ) -> Result<Option<Arc<dyn Rewriter>>, EvalError> {
         let (_, machine, _) = machine_of(target, machine)?;
+        // Numbers of polynomials that are fused are loaded from the stack.
+        let loads_as_fast = |it: Roofline| 4.0 * it.peak_macs <= it.bytes;
         // The compiler makes groups of registers of vectors that are longer than one.
         let nests = NestRewriter::new(Resources {
             lanes: GROUP * machine.vlen() as u32 / 32,
             registers: REGISTERS / GROUP,
             grouped: true,
             strides: true,
+            fused: target.roofline.is_some_and(loads_as_fast),
             dots: Vec::new(),
             no_divisors: problem.inputs_with_special_numbers(),
         });
