@@ -22,9 +22,10 @@ pub(crate) const HEADER: &str = concat!(
     include_str!("../runtime/groups.h"),
     include_str!("../runtime/copies.h"),
     include_str!("../runtime/standard.h"),
+    include_str!("../runtime/barriers.h"),
 );
 /// Headers that kernels name and that hold nothing beside [`HEADER`].
-const EMPTY_HEADERS: [&str; 44] = [
+const EMPTY_HEADERS: [&str; 45] = [
     "cuda.h",
     "cuda_runtime.h",
     "cuda_runtime_api.h",
@@ -35,6 +36,7 @@ const EMPTY_HEADERS: [&str; 44] = [
     "cooperative_groups.h",
     "cooperative_groups/reduce.h",
     "cooperative_groups/memcpy_async.h",
+    "cuda/barrier",
     "cuda/pipeline",
     "cuda_pipeline.h",
     "cuda_pipeline_primitives.h",

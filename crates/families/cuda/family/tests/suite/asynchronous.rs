@@ -9,6 +9,7 @@ fn staged(copy: &str) -> String {
     format!(
         "#include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
+#include <cuda/barrier>
 #include <cuda/pipeline>
 #include <cuda_pipeline.h>
 namespace cg = cooperative_groups;
@@ -65,6 +66,84 @@ fn copies_are_there_after_their_wait() {
         (each.replace("x + e, 4)", "x + e, 4, 4)") + " __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();", Outcome::Wrong, "output-mismatch", ""),
         (each.replace("x + e, 4)", "x + e, 12)") + " __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();", Crashed, "trap", "x + e, 12"),
         ("__shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state; auto pipe = cuda::make_pipeline(block, &state);".into(), Outcome::BuildFailed, "compile-error", "make_pipeline"),
+    ];
+    let mut missed = Vec::new();
+    for (copy, outcome, code, line) in cases {
+        let found = verdict_of(&*bench, &staged(&copy));
+        if (found.0, found.1.as_str()) != (outcome, code) || !found.2.contains(line) {
+            missed.push(format!("{copy}: {found:?}"));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+#[test]
+fn barriers_of_a_block_are_met() {
+    use Outcome::{BuildFailed, Illegal, Ok};
+    let bench = open_on(&small_problem("vector-add", "N = 1003"), "cuda-sm89");
+    let bar = "using barrier = cuda::barrier<cuda::thread_scope_block>; __shared__ barrier bar; if (t == 0) init(&bar, 64); __syncthreads();";
+    let both =
+        "cuda::memcpy_async(block, u, x, bytes, bar); cuda::memcpy_async(block, v, y, bytes, bar);";
+    let each = "for (int e = t; e < count; e += 64) { u[e] = x[e]; v[e] = y[e]; }";
+    let cases: Vec<(String, Outcome, &str, &str)> = vec![
+        (format!("{bar} {both} bar.arrive_and_wait();"), Ok, "", ""),
+        (
+            format!(
+                "{bar} {each} barrier::arrival_token token = bar.arrive(); bar.wait(std::move(token));"
+            ),
+            Ok,
+            "",
+            "",
+        ),
+        // Several phases, of which each begins anew.
+        (
+            format!("{bar} for (int k = 0; k < 3; k++) {{ {each} bar.arrive_and_wait(); }}"),
+            Ok,
+            "",
+            "",
+        ),
+        // Half of the threads produce, the others arrive at once; some leave.
+        (
+            format!(
+                "{bar} if (t < 32) {{ for (int e = t; e < count; e += 32) {{ u[e] = x[e]; v[e] = y[e]; }} }} bar.wait(bar.arrive());"
+            ),
+            Ok,
+            "",
+            "",
+        ),
+        (
+            format!(
+                "{bar} {each} if (t == 63) bar.arrive_and_drop(); else bar.arrive_and_wait(); if (t != 63) bar.arrive_and_wait(); __syncthreads();"
+            ),
+            Ok,
+            "",
+            "",
+        ),
+        // Nobody waits, or the barrier was not made.
+        (
+            format!("{bar} {both} bar.arrive();"),
+            Illegal,
+            "uninitialised",
+            "u[o]",
+        ),
+        (
+            format!("{bar} {each} bar.arrive();"),
+            Illegal,
+            "uninitialised",
+            "u[o]",
+        ),
+        (
+            "__shared__ cuda::barrier<cuda::thread_scope_block> bar; bar.arrive_and_wait();".into(),
+            Illegal,
+            "uninitialised",
+            "bar",
+        ),
+        (
+            "__shared__ cuda::barrier<cuda::thread_scope_device> bar;".into(),
+            BuildFailed,
+            "compile-error",
+            "thread_scope_device",
+        ),
     ];
     let mut missed = Vec::new();
     for (copy, outcome, code, line) in cases {

@@ -378,17 +378,21 @@ fn messages_of_the_compiler_are_the_same_each_time() {
 
 #[test]
 fn what_is_not_simulated_has_its_line() {
-    let front = "__global__ void odd(float* z) {
+    for instruction in ["fence.proxy.async", "mbarrier.init.shared.b64 [0], 1"] {
+        let front = format!(
+            "__global__ void odd(float* z) {{
   z[0] = 1.0f;
-  asm volatile(\"fence.proxy.async;\" ::: \"memory\");
-}";
-    let source = format!(
-        "{front}\nvoid solution(const float* X, const float* Y, float* Z) {{ odd<<<1, 1>>>(Z); }}\n"
-    );
-    let (outcome, code, line) = added(&source);
-    assert_eq!(
-        (outcome, code.as_str()),
-        (Outcome::BuildFailed, "not-simulated")
-    );
-    assert!(line.contains("fence.proxy"), "{line}");
+  asm volatile(\"{instruction};\" ::: \"memory\");
+}}"
+        );
+        let source = format!(
+            "{front}\nvoid solution(const float* X, const float* Y, float* Z) {{ odd<<<1, 1>>>(Z); }}\n"
+        );
+        let (outcome, code, line) = added(&source);
+        assert_eq!(
+            (outcome, code.as_str()),
+            (Outcome::BuildFailed, "not-simulated")
+        );
+        assert!(line.contains(instruction), "{line}");
+    }
 }

@@ -136,6 +136,9 @@ impl Decoder<'_> {
             {
                 Ok(Op::Nop)
             }
+            "mbarrier" | "wgmma" | "tcgen05" | "mapa" | "getctarank" | "multimem" | "tensormap" => {
+                Err(reading.unsupported())
+            }
             _ => self.arithmetic(reading),
         }
     }
