@@ -266,6 +266,28 @@ fn running_sums_in_groups_of_registers_come_behind_rows_side_by_side() {
     assert!(last < store.expect("stores"), "{draft}");
 }
 
+#[test]
+fn polynomials_are_fused_where_that_pays() {
+    let powers = "void solution(float x[1024], float y[1024]) {
+  for (int i = 0; i < 1024; i++) y[i] = expf(x[i]);
+}
+";
+    for fused in [false, true] {
+        let rewriter = NestRewriter::new(Resources {
+            fused,
+            ..resources()
+        });
+        let menu = menu();
+        let plan = rewriter.plan(powers, choice(&menu, 1, 0)).expect("a plan");
+        let draft = rewriter.implement(powers, &plan.payload, 0);
+        let draft = draft.expect("a draft");
+        assert!(draft.contains("each_step_"), "{draft}");
+        assert_eq!(draft.contains("#pragma clang fp contract(off)"), !fused);
+        // It is read back as it was made.
+        assert!(rewriter.not_understood(&draft).is_empty());
+    }
+}
+
 const QUOTIENTS: &str = "void solution(float x[1024], float y[1024], float z[1024]) {
   for (int i = 0; i < 1024; i++) z[i] = x[i] / (y[i] * 3.0f);
 }
