@@ -12,7 +12,9 @@ use ruff_text_size::{Ranged, TextRange};
 
 use super::super::operation::{View, argument};
 use super::super::shapes::{Loop, Memory, Value};
-use super::super::source::{Edits, base_of, each_expression_in, each_statement, name_of, names_in};
+use super::super::source::{
+    Edits, base_of, each_expression, each_expression_in, each_statement, name_of, names_in,
+};
 use super::{Change, changes_in_first_dialect, split_lists};
 
 /// Bytes in each partition that the tiles between both loops may take.
@@ -134,6 +136,9 @@ fn split(view: &View<'_>, nest: &[&StmtFor], cut: usize) -> Option<Change> {
             }
             _ => None,
         };
+        if sizes_vary(view, first, &known, value) {
+            return None;
+        }
         let dtype = match declares.and_then(|call| argument(call, 1, "dtype")) {
             Some(dtype) => view.text(dtype).to_owned(),
             None => format!("{}.{}", view.nl, tile.dtype.as_deref()?),
@@ -244,6 +249,32 @@ pub(super) fn assigned<'t>(statements: &'t [Stmt], name: &str) -> Option<(&'t St
         },
         _ => None,
     })
+}
+
+/// Whether the sizes of a tile, as far as `value` says them, are others in other iterations of the
+/// loops, whose body begins with `statements`.
+fn sizes_vary(view: &View<'_>, statements: &[Stmt], loops: &[&Loop], value: &Expr) -> bool {
+    let mut open: Vec<&str> = Vec::new();
+    each_expression(value, &mut |it| {
+        let Expr::Call(call) = it else { return };
+        let size = match view.source.path(&call.func).as_deref() {
+            Some("nl.ndarray" | "nl.zeros" | "nl.full") => argument(call, 0, "shape"),
+            Some("nl.ds") => argument(call, 1, "size"),
+            _ => None,
+        };
+        open.extend(size.into_iter().flat_map(names_in));
+    });
+    let mut seen = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if loops.iter().any(|it| it.variable == name) {
+            return true;
+        }
+        if seen.insert(name) {
+            let made = assigned(statements, name);
+            open.extend(made.into_iter().flat_map(|it| names_in(it.1)));
+        }
+    }
+    false
 }
 
 /// Variables of loops.

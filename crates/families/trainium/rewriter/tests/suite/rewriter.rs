@@ -313,6 +313,38 @@ fn rows_move_to_other_partitions_only_where_nothing_else_depends_on_the_partitio
     assert!(!offered(&inside));
 }
 
+/// A tile that is wider in later iterations has no part for each of them in one of fixed width.
+#[test]
+fn loops_are_split_only_where_tiles_between_have_one_size() {
+    let inputs = "q:f32[128,256];k:f32[128,256]";
+    let offered = |width: &str| {
+        let source = format!(
+            "{HEAD}@nki.jit
+def solution(q, k):
+    o = nl.ndarray((256, 128), dtype=nl.float32, buffer=nl.shared_hbm)
+    for i in nl.affine_range(2):
+        width = {width}
+        left = nl.load(q[:, nl.ds(i * 128, 128)])
+        scores = nl.ndarray((nl.par_dim(128), width), dtype=nl.float32, buffer=nl.sbuf)
+        for j in nl.static_range(width // 128):
+            right = nl.load(k[:, nl.ds(j * 128, 128)])
+            scores[:, nl.ds(j * 128, 128)] = nl.multiply(nisa.nc_matmul(left, right), 0.1)
+        total = nl.sum(scores, axis=[1])
+        turned = nl.copy(nisa.nc_transpose(scores[:, nl.ds(0, 128)]))
+        result = nl.multiply(nisa.nc_matmul(turned, left), total)
+        nl.store(o[nl.ds(i * 128, 128), :], result)
+    return o
+"
+        );
+        outputs(&source, inputs).unwrap();
+        let changes = rewriter(inputs).single_changes(&source).unwrap();
+        let mut changes = changes.into_iter().filter(|it| it.0 == "split-loop");
+        changes.any(|it| it.2.contains("scores_of_all"))
+    };
+    assert!(offered("256"));
+    assert!(!offered("min(256, i * 128 + 128)"));
+}
+
 /// Masks go where they keep everything, and nowhere else.
 #[test]
 fn masks_that_keep_everything_are_left_out() {
