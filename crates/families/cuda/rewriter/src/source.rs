@@ -6,6 +6,7 @@
 mod host;
 mod launchers;
 mod namespaces;
+mod rows;
 mod templates;
 mod words_of_c;
 
@@ -16,6 +17,7 @@ use autocomp_c_loops::syntax::{children, syntax_tree, too_deep};
 use autocomp_nests::{Refusal, expanded};
 use launchers::without_launchers;
 use namespaces::without_namespaces;
+use rows::without_rows;
 use std::collections::{BTreeMap, BTreeSet};
 use templates::without_templates;
 use tree_sitter::{Node, Tree};
@@ -100,7 +102,7 @@ impl File {
         }
         let (plain, namespaces) = without_namespaces(&expanded(source)?);
         let plain = without_templates(&without_names_of_types(&plain));
-        let plain = without_launchers(&plain, entry);
+        let plain = without_rows(&without_launchers(&plain, entry), entry);
         let text = without_false_casts(&in_words_of_c(&plain));
         let tree = syntax_tree(&text).ok_or("the kernel does not parse")?;
         let root = tree.root_node();

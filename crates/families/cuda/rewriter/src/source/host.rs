@@ -59,9 +59,7 @@ impl File {
             }
         }
         let mut host = Host {
-            head: self.plain[function.start_byte()..body.start_byte()]
-                .trim()
-                .to_owned(),
+            head: in_one_line(&self.plain[function.start_byte()..body.start_byte()]),
             steps: Vec::new(),
             arrays: given,
             scratch: BTreeSet::new(),
@@ -255,6 +253,12 @@ impl File {
         let is_same = scope.arrays.get(self.of(value))?.replace(' ', "") == kind;
         (node.kind() == "cast_expression" && is_same).then_some(value)
     }
+}
+
+/// Returns a head without what blanks stand for.
+fn in_one_line(head: &str) -> String {
+    let words: Vec<&str> = head.split_whitespace().collect();
+    words.join(" ").replace(" ,", ",").replace(" )", ")")
 }
 
 /// Makes the sizes of a grid or a block known as whole numbers (`block.x`).

@@ -154,6 +154,27 @@ void solution(const float* X, const float* Y, float* Z) {{
     assert_eq!(schedules(&rewriter, &rows), wanted);
 }
 
+/// Parameters of the host function as the signature of a problem spells them.
+#[test]
+fn arrays_of_rows_are_given_to_the_host_function() {
+    let rewriter = rewriter(&[1000, 1000, 1000]);
+    let wanted = schedules(&rewriter, ADD);
+    let (kernel, host) = ADD.split_once("void solution").unwrap();
+    let (_, body) = host.split_once('{').unwrap();
+    for (x, y) in [("&X[0][0]", "Y[0]"), ("X[0]", "*Y")] {
+        let body = body.replace("(X, Y, Z)", &format!("({x}, {y}, Z)"));
+        let head = "(const float X[10][100], const float (*Y)[100], float Z[1000])";
+        let source = format!("{kernel}void solution{head} {{{body}");
+        assert_eq!(rewriter.not_understood(&source), [], "{source}");
+        assert_eq!(schedules(&rewriter, &source), wanted, "{source}");
+        for (_, made) in rewriter.every(&source).unwrap() {
+            let host = "\nvoid solution(const float *X, const float *Y, float Z[1000]) {\n";
+            let (_, body) = made.split_once(host).unwrap();
+            assert!(body.contains("(X, Y, Z)"), "{made}");
+        }
+    }
+}
+
 /// Functions of the host that launch, and namespaces.
 #[test]
 fn functions_of_the_host_that_launch_are_read() {

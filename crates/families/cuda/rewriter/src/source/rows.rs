@@ -1,0 +1,89 @@
+//! Parameters of the host function that are arrays of rows, as the signature of a problem spells
+//! them: `float x[4][8]` and `float (*x)[8]` become `float *x`, and `&x[0][0]`, `x[0]` and `*x` become
+//! `x`. Lines and places stay where they are.
+
+use super::namespaces::closing;
+use crate::kinds::is_of_word;
+use std::ops::Range;
+
+/// Returns a text whose function `entry` has pointers to elements for arrays of rows. A text that
+/// uses such an array otherwise is left as it is.
+pub(super) fn without_rows(plain: &str, entry: &str) -> String {
+    flattened(plain, entry).unwrap_or_else(|| plain.to_owned())
+}
+
+fn flattened(plain: &str, entry: &str) -> Option<String> {
+    let (parameters, body) = parts_of(plain, entry)?;
+    let mut text = plain.to_owned();
+    let mut start = parameters.start;
+    let mut names = Vec::new();
+    for parameter in plain[parameters].split(',') {
+        let range = start..start + parameter.len();
+        start = range.end + 1;
+        if let Some((name, n_subscripts, made)) = pointer(parameter) {
+            let padded = format!("{made:width$}", width = parameter.len());
+            text.replace_range(range, &padded);
+            names.push((name, n_subscripts));
+        }
+    }
+    for (name, n_subscripts) in names {
+        let zeros = |count: usize| "[0]".repeat(count);
+        let element = format!("&{name}{}", zeros(n_subscripts));
+        let row = format!("{name}{}", zeros(n_subscripts - 1));
+        for spelling in [element, row, format!("*{name}")] {
+            let padded = format!("{name:width$}", width = spelling.len());
+            let made = text[body.clone()].replace(&spelling, &padded);
+            text.replace_range(body.clone(), &made);
+        }
+        // An element that the host function uses itself.
+        if text[body.clone()].contains(&format!("{name}[")) {
+            return None;
+        }
+    }
+    Some(text)
+}
+
+/// Returns where the parameters of a function stand, and its body.
+fn parts_of(text: &str, entry: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let is_whole = |at: usize| !text[..at].ends_with(is_of_word);
+    let named = text.match_indices(entry).filter(|it| is_whole(it.0));
+    let parts = named.filter_map(|(at, _)| {
+        let open = at + entry.len();
+        let end = open + parenthesis(&text[open..])?;
+        let body = text.len() - text[end + 1..].trim_start().len();
+        let closed = body + closing(text[body..].starts_with('{').then_some(&text[body..])?)?;
+        Some((open + 1..end, body..closed))
+    });
+    parts.last()
+}
+
+/// Returns where the parenthesis closes that a text begins with.
+fn parenthesis(text: &str) -> Option<usize> {
+    let mut depth = 0;
+    text.char_indices()
+        .find_map(|(at, c)| {
+            depth += i32::from(c == '(') - i32::from(c == ')');
+            (depth == 0).then_some(at)
+        })
+        .filter(|at| 0 < *at)
+}
+
+/// Returns the name of an array of rows, how many subscripts an element has, and the parameter as
+/// a pointer to elements.
+fn pointer(parameter: &str) -> Option<(String, usize, String)> {
+    let (before, sizes) = parameter.split_at(parameter.find('[')?);
+    let n_sizes = sizes.matches('[').count();
+    let (kind, name, n_subscripts) = match before.trim_end().strip_suffix(')') {
+        Some(before) => {
+            let (kind, name) = before.split_once("(*")?;
+            (kind, name.trim(), n_sizes + 1)
+        }
+        None => {
+            let before = before.trim_end();
+            let at = before.rfind(|c: char| !is_of_word(c))? + 1;
+            (&before[..at], &before[at..], n_sizes)
+        }
+    };
+    let is_rows = 1 < n_subscripts && !name.is_empty() && name.chars().all(is_of_word);
+    is_rows.then(|| (name.to_owned(), n_subscripts, format!("{}*{name}", kind)))
+}
