@@ -68,6 +68,25 @@ fn without_unused(mut text: String, entry: &str) -> String {
 
 /// Returns the functions of a file that are no kernels.
 fn functions(text: &str) -> Vec<Launcher> {
+    let of_device = ["__global__", "__device__", "template", "="];
+    let launcher = |(name, head, body): (&str, Range<usize>, Range<usize>)| {
+        let all = head.start..body.end + 1;
+        let head = &text[head];
+        if of_device.iter().any(|it| head.contains(it)) {
+            return None;
+        }
+        Some(Launcher {
+            name: name.to_owned(),
+            all,
+            body,
+            parameters: parameters(head, name)?,
+        })
+    };
+    definitions(text).into_iter().filter_map(launcher).collect()
+}
+
+/// Returns the functions that a file defines: names, heads, and what stands between their braces.
+pub(super) fn definitions(text: &str) -> Vec<(&str, Range<usize>, Range<usize>)> {
     let mut found = Vec::new();
     let (mut start, mut at) = (0, 0);
     while let Some(next) = text[at..].find(['{', ';', '}']).map(|it| at + it) {
@@ -79,17 +98,8 @@ fn functions(text: &str) -> Vec<Launcher> {
             at = end;
             let head = &text[start..next];
             let start = start + head.len() - head.trim_start().len();
-            let of_device = ["__global__", "__device__", "template", "="];
-            if let Some(name) = function_of(head)
-                && !of_device.iter().any(|it| head.contains(it))
-                && let Some(parameters) = parameters(head, name)
-            {
-                found.push(Launcher {
-                    name: name.to_owned(),
-                    all: start..end,
-                    body: next + 1..end - 1,
-                    parameters,
-                });
+            if let Some(name) = function_of(head) {
+                found.push((name, start..next, next + 1..end - 1));
             }
         }
         start = at;
@@ -212,7 +222,7 @@ impl Launcher {
 }
 
 /// Returns the names in a text, and where each is.
-fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     std::iter::from_fn(move || {
         at += text[at..].find(is_of_word)?;

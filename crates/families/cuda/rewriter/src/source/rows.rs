@@ -2,8 +2,8 @@
 //! them: `float x[4][8]` and `float (*x)[8]` become `float *x`, and `&x[0][0]`, `x[0]` and `*x` become
 //! `x`. Lines and places stay where they are.
 
-use super::namespaces::closing;
-use crate::kinds::is_of_word;
+use super::launchers::{definitions, words};
+use crate::kinds::{is_of_word, with_word};
 use std::ops::Range;
 
 /// Returns a text whose function `entry` has pointers to elements for arrays of rows. A text that
@@ -32,11 +32,13 @@ fn flattened(plain: &str, entry: &str) -> Option<String> {
         let row = format!("{name}{}", zeros(n_subscripts - 1));
         for spelling in [element, row, format!("*{name}")] {
             let padded = format!("{name:width$}", width = spelling.len());
-            let made = text[body.clone()].replace(&spelling, &padded);
+            let made = with_word(&text[body.clone()], &spelling, &padded);
             text.replace_range(body.clone(), &made);
         }
         // An element that the host function uses itself.
-        if text[body.clone()].contains(&format!("{name}[")) {
+        let own = &text[body.clone()];
+        let mut uses = words(own).filter(|it| it.1 == name);
+        if uses.any(|(at, _)| own[at + name.len()..].trim_start().starts_with('[')) {
             return None;
         }
     }
@@ -45,27 +47,11 @@ fn flattened(plain: &str, entry: &str) -> Option<String> {
 
 /// Returns where the parameters of a function stand, and its body.
 fn parts_of(text: &str, entry: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let is_whole = |at: usize| !text[..at].ends_with(is_of_word);
-    let named = text.match_indices(entry).filter(|it| is_whole(it.0));
-    let parts = named.filter_map(|(at, _)| {
-        let open = at + entry.len();
-        let end = open + parenthesis(&text[open..])?;
-        let body = text.len() - text[end + 1..].trim_start().len();
-        let closed = body + closing(text[body..].starts_with('{').then_some(&text[body..])?)?;
-        Some((open + 1..end, body..closed))
-    });
-    parts.last()
-}
-
-/// Returns where the parenthesis closes that a text begins with.
-fn parenthesis(text: &str) -> Option<usize> {
-    let mut depth = 0;
-    text.char_indices()
-        .find_map(|(at, c)| {
-            depth += i32::from(c == '(') - i32::from(c == ')');
-            (depth == 0).then_some(at)
-        })
-        .filter(|at| 0 < *at)
+    let mut definitions = definitions(text).into_iter();
+    let (_, head, body) = definitions.find(|it| it.0 == entry)?;
+    let (before, _) = text[head.clone()].split_once('(')?;
+    let list = text[head.clone()].trim_end().strip_suffix(')')?;
+    Some((head.start + before.len() + 1..head.start + list.len(), body))
 }
 
 /// Returns the name of an array of rows, how many subscripts an element has, and the parameter as

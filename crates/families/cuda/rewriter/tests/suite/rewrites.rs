@@ -173,6 +173,22 @@ fn arrays_of_rows_are_given_to_the_host_function() {
             assert!(body.contains("(X, Y, Z)"), "{made}");
         }
     }
+    // Names that end or begin alike are others, and an element that is used is no pointer.
+    for (given, other, is_read) in [
+        ("&X[0][0]", "aX", true),
+        ("X[0][1]", "aX", false),
+        ("aX[0]", "aX", false),
+        ("*Xs", "Xs", false),
+    ] {
+        let body = body.replace("(X, Y, Z)", &format!("({given}, {other}, Z)"));
+        let head = format!("(const float X[10][100], const float* {other}, float* Z)");
+        let source = format!("{kernel}void solution{head} {{{body}");
+        assert_eq!(
+            rewriter.not_understood(&source).is_empty(),
+            is_read,
+            "{source}"
+        );
+    }
 }
 
 /// Functions of the host that launch, and namespaces.
