@@ -48,9 +48,10 @@ impl<'input> TriedFacts<'input> {
 /// Returns the first sentences of a text; of a long one its first characters.
 fn whole_sentences(text: &str, most: usize) -> String {
     let cut = shortened(text, most);
-    let Some(begun) = cut.strip_suffix('…') else {
+    if cut == text {
         return cut;
-    };
+    }
+    let begun = cut.trim_end_matches('…');
     match begun.rsplit_once(". ") {
         Some((whole, _)) if begun.len() / 3 < whole.len() => format!("{whole}."),
         _ => cut,

@@ -11,7 +11,7 @@ use crate::runtime;
 use crate::timed_calls::Judged;
 use crate::trial::Trial;
 use autocomp_c::{C, check, doubts};
-use autocomp_catalog::{InputSet, Mixture, Problem, ReferenceLanguage, Roofline, Target};
+use autocomp_catalog::{InputSet, Problem, ReferenceLanguage, Roofline, Target};
 use autocomp_core::{
     ContentHash, ContentHasher, Cost, Diagnostic, Evaluation, Language, Outcome, Seed, Unit,
 };
@@ -279,23 +279,13 @@ impl<P: Platform> KernelEvaluator<P> {
     /// # Errors
     /// As [`prepare`](Self::prepare).
     pub fn drawn_case(&self, seed: Seed) -> Result<Case, EvalError> {
-        let set = self.problem.timed_set();
-        let set = set.ok_or_else(|| EvalError::Fault("the problem has no input set".into()))?;
-        self.drawn(set, seed)
+        self.drawn(self.timed_set()?, seed)
     }
 
-    /// Does so for inputs that have parts in common with those of `seeds`, as `mixture` says.
-    ///
-    /// # Errors
-    /// As [`prepare`](Self::prepare).
-    pub(crate) fn case_in_part_anew(
-        &self,
-        seeds: [Seed; 2],
-        mixture: Mixture,
-    ) -> Result<Case, EvalError> {
+    /// Returns the input set of timed calls.
+    pub(crate) fn timed_set(&self) -> Result<&InputSet, EvalError> {
         let set = self.problem.timed_set();
-        let set = set.ok_or_else(|| EvalError::Fault("the problem has no input set".into()))?;
-        self.drawn(&set.mixed(&self.problem.buffers, seeds, mixture), seeds[0])
+        set.ok_or_else(|| EvalError::Fault("the problem has no input set".into()))
     }
 
     pub(crate) fn drawn(&self, set: &InputSet, seed: Seed) -> Result<Case, EvalError> {

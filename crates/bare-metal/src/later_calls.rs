@@ -9,7 +9,7 @@ use crate::session::{Session, SessionKind, Watch};
 use crate::trial::{Called, Trial, depends_on, unwritten};
 use autocomp_catalog::Tolerance;
 use autocomp_core::{Outcome, Seed};
-use autocomp_eval::inputs::{Case, IN_PART_ANEW};
+use autocomp_eval::inputs::{Case, sets_alike_in_part};
 use autocomp_eval::{EvalError, Verdict};
 use autocomp_riscv::Mode;
 
@@ -131,9 +131,9 @@ impl<'a, P: Platform> Trial<'a, P> {
         }
         // What is left by inputs may be taken for the result of others that are alike in part.
         if left.varies.contains(&true) {
-            for mixture in IN_PART_ANEW {
-                let seeds = [seeds[1], seeds[0]];
-                let new = self.evaluator.case_in_part_anew(seeds, mixture)?;
+            let (set, buffers) = (self.evaluator.timed_set()?, &self.evaluator.problem.buffers);
+            for set in sets_alike_in_part(set, buffers, seeds) {
+                let new = self.evaluator.drawn(&set, seeds[1])?;
                 if let Some(verdict) = self.call_in(session, &new, seed)? {
                     return self.judged(verdict, &new, "a later call", None);
                 }

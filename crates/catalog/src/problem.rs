@@ -163,10 +163,11 @@ impl InputSet {
             let Some(fill) = mixed.fill.get_mut(&buffer.name) else {
                 continue;
             };
+            if matches!(fill, Distribution::View { .. }) {
+                continue;
+            }
             let drawn = [first, second].map(|seed| self.draw(buffer, buffers, seed));
-            let ([Some(first), Some(second)], false) =
-                (drawn, matches!(fill, Distribution::View { .. }))
-            else {
+            let [Some(first), Some(second)] = drawn else {
                 continue;
             };
             let count = buffer.elements();

@@ -9,12 +9,23 @@ const UNFORESEEN_BITS: f64 = 20.0;
 /// Inputs that have some parts in common with earlier ones, by which elements are other ones: the
 /// second half; every other element, so that halves and beginnings are new. A kernel that takes
 /// an earlier result for inputs of which it looks at a part gives a wrong one.
-pub const IN_PART_ANEW: [Mixture; 2] = [
+const IN_PART_ANEW: [Mixture; 2] = [
     (", half of it drawn anew", |place, count| count / 2 <= place),
     (", every other element drawn anew", |place, count| {
         (count / 2 <= place) != (place % 2 == 1)
     }),
 ];
+
+/// Returns input sets that draw what `set` draws with the second seed, but for a part, which is
+/// what it draws with the first one; each has a part in common with the one before.
+#[must_use]
+pub fn sets_alike_in_part(
+    set: &InputSet,
+    buffers: &[Buffer],
+    [new, before]: [Seed; 2],
+) -> [InputSet; 2] {
+    IN_PART_ANEW.map(|mixture| set.mixed(buffers, [before, new], mixture))
+}
 
 /// The content of every buffer before and after a right run.
 #[derive(Clone, Debug)]

@@ -14,6 +14,7 @@ use super::region::{Region, regions};
 use super::schedule::{Part, Product, Schedule, Turn, Wide};
 use super::vectors::Dots;
 use super::wide::WideLoop;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use words::{differences, product_changes};
 
@@ -203,16 +204,16 @@ pub(super) fn proposals(
         push(schedule(base.clone()), all, gathering_of_all);
         for (idx, (_, _, ways)) in choices.parts.iter().enumerate() {
             let ways = ways.iter().map(|way| as_few(way, &base[idx]));
-            let fewer = current.and_then(|_| fewer(&base[idx]));
+            let fewer = current.and_then(|_| fewer(&base[idx])).map(Cow::Owned);
             for way in ways.chain(fewer) {
                 let near = base[idx] == Part::Plain || apart(&base[idx], &way) <= MOST_CHANGES;
-                if way == base[idx] || !near {
+                if *way == base[idx] || !near {
                     continue;
                 }
                 let cycles = all - cost[idx] + choices.cycles(idx, &way, resources);
                 let gathering = gathering_of_all - gathering[idx] + choices.gathering(idx, &way);
                 let mut parts = base.clone();
-                parts[idx] = way;
+                parts[idx] = way.into_owned();
                 push(schedule(parts), cycles, gathering);
             }
         }
@@ -373,12 +374,12 @@ fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources)
 
 /// Returns a way to carry out a part; where a base writes out [`FEWER`] iterations, so does it if it
 /// writes out any.
-fn as_few(way: &Part, base: &Part) -> Part {
+fn as_few<'w>(way: &'w Part, base: &Part) -> Cow<'w, Part> {
     match (way, base) {
         (Part::Product(way), Part::Product(base)) if 1 < way.unroll && base.unroll == FEWER => {
-            written_out(way, FEWER)
+            Cow::Owned(written_out(way, FEWER))
         }
-        _ => way.clone(),
+        _ => Cow::Borrowed(way),
     }
 }
 

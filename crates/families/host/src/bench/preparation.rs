@@ -6,7 +6,7 @@ use crate::timing_core::TimingCore;
 use autocomp_catalog::{Buffer, InputSet, Problem};
 use autocomp_core::Seed;
 use autocomp_eval::EvalError;
-use autocomp_eval::inputs::{Case, IN_PART_ANEW};
+use autocomp_eval::inputs::{Case, sets_alike_in_part};
 use autocomp_native::{Kind, Oracle, WorkerSettings, answer, built};
 use std::sync::{OnceLock, PoisonError};
 
@@ -77,14 +77,12 @@ impl HostBench {
             return Ok(alike);
         }
         let problem = &self.problem;
-        let seeds = ["alike", "not alike"].map(|name| self.settings.seed.derive(name));
+        let seeds = ["not alike", "alike"].map(|name| self.settings.seed.derive(name));
         let mut alike = Vec::new();
         if let Some(set) = problem.timed_set() {
-            alike.push(drawn(problem, set, seeds[0]));
-            for mixture in IN_PART_ANEW {
-                let mixed = set.mixed(&problem.buffers, seeds, mixture);
-                alike.push(drawn(problem, &mixed, seeds[0]));
-            }
+            let others = sets_alike_in_part(set, &problem.buffers, seeds);
+            let sets = std::iter::once(set).chain(&others);
+            alike.extend(sets.map(|set| drawn(problem, set, seeds[1])));
         }
         answer(problem, &self.reference()?, self.worker, &mut alike)?;
         Ok(prepared.alike.get_or_init(|| alike))

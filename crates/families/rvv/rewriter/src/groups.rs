@@ -9,22 +9,26 @@
 use crate::elements::has_length;
 use autocomp_c_loops::syntax::{assigned_names, below, children, syntax_tree, too_deep};
 use std::collections::BTreeSet;
-use tree_sitter::Node;
+use tree_sitter::{Node, Tree};
 
 /// The longest source that is changed, in bytes.
-pub(crate) const SOURCE_LIMIT: usize = 1 << 16;
+const SOURCE_LIMIT: usize = 1 << 16;
 
-/// Returns a kernel whose groups have as many registers times two to the power of `by`; nothing
-/// where there are no such groups, or where it is not seen to do the same.
-pub fn resized(source: &str, by: i32) -> Option<String> {
+/// Parses a source that may be changed.
+pub(crate) fn tree_of(source: &str) -> Option<Tree> {
     if SOURCE_LIMIT < source.len() {
         return None;
     }
     let tree = syntax_tree(source)?;
     let root = tree.root_node();
-    if root.has_error() || too_deep(root) {
-        return None;
-    }
+    (!root.has_error() && !too_deep(root)).then_some(tree)
+}
+
+/// Returns a kernel whose groups have as many registers times two to the power of `by`; nothing
+/// where there are no such groups, or where it is not seen to do the same.
+pub fn resized(source: &str, by: i32) -> Option<String> {
+    let tree = tree_of(source)?;
+    let root = tree.root_node();
     let nodes = below(root);
     let text = |node: Node<'_>| &source[node.byte_range()];
     let singles = singles(&nodes, source)?;

@@ -9,9 +9,9 @@
 mod access;
 mod fields;
 
-use crate::groups::SOURCE_LIMIT;
+use crate::groups::tree_of;
 use access::{Access, Does, does};
-use autocomp_c_loops::syntax::{assigned_names, below, children, syntax_tree, too_deep};
+use autocomp_c_loops::syntax::{assigned_names, below, children};
 use fields::fields_of;
 use std::collections::BTreeSet;
 use tree_sitter::Node;
@@ -46,15 +46,12 @@ pub fn strided(source: &str) -> Option<String> {
 type Edit = (usize, usize, String);
 
 fn changed(source: &str, edits: impl Fn(Node<'_>) -> Vec<Edit>) -> Option<String> {
-    if SOURCE_LIMIT < source.len() {
-        return None;
-    }
-    let tree = syntax_tree(source)?;
+    let tree = tree_of(source)?;
     let root = tree.root_node();
     // Macros are not looked into.
     let in_macros =
         |it: &Node<'_>| it.kind() == "preproc_arg" && source[it.byte_range()].contains("__riscv_");
-    if root.has_error() || too_deep(root) || below(root).iter().any(in_macros) {
+    if below(root).iter().any(in_macros) {
         return None;
     }
     let mut edits = edits(root);

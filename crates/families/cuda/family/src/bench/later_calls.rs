@@ -9,7 +9,7 @@ use crate::diagnosis::diagnose;
 use crate::texts::TEXTS;
 use autocomp_core::{Diagnostic, Outcome, Stage};
 use autocomp_cuda_sim::machine::{DeviceMemory, Order};
-use autocomp_eval::inputs::{Case, IN_PART_ANEW};
+use autocomp_eval::inputs::{Case, sets_alike_in_part};
 use autocomp_eval::{EvalError, Verdict};
 
 /// What is said of a call behind others that goes wrong.
@@ -99,25 +99,26 @@ impl CudaBench {
         let seeds = ["new inputs", "more new inputs"].map(|name| self.seed.derive(name));
         let [other, last] = seeds.map(|seed| self.reference.case(set, seed));
         let cases = [other?, last?];
-        if let Err(verdict) = self.forget_calls(kernel, &cases, (kept, &loaded)) {
-            return Ok(Err(verdict));
+        let alike = sets_alike_in_part(set, &self.problem.buffers, seeds);
+        let [first, second] = alike.map(|set| self.reference.case(&set, seeds[1]));
+        let alike = [&cases[1], &first?, &second?];
+        let forgotten = self.forget_calls(kernel, &cases, (kept, &loaded));
+        Ok(forgotten.and_then(|()| self.call_in_turn(kernel, &alike, kept)))
+    }
+
+    /// Calls a kernel on inputs, each of which has a part in common with the one before: what is
+    /// left by one may be taken for the result of the next.
+    fn call_in_turn(
+        &self,
+        kernel: (&str, &Ready),
+        cases: &[&Case],
+        kept: &DeviceMemory,
+    ) -> Result<(), Box<Verdict>> {
+        let mut left = None;
+        for case in cases {
+            left = Some(self.call_later(kernel, case, left.as_ref().unwrap_or(kept))?);
         }
-        // What is left by inputs may be taken for the result of others that are alike in part.
-        let [_, last] = &cases;
-        let mut left = match self.call_later(kernel, last, kept) {
-            Ok(left) => left,
-            Err(verdict) => return Ok(Err(verdict)),
-        };
-        for mixture in IN_PART_ANEW {
-            let [first, second] = seeds;
-            let set = set.mixed(&self.problem.buffers, [second, first], mixture);
-            let case = self.reference.case(&set, second)?;
-            left = match self.call_later(kernel, &case, &left) {
-                Ok(left) => left,
-                Err(verdict) => return Ok(Err(verdict)),
-            };
-        }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// What the last one of several calls leaves must be a matter of its inputs alone, as if it

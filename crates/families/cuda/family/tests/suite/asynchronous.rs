@@ -2,6 +2,7 @@
 
 use crate::benches::{open_on, small_problem, verdict_of};
 use autocomp_core::Outcome;
+use autocomp_eval::Bench;
 
 /// Returns how the sum of two vectors ends that go through shared memory, `copy` by `copy`; the
 /// threads read what others have copied.
@@ -28,6 +29,18 @@ __global__ void add(const float* x, const float* y, float* z) {{
 void solution(const float* X, const float* Y, float* Z) {{ add<<<4, 64>>>(X, Y, Z); }}
 "
     )
+}
+
+/// Checks what becomes of each copy: the outcome, the code of the finding, and the line that it names.
+fn check(bench: &dyn Bench, cases: &[(String, Outcome, &str, &str)]) {
+    let mut missed = Vec::new();
+    for (copy, outcome, code, line) in cases {
+        let found = verdict_of(bench, &staged(copy));
+        if (found.0, found.1.as_str()) != (*outcome, *code) || !found.2.contains(line) {
+            missed.push(format!("{copy}: {found:?}"));
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 #[test]
@@ -67,14 +80,7 @@ fn copies_are_there_after_their_wait() {
         (each.replace("x + e, 4)", "x + e, 12)") + " __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();", Crashed, "trap", "x + e, 12"),
         ("__shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state; auto pipe = cuda::make_pipeline(block, &state);".into(), Outcome::BuildFailed, "compile-error", "make_pipeline"),
     ];
-    let mut missed = Vec::new();
-    for (copy, outcome, code, line) in cases {
-        let found = verdict_of(&*bench, &staged(&copy));
-        if (found.0, found.1.as_str()) != (outcome, code) || !found.2.contains(line) {
-            missed.push(format!("{copy}: {found:?}"));
-        }
-    }
-    assert!(missed.is_empty(), "{missed:#?}");
+    check(&*bench, &cases);
 }
 
 #[test]
@@ -145,12 +151,5 @@ fn barriers_of_a_block_are_met() {
             "thread_scope_device",
         ),
     ];
-    let mut missed = Vec::new();
-    for (copy, outcome, code, line) in cases {
-        let found = verdict_of(&*bench, &staged(&copy));
-        if (found.0, found.1.as_str()) != (outcome, code) || !found.2.contains(line) {
-            missed.push(format!("{copy}: {found:?}"));
-        }
-    }
-    assert!(missed.is_empty(), "{missed:#?}");
+    check(&*bench, &cases);
 }

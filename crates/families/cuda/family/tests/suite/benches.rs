@@ -1,7 +1,7 @@
 //! Benches for tests.
 
 use autocomp_catalog::{Catalog, Problem, Target};
-use autocomp_core::{Outcome, Seed};
+use autocomp_core::{Cost, Outcome, Seed};
 use autocomp_cuda::Cuda;
 use autocomp_eval::{Bench, EvalError, EvaluatorSettings, Family, Opening, Surroundings};
 use std::path::PathBuf;
@@ -53,6 +53,20 @@ pub fn open_machine(
         surroundings: &surroundings,
         progress: &mut |_| {},
     })
+}
+
+/// Returns what a right kernel costs.
+pub fn cost_of(bench: &dyn Bench, source: &str) -> Cost {
+    let evaluation = bench
+        .evaluate(source)
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(
+        evaluation.outcome,
+        Outcome::Ok,
+        "{source}\n{:#?}",
+        evaluation.diagnostics
+    );
+    evaluation.cost().expect("a cost")
 }
 
 /// Returns how a kernel ended, the code of the first finding and the line of the source that it

@@ -1,6 +1,6 @@
 //! Kernels that want a cost without the work, and those that want more than a kernel may have.
 
-use crate::benches::{open_on, problem, small_problem, verdict_of};
+use crate::benches::{cost_of, open_on, problem, small_problem, verdict_of};
 use autocomp_core::Outcome;
 
 /// Returns the outcome of a kernel that adds two vectors of 100,003 numbers, the code of the
@@ -242,16 +242,7 @@ void solution(const float* X, float* Y) {{ {host} }}
 "
     );
     let bench = open_on(&problem("cuda/reduce-sum-f32-1048576"), "cuda-sm89");
-    let evaluation = bench
-        .evaluate(&source)
-        .unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(
-        evaluation.outcome,
-        Outcome::Ok,
-        "{:?}",
-        evaluation.diagnostics
-    );
-    evaluation.cost().map_or(0, |cost| cost.value)
+    cost_of(&*bench, &source).value
 }
 
 /// Memory that nobody uses lets fewer blocks share an L1; they do not find more in it.
@@ -273,14 +264,7 @@ fn shared_memory_that_nobody_uses_makes_nothing_faster() {
             &format!("look<<<(N + 255) / 256, 256, {bytes}>>>(X, Y, Z);"),
         );
         let bench = open_on(&small_problem("vector-add", "N = 100003"), "cuda-sm89");
-        let evaluation = bench.evaluate(&source).unwrap_or_else(|it| panic!("{it}"));
-        assert_eq!(
-            evaluation.outcome,
-            Outcome::Ok,
-            "{:?}",
-            evaluation.diagnostics
-        );
-        evaluation.cost().map_or(0, |cost| cost.value)
+        cost_of(&*bench, &source).value
     };
     let (without, with) = (cost(0), cost(48000));
     assert!(without <= with + with / 50, "{without} {with}");

@@ -1,6 +1,6 @@
 //! Kernels that come along.
 
-use crate::benches::{open_on, problem, small_problem, verdict_of};
+use crate::benches::{cost_of, open_on, problem, small_problem, verdict_of};
 use autocomp_catalog::Catalog;
 use autocomp_core::{Cost, Outcome};
 
@@ -26,23 +26,10 @@ fn kernels_that_come_along_are_right_and_tuned_ones_are_not_slower() {
     for name in PROBLEMS {
         let problem = problem(name);
         let bench = open_on(&problem, "cuda-sm89");
-        let cost = |kernel: &str| {
-            let source = &problem.kernels[kernel];
-            let evaluation = bench
-                .evaluate(source)
-                .unwrap_or_else(|error| panic!("{name} {kernel}: {error}"));
-            assert_eq!(
-                evaluation.outcome,
-                Outcome::Ok,
-                "{name} {kernel}: {:#?}",
-                evaluation.diagnostics
-            );
-            evaluation.cost().expect("a cost")
-        };
         let costs: Vec<(&String, Cost)> = problem
             .kernels
-            .keys()
-            .map(|kernel| (kernel, cost(kernel)))
+            .iter()
+            .map(|(kernel, source)| (kernel, cost_of(&*bench, source)))
             .collect();
         let of = |wanted: &str| {
             let mut costs = costs.iter();
