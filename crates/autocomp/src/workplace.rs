@@ -342,7 +342,7 @@ pub fn catalog_error(error: CatalogError) -> CliError {
         }
         "target" => error.hint("`autocomp targets` lists them"),
         "kernel" if known.is_empty() => {
-            error.hint("the problem has no kernel: put one into its folder, as `baseline` with the ending of its language (`.c`, `.py`)")
+            error.hint("the problem has no kernel: put one into its folder, as `baseline` with the ending of its language (`.c`, `.cu`, `.py`)")
         }
         _ if known.is_empty() => error.hint(format!("there is no {kind} here")),
         _ if known.len() <= MOST_NAMES => error.hint(format!("there are: {}", known.join(", "))),

@@ -110,6 +110,9 @@ pub struct Target {
     pub description: String,
     /// Machine parameter files by name, as TOML text.
     pub machines: BTreeMap<String, String>,
+    /// Paths of these files by name, from the root of the built-in data or as the user gave them.
+    #[serde(default)]
+    pub machine_paths: BTreeMap<String, String>,
     /// The machine to measure on unless another is asked for.
     pub default_machine: String,
     /// What a kernel writer must know, as Markdown.
@@ -257,6 +260,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
     let (menu, dtypes) = (written.items, written.dtypes);
     let mut runtime = BTreeMap::new();
     let mut machines = BTreeMap::new();
+    let mut machine_paths = BTreeMap::new();
     let mut templates = BTreeMap::new();
     let mut content = ContentHasher::new("target");
     let mut build = ContentHasher::new("target-runtime");
@@ -274,6 +278,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         }
         if let Some(machine) = machine_of(path) {
             machines.insert(machine.to_owned(), tree.utf8(path, data)?.to_owned());
+            machine_paths.insert(machine.to_owned(), tree.display(path));
         }
     }
     let default_machine = file.default_machine.get_ref();
@@ -307,6 +312,7 @@ pub(crate) fn load(tree: &Tree, name: &str) -> Result<Target, CatalogError> {
         language: file.language,
         description: file.description,
         machines,
+        machine_paths,
         default_machine: file.default_machine.into_inner(),
         architecture: tree
             .text(

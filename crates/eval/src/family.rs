@@ -86,18 +86,28 @@ pub fn read_machine<T, E: fmt::Display>(
     name: &str,
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<T, EvalError> {
-    let unusable = |message: String| EvalError::Input {
-        message,
-        remedies: vec![format!(
-            "correct machines/{name}.toml in the folder of target {}",
-            target.name
-        )],
-    };
     let text = target
         .machine(Some(name))
-        .map_err(|error| unusable(error.to_string()))?;
-    parse(text)
-        .map_err(|error| unusable(format!("machine {name} of target {}: {error}", target.name)))
+        .map_err(|error| EvalError::Input {
+            message: error.to_string(),
+            remedies: vec![format!("name a machine that target {} has", target.name)],
+        })?;
+    parse(text).map_err(|error| unusable_machine(target, name, &error))
+}
+
+/// Returns the error of a machine `name` of `target` whose file says what it may not.
+pub fn unusable_machine(target: &Target, name: &str, message: &dyn fmt::Display) -> EvalError {
+    let file = target.machine_paths.get(name);
+    let file = file
+        .cloned()
+        .unwrap_or_else(|| format!("machines/{name}.toml"));
+    EvalError::Input {
+        message: format!("{file}: {}", message.to_string().trim_end()),
+        remedies: vec![format!(
+            "correct that file, which describes machine {name} of target {}",
+            target.name
+        )],
+    }
 }
 
 /// What a bench is opened for.

@@ -35,7 +35,9 @@ mod verdict;
 pub use evaluations::Evaluations;
 pub use evaluator::{EvalError, Evaluator};
 pub use facts::{BenchFacts, Setup, WantedTools, kernel_key};
-pub use family::{Bench, Family, Finding, Opening, Surroundings, check_arguments, read_machine};
+pub use family::{
+    Bench, Family, Finding, Opening, Surroundings, check_arguments, read_machine, unusable_machine,
+};
 pub use file_store::{CachePart, Extent, FileStore, unwritable};
 pub use sentences::{BuiltIn, ByName, Paragraph, Sentences, filled};
 pub use settings::EvaluatorSettings;

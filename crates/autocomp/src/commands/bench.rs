@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
         return Err(
             CliError::input(format!("no problem of {} has a kernel", suite.name))
                 .hint(format!(
-                    "put one into the folder of a problem, such as that of `{}`, as `baseline` with the ending of its language (`.c`, `.py`)",
+                    "put one into the folder of a problem, such as that of `{}`, as `baseline` with the ending of its language (`.c`, `.cu`, `.py`)",
                     problems[0]
                 ))
                 .hint("or add your own with `--add NAME=PATH`"),

@@ -24,7 +24,9 @@ use autocomp_core::{Language, Rewriter, Unit};
 use autocomp_cuda_rewriter::{CudaRewriter, GpuResources};
 use autocomp_cuda_sim::timing::Machine;
 use autocomp_eval::simulator::Calibrated;
-use autocomp_eval::{Bench, EvalError, Family, Finding, Opening, Surroundings, filled};
+use autocomp_eval::{
+    Bench, EvalError, Family, Finding, Opening, Surroundings, filled, unusable_machine,
+};
 use autocomp_measuring::DeviceFile as _;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -172,7 +174,26 @@ fn device_of(target: &Target, name: &str) -> Result<Option<device::Settings>, Ev
 /// machine that stands for it.
 pub(crate) fn machine_of(target: &Target, name: &str) -> Result<Machine, EvalError> {
     let simulated = device_of(target, name)?.map(|device| device.simulated);
-    autocomp_eval::read_machine(target, simulated.as_deref().unwrap_or(name), Machine::parse)
+    let named = simulated.as_deref().unwrap_or(name);
+    let machine = autocomp_eval::read_machine(target, named, Machine::parse)?;
+    let unusable = |message: String| Err(unusable_machine(target, named, &message));
+    if machine.name != named {
+        return unusable(format!(
+            "`name` is {:?} and must be that of the file, {named:?}",
+            machine.name
+        ));
+    }
+    // Kernels and times of one target are those of one architecture.
+    if named != target.default_machine && simulated.is_none() {
+        let customary = machine_of(target, &target.default_machine)?.architecture;
+        if machine.architecture != customary {
+            return unusable(format!(
+                "`architecture` is {:?}, and target {} is for {customary:?}",
+                machine.architecture, target.name
+            ));
+        }
+    }
+    Ok(machine)
 }
 
 /// Parts that `tests/suite` and `examples` use one by one. No interface.

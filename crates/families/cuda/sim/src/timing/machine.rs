@@ -1,5 +1,6 @@
 //! What a GPU is made of and how fast its parts are.
 
+use super::machine_figures::{misread, placed};
 use super::removals::Removal;
 use super::tables::{Atomics, Barrier, Caches, Latencies, Overlap};
 use crate::machine::Limits;
@@ -111,83 +112,12 @@ impl Machine {
     /// Reads a machine.
     ///
     /// # Errors
-    /// What is wrong.
+    /// What is wrong: the line where it has one, the key, the value and what that may be.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let machine: Self = toml::from_str(text).map_err(|error| error.to_string())?;
-        let positive = [
-            ("clock_mhz", machine.clock_mhz),
-            ("fp32_lanes", machine.fp32_lanes),
-            ("alu_lanes", machine.alu_lanes),
-            ("int_lanes", machine.int_lanes),
-            ("fp64_lanes", machine.fp64_lanes),
-            ("special_lanes", machine.special_lanes),
-            ("tensor_macs", machine.tensor_macs),
-            ("l1_bytes_per_cycle", machine.l1_bytes_per_cycle),
-            ("l2_copies", machine.l2_copies),
-            ("l2_bytes_per_ns", machine.l2_bytes_per_ns),
-            ("dram_bytes_per_ns", machine.dram_bytes_per_ns),
-            ("dram_peak_bytes_per_ns", machine.dram_peak_bytes_per_ns),
-            ("shared_latency", machine.shared_latency),
-            ("l1_latency", machine.l1_latency),
-            ("l2_latency", machine.l2_latency),
-            ("dram_latency", machine.dram_latency),
-            ("launch_ns", machine.launch_ns),
-            ("block_ns", machine.block_ns),
-            ("host_bytes_per_ns", machine.host_bytes_per_ns),
-            ("spread_percent", machine.spread_percent),
-        ];
-        let optional = [
-            ("matrix_clock_mhz", machine.matrix_clock_mhz),
-            ("l2_write_bytes_per_ns", machine.l2_write_bytes_per_ns),
-            ("dram_write_bytes_per_ns", machine.dram_write_bytes_per_ns),
-        ];
-        let optional = optional.into_iter();
-        let given = optional.filter_map(|(name, value)| Some((name, value?)));
-        for (name, value) in positive.into_iter().chain(given) {
-            if !(value.is_finite() && 0.0 < value) {
-                return Err(format!("`{name}` must be more than 0"));
-            }
-        }
-        let counts = [
-            ("sms", u64::from(machine.sms)),
-            ("warps", machine.warps.into()),
-            ("blocks", machine.blocks.into()),
-            ("registers", machine.registers.into()),
-            ("l1_bytes", machine.l1_bytes),
-            ("l2_bytes", machine.l2_bytes),
-        ];
-        for (name, value) in counts {
-            if value == 0 {
-                return Err(format!("`{name}` must be more than 0"));
-            }
-        }
-        machine.check_tables()?;
-        Ok(machine)
-    }
-
-    /// Refuses figures of tables that no machine has, by key, value and range.
-    fn check_tables(&self) -> Result<(), String> {
-        let figures = [
-            self.barrier.figures(),
-            self.caches.figures(),
-            self.atomics.figures(),
-            self.overlap.figures(),
-            self.latencies.figures(),
-        ];
-        for (key, value, range) in figures.into_iter().flatten() {
-            if !range.contains(&value) {
-                let (least, most) = (range.start(), range.end());
-                return Err(format!(
-                    "`{key}` is {value} and must be from {least} to {most}"
-                ));
-            }
-        }
-        let granule = self.caches.granule_bytes;
-        match granule.is_multiple_of(32) {
-            true => Ok(()),
-            false => Err(format!(
-                "`caches.granule_bytes` is {granule} and must be a multiple of 32"
-            )),
+        let machine: Self = toml::from_str(text).map_err(|error| misread(text, &error))?;
+        match machine.misfit() {
+            None => Ok(machine),
+            Some((key, message)) => Err(placed(text, &key, message)),
         }
     }
 

@@ -18,6 +18,7 @@ mod lasts;
 mod lines;
 mod loops;
 mod machine;
+mod machine_figures;
 mod neighbours;
 mod pairs;
 mod paths;
