@@ -241,7 +241,7 @@ pub unsafe extern "C" fn cuLaunchKernel(
         let status = match done.map_err(|finding| finding.fault) {
             Ok(_) => 0,
             Err(Fault::Misaligned { .. }) => MISALIGNED,
-            Err(Fault::TooLong { .. }) => {
+            Err(fault) if fault.is_out_of_steps() => {
                 std::thread::sleep(Duration::from_secs(1000));
                 0
             }

@@ -110,13 +110,17 @@ AUTOCOMP_D float sqrtf(float a) { return __nvvm_sqrt_rn_f(a); }
 AUTOCOMP_D double sqrt(double a) { return __nvvm_sqrt_rn_d(a); }
 AUTOCOMP_D float rsqrtf(float a) { return __nvvm_rsqrt_approx_f(a); }
 AUTOCOMP_D float exp2f(float a) { return autocomp_ex2(a); }
+// 2 to the nearest whole power that a float can be, times 2 to what is left: the number of the
+// power, from 1 on, lies in the lowest bits of `k`, and moves to the exponent. Beyond the floats
+// what is left makes the result infinite or 0.
 AUTOCOMP_D float expf(float a) {
-  float whole = rintf(fminf(fmaxf(a, -110.0f), 90.0f) * 1.4426950408889634f);
-  float rest = __builtin_fmaf(whole, -0.693147182464599609375f, a);
-  rest = __builtin_fmaf(whole, 1.904654299957767e-9f, rest);
-  float power = autocomp_ex2(rest * 1.4426950408889634f);
-  float result = power * autocomp_ex2(whole * 0.5f - (whole * 0.5f - rintf(whole * 0.5f))) * autocomp_ex2(whole - rintf(whole * 0.5f));
-  return a > 89.0f ? INFINITY : a < -104.0f ? 0.0f : result;
+  float share, rest, k, power;
+  asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(share) : "f"(a), "f"(5.70235193e-3f), "f"(0.498023719f));
+  k = __builtin_fmaf(share, 253.0f, 12582913.0f);
+  rest = __builtin_fmaf(a, 1.44269502f, 12583039.0f - k);
+  rest = __builtin_fmaf(a, 1.92596303e-8f, rest);
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(rest));
+  return power * __uint_as_float(__float_as_uint(k) << 23);
 }
 // A positive normal number as a power of two and what is left less 1, between -1/3 and 1/3.
 AUTOCOMP_D float autocomp_parts(float a, float* rest) {

@@ -238,6 +238,13 @@ pub(crate) fn diagnose(
             "too-long",
             format!("the kernel takes more than {steps} instructions of warps"),
         ),
+        Fault::WaitsForOthers { steps } => (
+            Outcome::TimedOut,
+            "waits-for-others",
+            format!(
+                "{who} waits in a loop for what another thread writes, and nobody has after {steps} instructions of warps; blocks begin in any order here, as on a device, and one that others wait for may begin when they end"
+            ),
+        ),
         Fault::BadLaunch { reason, .. } => (
             Outcome::Illegal,
             "bad-launch",

@@ -8,7 +8,7 @@ use crate::requests::Request;
 use crate::texts::TEXTS;
 use autocomp_catalog::Problem;
 use autocomp_core::{Diagnostic, Outcome, Seed, Severity, SourceLocation, Stage};
-use autocomp_cuda_sim::machine::{DeviceMemory, Fault, Finding, LateRead, Order, Run};
+use autocomp_cuda_sim::machine::{DeviceMemory, Finding, LateRead, Order, Run};
 use autocomp_eval::inputs::Case;
 use autocomp_eval::{EvalError, Verdict, comparison};
 use std::sync::Arc;
@@ -186,7 +186,7 @@ impl CudaBench {
                             result = Some(memory);
                         }
                         // It goes on without being watched.
-                        Err(finding) if matches!(finding.fault, Fault::TooLong { .. }) => {
+                        Err(finding) if finding.fault.is_out_of_steps() => {
                             is_cut |= number == 0;
                             watched = 0;
                         }

@@ -1,6 +1,8 @@
 //! Moves, arithmetic, comparisons and choices.
 
-use super::{Bin, Cmp, Decoder, Junction, Num, Op, Property, Reading, Reg, Tri, Un, number};
+use super::{
+    Bin, CarryOp, Cmp, Decoder, Junction, Num, Op, Property, Reading, Reg, Tri, Un, number,
+};
 use crate::ptx::{Operand, PtxError};
 
 /// Returns the comparison that a word names.
@@ -56,7 +58,10 @@ impl Decoder<'_> {
         let directed = ["rz", "rm", "rp"].iter().any(|word| reading.has(word));
         let saturate = reading.has("sat");
         let flush = reading.has("ftz");
-        let is_refused = |word: &&str| matches!(*word, "cc" | "oob" | "xorsign");
+        if reading.has("cc") || matches!(reading.words[0], "addc" | "subc" | "madc") {
+            return self.carried(reading);
+        }
+        let is_refused = |word: &&str| matches!(*word, "oob" | "xorsign");
         if reading.words.iter().any(is_refused) {
             return Err(reading.unsupported());
         }
@@ -176,6 +181,7 @@ impl Decoder<'_> {
             "sub" => Bin::Sub,
             "mul" if reading.has("hi") => Bin::MulHi,
             "mul" => Bin::Mul,
+            "div" if num == Num::F32 && reading.has("approx") => Bin::DivByReciprocal,
             "div" => Bin::Div,
             "rem" if !num.is_float() => Bin::Rem,
             "min" if reading.has("NaN") => Bin::MinNan,
@@ -296,6 +302,45 @@ impl Decoder<'_> {
             c,
             saturate,
             flush,
+        })
+    }
+
+    /// Reads a link of a chain of sums.
+    fn carried(&mut self, reading: &Reading<'_>) -> Result<Op, PtxError> {
+        let num = reading.num()?;
+        if num.is_float() || num.bytes() < 4 {
+            return Err(reading.unsupported());
+        }
+        let (op, takes) = match reading.words[0] {
+            "add" => (CarryOp::Add, false),
+            "addc" => (CarryOp::Add, true),
+            "sub" => (CarryOp::Sub, false),
+            "subc" => (CarryOp::Sub, true),
+            name @ ("mad" | "madc") => match (reading.has("hi"), reading.has("lo")) {
+                (true, false) => (CarryOp::MadHigh, name == "madc"),
+                (false, true) => (CarryOp::MadLow, name == "madc"),
+                _ => return Err(reading.unsupported()),
+            },
+            _ => return Err(reading.unsupported()),
+        };
+        let is_product = matches!(op, CarryOp::MadLow | CarryOp::MadHigh);
+        let a = self.source(reading, 1, num)?;
+        let carry = *self.carry.get_or_insert_with(|| {
+            self.predicates += 1;
+            self.predicates - 1
+        });
+        Ok(Op::Carry {
+            op,
+            num,
+            d: self.destination(reading, 0, num)?,
+            a,
+            b: self.source(reading, 2, num)?,
+            c: match is_product {
+                true => self.source(reading, 3, num)?,
+                false => a,
+            },
+            from: takes.then_some(carry),
+            to: reading.has("cc").then_some(carry),
         })
     }
 

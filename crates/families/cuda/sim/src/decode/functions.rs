@@ -9,6 +9,8 @@ pub enum Bin {
     Mul,
     MulHi,
     Div,
+    /// A product with the nearest reciprocal, which is 0 from 2^126 on (`div.approx`).
+    DivByReciprocal,
     Rem,
     Min,
     Max,
@@ -81,6 +83,19 @@ pub enum Tri {
     Dp2a(bool, bool, bool),
     /// `a` where `c` is not negative, `b` elsewhere.
     Slct,
+}
+
+/// What a sum with a carry is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CarryOp {
+    /// `a + b`.
+    Add,
+    /// `a - b`; the carry is what is borrowed.
+    Sub,
+    /// The low half of `a * b`, plus `c`.
+    MadLow,
+    /// The high half of `a * b`, plus `c`.
+    MadHigh,
 }
 
 /// Comparisons.

@@ -12,6 +12,7 @@ mod memory;
 mod numbers;
 mod operands;
 mod operations;
+pub(crate) mod polls;
 mod reading;
 pub(crate) mod registers;
 mod warps;
@@ -20,7 +21,7 @@ pub(crate) use addresses::space_at;
 pub use addresses::{
     BUFFER_WINDOW, LOCAL_WINDOW, RANGE, SHARED_WINDOW, VARIABLE_WINDOW, buffer_address,
 };
-pub use functions::{AtomicOp, Bin, Cmp, Junction, Property, ShflMode, Tri, Un, VoteMode};
+pub use functions::{AtomicOp, Bin, CarryOp, Cmp, Junction, Property, ShflMode, Tri, Un, VoteMode};
 pub(crate) use kernel::BANKS;
 pub use kernel::{Kernel, decode};
 pub use numbers::{MatrixType, Num, Rounding};
@@ -78,6 +79,8 @@ struct Decoder<'m> {
     words: u32,
     doubles: u32,
     predicates: u32,
+    /// The predicate that stands for the carry (`CC.CF`), once there is one.
+    carry: Option<u32>,
     word_constants: BTreeMap<u32, u32>,
     double_constants: BTreeMap<u64, u32>,
     granules: [u32; 2],

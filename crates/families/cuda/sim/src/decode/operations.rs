@@ -1,6 +1,8 @@
 //! What instructions do, taken apart.
 
-use super::functions::{AtomicOp, Bin, Cmp, Junction, Property, ShflMode, Tri, Un, VoteMode};
+use super::functions::{
+    AtomicOp, Bin, CarryOp, Cmp, Junction, Property, ShflMode, Tri, Un, VoteMode,
+};
 use super::numbers::{MatrixType, Num, Rounding};
 use crate::ptx::{Line, Space};
 
@@ -116,6 +118,20 @@ pub enum Op {
         c: u32,
         saturate: bool,
         flush: bool,
+    },
+    /// A sum of integers with the carry of one before it, or with one for the next; `c` is `a`
+    /// where there is no third operand.
+    Carry {
+        op: CarryOp,
+        num: Num,
+        d: u32,
+        a: u32,
+        b: u32,
+        c: u32,
+        /// Predicate of the carry that comes in.
+        from: Option<u32>,
+        /// Predicate of the one that goes out.
+        to: Option<u32>,
     },
     /// A product of twice the width.
     MulWide {

@@ -88,6 +88,21 @@ pub(crate) fn registers(kernel: &Kernel, at: usize) -> (Vec<u32>, Vec<u32>) {
             }
             writes.push(of(num, *d));
         }
+        Op::Carry {
+            num,
+            d,
+            a,
+            b,
+            c,
+            from,
+            to,
+            ..
+        } => {
+            reads.extend([of(num, *a), of(num, *b), of(num, *c)]);
+            reads.extend(from.map(|p| predicates + p));
+            writes.push(of(num, *d));
+            writes.extend(to.map(|p| predicates + p));
+        }
         Op::MulWide { num, d, a, b } => {
             reads.extend([*a, *b]);
             writes.push(if num.bytes() == 4 { doubles + d } else { *d });

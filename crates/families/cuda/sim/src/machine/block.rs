@@ -11,6 +11,7 @@ use super::shadow::Shadow;
 use super::specials;
 use super::warp::{Waits, Warp};
 use crate::decode::Kernel;
+use crate::decode::polls::is_waiting;
 use crate::ptx::Line;
 
 /// Steps that a warp takes before the next one has its turn.
@@ -241,7 +242,12 @@ impl<O: Witness> Block<'_, O> {
             self.time += 1;
             if self.most_steps < self.time {
                 let steps = self.most_steps;
-                return Err(self.finding((Fault::TooLong { steps }, 0), warp, at));
+                let lane = warp.groups[idx].lanes.trailing_zeros();
+                let fault = match is_waiting(self.kernel, at as usize) {
+                    true => Fault::WaitsForOthers { steps },
+                    false => Fault::TooLong { steps },
+                };
+                return Err(self.finding((fault, lane), warp, at));
             }
             if let Err(failed) = self.step(warp, idx) {
                 return Err(self.finding(failed, warp, at));

@@ -155,6 +155,22 @@ impl<O: Witness> Block<'_, O> {
                 );
             }
             Op::MulWide { num, d, a, b } => alu::wide(warp, *num, (*d, *a, *b, None), lanes),
+            Op::Carry {
+                op,
+                num,
+                d,
+                a,
+                b,
+                c,
+                from,
+                to,
+            } => {
+                let carry = from.map_or(0, |it| warp.predicates[it as usize]);
+                let carry = alu::carried(warp, (*op, *num), [*d, *a, *b, *c], carry, lanes);
+                if let Some(to) = to {
+                    blend(&mut warp.predicates[*to as usize], carry, lanes);
+                }
+            }
             Op::MadWide { num, d, a, b, c } => alu::wide(warp, *num, (*d, *a, *b, Some(*c)), lanes),
             Op::Bfi {
                 is_double,

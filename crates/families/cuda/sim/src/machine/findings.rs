@@ -78,10 +78,20 @@ pub enum Fault {
     Trap,
     /// It took more steps than it may.
     TooLong { steps: u64 },
+    /// It took them in a loop that waits for what another thread writes.
+    WaitsForOthers { steps: u64 },
     /// No device accepts the launch.
     BadLaunch { refusal: Refusal, reason: String },
     /// What the simulator does not do.
     NotSimulated { what: String },
+}
+
+impl Fault {
+    /// Returns whether the steps that the kernel may take were over.
+    #[must_use]
+    pub fn is_out_of_steps(&self) -> bool {
+        matches!(self, Self::TooLong { .. } | Self::WaitsForOthers { .. })
+    }
 }
 
 /// What no device accepts about a launch.

@@ -4,7 +4,7 @@
 
 use super::machine::Machine;
 use super::tables::Latencies;
-use crate::decode::{AtomicOp, Bin, Num, Op, Tri, Un};
+use crate::decode::{AtomicOp, Bin, CarryOp, Num, Op, Tri, Un};
 use crate::ptx::Space;
 
 /// What a step costs.
@@ -170,7 +170,29 @@ impl Latencies {
                 add: 1.0,
                 ..self.plain(3.0)
             },
+            // As without a carry, for each word (`IADD3.X`, `IMAD` with a carry).
+            Op::Carry { op, num, .. } => match op {
+                CarryOp::Add | CarryOp::Sub => self.add(words(*num)),
+                // A product, and a sum that takes and leaves a carry.
+                CarryOp::MadLow | CarryOp::MadHigh => Cost {
+                    int: words(*num) * words(*num),
+                    add: words(*num),
+                    ..self.plain(words(*num) * words(*num) + words(*num))
+                },
+            },
+            Op::Bin {
+                op: Bin::DivByReciprocal,
+                flush: true,
+                ..
+            } => self.special(1.0, 1.0),
             Op::Bin { op, num, .. } => self.binary(*op, *num),
+            // Where subnormals count as zeros, nothing stands beside `MUFU`.
+            Op::Un {
+                op: Un::Ex2 | Un::Lg2 | Un::Rsqrt,
+                num: Num::F32,
+                flush: true,
+                ..
+            } => self.special(1.0, 0.0),
             Op::Un { op, num, .. } => self.unary(*op, *num),
             Op::Tri { op, num, .. } => match (op, num) {
                 (_, Num::F64) => self.double(1.0),
@@ -260,6 +282,8 @@ impl Latencies {
                 latency: self.division,
                 ..self.special(1.0, 16.0)
             },
+            // `MUFU.RCP` and a product; a subnormal divisor is found, and scaled before and behind.
+            (Bin::DivByReciprocal, _) => self.special(1.0, 4.0),
             (Bin::Div, Num::F64) => self.double(12.0),
             (Bin::Div | Bin::Rem, num) if num.bytes() == 8 => Cost {
                 special: 2.0,
@@ -314,6 +338,12 @@ impl Latencies {
 /// is done between and behind them.
 pub(super) fn turn_cycles(machine: &Machine) -> f64 {
     2.0 * machine.shared_latency + machine.latencies.turn
+}
+
+/// Returns the cycles between two stores to one word that succeed, of all warps that try: each
+/// has loaded the word after the store before, and computed.
+pub(super) fn cycles_between_stores(machine: &Machine) -> f64 {
+    machine.shared_latency + machine.latencies.turn
 }
 
 /// Returns whether a step is an atomic operation that shared memory does not have: it has those

@@ -23,7 +23,6 @@ mod neighbours;
 mod pairs;
 mod paths;
 mod places;
-mod polls;
 mod pressure;
 mod rates;
 mod registers;

@@ -35,6 +35,7 @@ pub fn rates(machine: &Machine) -> Vec<(String, String)> {
         ("float_word_ns", atomics.float_word_ns),
         ("turn_instructions", classes::INSTRUCTIONS_OF_TURN),
         ("turn_cycles", classes::turn_cycles(machine)),
+        ("store_cycles", classes::cycles_between_stores(machine)),
         ("launch_ns", machine.launch_ns),
         ("block_ns", machine.block_ns),
     ];
@@ -53,6 +54,10 @@ pub fn rates(machine: &Machine) -> Vec<(String, String)> {
     }
     for (name, cost) in [
         ("division", latencies.binary(Bin::Div, Num::F32)),
+        (
+            "reciprocal",
+            latencies.binary(Bin::DivByReciprocal, Num::F32),
+        ),
         ("remainder", latencies.binary(Bin::Rem, Num::U32)),
         ("square_root", latencies.unary(Un::Sqrt, Num::F32)),
         ("exponential", latencies.unary(Un::Ex2, Num::F32)),

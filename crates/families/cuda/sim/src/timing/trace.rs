@@ -17,7 +17,7 @@ use crate::decode::registers::uses;
 use crate::decode::{Kernel, Op};
 use crate::machine::{Access, Observer};
 use crate::ptx::Space;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// Watches blocks of one launch.
 pub(crate) struct Tracer<'k> {
@@ -58,6 +58,9 @@ struct Block {
     /// When all warps are through the barrier of this number, by both clocks.
     phases: Vec<[f64; 2]>,
     traffic: Traffic,
+    /// Words of shared memory that warps change by turns, by the number of barriers that the
+    /// warps are behind.
+    contended: HashMap<(u64, usize), Contended>,
     /// If it goes on when others have come: since when, by both clocks, and the part of what
     /// follows that others do not do.
     alone: Option<([f64; 2], f64)>,
@@ -84,6 +87,15 @@ impl Block {
         }
         self.counts
     }
+}
+
+/// A word of shared memory that warps change by turns.
+#[derive(Clone, Copy, Debug)]
+struct Contended {
+    /// When the first of them began, by both clocks.
+    first: [f64; 2],
+    /// Stores that have succeeded since.
+    stores: f64,
 }
 
 /// A warp of the block that runs.
@@ -154,8 +166,8 @@ impl<'k> Tracer<'k> {
     }
 
     /// Counts the turns of an atomic operation that shared memory does not have, and returns the
-    /// cycles until all threads are done.
-    fn turns(&mut self, warp: u32, access: &Access<'_>) -> f64 {
+    /// cycles until all threads are done, by both clocks.
+    fn turns(&mut self, warp: u32, access: &Access<'_>) -> [f64; 2] {
         let turns = banks::turns(access);
         let cycles = match self.machine.removed {
             Some(Removal::Conflicts) => turns.ideal,
@@ -178,7 +190,32 @@ impl<'k> Tracer<'k> {
         more(&mut line.pipes);
         line.shared += cycles;
         line.shared_ideal += ideal;
-        count * classes::turn_cycles(self.machine) + cycles
+        let alone = count * classes::turn_cycles(self.machine) + cycles;
+        self.behind_others(warp, access).map(|it| it.max(alone))
+    }
+
+    /// Returns the cycles until the threads of a warp have changed the words that other warps of
+    /// the block change, too, by both clocks: of all stores to a word, one succeeds at a time.
+    fn behind_others(&mut self, warp: u32, access: &Access<'_>) -> [f64; 2] {
+        let of = &self.block.warps[warp as usize];
+        let now = [of.clocks[0].issued(), of.clocks[1].issued()];
+        let each = classes::cycles_between_stores(self.machine);
+        let mut cycles = [0.0_f64; 2];
+        for lane in (0..32).filter(|lane| access.lanes >> lane & 1 == 1) {
+            let word = access.addresses[lane];
+            let key = (word, of.barriers);
+            let word = self.block.contended.entry(key).or_insert(Contended {
+                first: now,
+                stores: 0.0,
+            });
+            word.stores += 1.0;
+            for number in 0..2 {
+                word.first[number] = word.first[number].min(now[number]);
+                let end = word.first[number] + word.stores * each;
+                cycles[number] = cycles[number].max(end - now[number]);
+            }
+        }
+        cycles
     }
 
     /// Counts an access to shared memory and returns its cycles.
@@ -264,6 +301,7 @@ impl Observer for Tracer<'_> {
             phases: Vec::new(),
             // Another SM, another L1.
             traffic: Traffic::new(self.l1_bytes),
+            contended: HashMap::new(),
             alone: None,
         };
     }
@@ -363,7 +401,7 @@ impl Observer for Tracer<'_> {
         let takes_turns =
             space == Space::Shared && classes::takes_turns(&self.kernel.steps[self.at].op);
         let latency = match space {
-            Space::Shared if takes_turns => [self.turns(warp, &access); 2],
+            Space::Shared if takes_turns => self.turns(warp, &access),
             Space::Shared => [self.machine.shared_latency + self.shared(warp, &access); 2],
             Space::Global | Space::Const => self.device(warp, &access, false),
             Space::Local => self.device(warp, &access, true),

@@ -307,6 +307,25 @@ fn endless_loops_end() {
 }
 
 #[test]
+fn loops_that_wait_for_what_does_not_come_are_told_from_those_that_work() {
+    let waits = "again: ld.volatile.global.u32 %r1, [%x]; setp.ne.u32 %p2, %r1, 0; @%p2 bra again;";
+    let locks = "mov.u32 %r3, 1; st.volatile.global.u32 [%y], %r3; mov.u32 %r4, 0;
+        again: atom.global.cas.b32 %r1, [%y], %r4, %r3; setp.ne.u32 %p2, %r1, 0; @%p2 bra again;";
+    for body in [waits, locks] {
+        let found = fault(body);
+        assert!(
+            matches!(found, Some(Fault::WaitsForOthers { .. })),
+            "{found:?}"
+        );
+    }
+    // It stores in each turn, as a kernel that works does.
+    let works = "again: st.volatile.global.u32 [%y], %t;
+        ld.volatile.global.u32 %r1, [%x]; setp.ne.u32 %p2, %r1, 0; @%p2 bra again;";
+    let found = fault(works);
+    assert!(matches!(found, Some(Fault::TooLong { .. })), "{found:?}");
+}
+
+#[test]
 fn threads_that_wait_for_others_of_their_warp_let_them_go_on() {
     // Thread 0 waits in a loop that stands before what the others do.
     let body = "setp.ne.u32 %p1, %t, 0; mov.u32 %r5, 0; st.shared.u32 [s], 0; bar.sync 0; @%p1 bra others;

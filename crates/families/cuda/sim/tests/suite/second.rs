@@ -210,6 +210,11 @@ fn within_32(value: i128) -> u32 {
         .rem_euclid(1 << 32) as u32
 }
 
+/// A number of two words.
+fn wide(high: u32, low: u32) -> i128 {
+    i128::from(high) * (1 << 32) + i128::from(low)
+}
+
 /// Four bytes of two words, lowest first, by their numbers.
 fn bytes_of(a: u32, b: u32, numbers: [u32; 4]) -> u32 {
     let bytes: Vec<u8> = [a.to_le_bytes(), b.to_le_bytes()].concat();
@@ -217,6 +222,49 @@ fn bytes_of(a: u32, b: u32, numbers: [u32; 4]) -> u32 {
 }
 
 const OPERATIONS: &[Operation] = &[
+    // Sums of three words and more, by carries; a number of the same bits is the right result.
+    Operation {
+        text: "{ .reg .b32 t; add.cc.u32 t, A, B; addc.u32 D, B, C; }",
+        of: |a, b, c| {
+            let sum = wide(b, a) + wide(c, b);
+            (sum / (1 << 32) % (1 << 32)) as u32
+        },
+    },
+    Operation {
+        text: "{ .reg .b32 t; sub.cc.s32 t, A, B; subc.cc.s32 t, B, C; subc.s32 D, A, 0; }",
+        of: |a, b, c| {
+            let rest = wide(b, a) - wide(c, b);
+            (rest.div_euclid(1 << 64) + i128::from(a)).rem_euclid(1 << 32) as u32
+        },
+    },
+    Operation {
+        text: "{ .reg .b32 t; add.cc.s32 t, A, B; addc.cc.s32 t, C, C; addc.s32 D, 0, 0; }",
+        of: |a, b, c| ((wide(c, a) + wide(c, b)) / (1 << 64)) as u32,
+    },
+    Operation {
+        text: "{ .reg .b32 t; mad.lo.cc.u32 t, A, B, C; madc.hi.u32 D, A, B, C; }",
+        of: |a, b, c| {
+            let sum = i128::from(a) * i128::from(b) + wide(c, c);
+            (sum / (1 << 32) % (1 << 32)) as u32
+        },
+    },
+    Operation {
+        text: "{ .reg .b32 t; mad.lo.cc.s32 t, A, B, C; madc.hi.cc.s32 t, A, B, C; addc.u32 D, t, 0; }",
+        of: |a, b, c| {
+            // What is added to the high half is a word without a sign.
+            let product = signed(a) * signed(b);
+            let (low, high) = (product.rem_euclid(1 << 32), product.div_euclid(1 << 32));
+            let high = high.rem_euclid(1 << 32) + i128::from(c) + (low + i128::from(c)) / (1 << 32);
+            ((high % (1 << 32) + high / (1 << 32)) % (1 << 32)) as u32
+        },
+    },
+    Operation {
+        text: "{ .reg .b64 x, y; .reg .b32 t; mov.b64 x, {A, B}; mov.b64 y, {B, C}; add.cc.u64 x, x, y; addc.u64 x, y, y; mov.b64 {D, t}, x; }",
+        of: |a, b, c| {
+            let (x, y) = (wide(b, a), wide(c, b));
+            ((2 * y + (x + y) / (1 << 64)) % (1 << 32)) as u32
+        },
+    },
     Operation {
         text: "add.u32 D, A, B;",
         of: |a, b, _| ((u64::from(a) + u64::from(b)) % (1 << 32)) as u32,

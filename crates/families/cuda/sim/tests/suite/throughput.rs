@@ -85,6 +85,8 @@ fn slow_instructions_take_as_long_as_documented() {
         ("tanh.approx.f16 %h1, %h2;", 2.0, 2.0),
         ("tanh.approx.f16x2 %r6, %r7;", 4.0, 4.0),
         ("ex2.approx.f16x2 %r6, %r7;", 4.0, 4.0),
+        // A reciprocal and what stands beside it, not a whole division.
+        ("div.approx.f32 %f1, %f2, %f3;", 2.0, 2.0),
         ("match.any.sync.b32 %r6, %r7, -1;", 2.0, 2.0),
         ("match.all.sync.b32 %r6, %r7, -1;", 2.0, 2.0),
         // Two words, 64 lanes each.
@@ -166,6 +168,25 @@ fn what_shared_memory_does_not_add_is_done_in_turns() {
     let turn = 2.0 * machine.shared_latency * 1000.0 / machine.clock_mhz;
     let waits = part(&with("add.f32", "%f1", 32), "latency");
     assert!(100.0 * 32.0 * turn < waits, "{waits} ns");
+    // Of eight warps, too, one thread stores at a time: each has loaded after the one before.
+    let store = (machine.shared_latency + machine.latencies.turn) * 1000.0 / machine.clock_mhz;
+    let warps = |apart: &str| {
+        let body = format!(
+            "mov.f32 %f1, 0f3fc00000; {apart} mov.u32 %r4, 100; {}",
+            repeated("red.shared.add.f32 [%r7], %f1;")
+        );
+        part(&time(&body, (1, 256)), "latency")
+    };
+    let (one, own) = (
+        warps("mov.u32 %r7, 0;"),
+        warps("shr.u32 %r7, %t, 5; shl.b32 %r7, %r7, 2;"),
+    );
+    let stores = 100.0 * 256.0;
+    assert!(
+        stores * store < one && one < 1.1 * stores * store,
+        "{one} ns"
+    );
+    assert!(own < 1.2 * waits, "{own} {waits} ns");
     // What it has natively.
     let exchange = with("min.u32", "%r6", 4);
     assert!((exchange.counts.shared_wavefronts / 100.0 - 4.0).abs() < 0.1);

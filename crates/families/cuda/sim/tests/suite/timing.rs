@@ -359,6 +359,11 @@ fn blocks_that_wait_for_each_other_take_their_time() {
     let all = time(&works, (512, 32)).ns - time(&chain(""), (512, 32)).ns;
     assert!(0.8 * 512.0 * one < all, "{one} and {all} ns");
     assert_eq!(time(&chain(first), (512, 32)).waits, 1);
+    // A maximum by compare-and-swap is tried anew with what another one has left.
+    let maximum = "setp.ne.u32 %p1, %t, 0; @%p1 bra end; mov.u32 %r1, %ctaid.x; ld.volatile.global.u32 %r2, [%x];
+        again2: mov.u32 %r5, %r2; max.u32 %r3, %r5, %r1;
+        atom.global.cas.b32 %r2, [%x], %r5, %r3; setp.ne.u32 %p2, %r2, %r5; @%p2 bra again2; end:";
+    assert_eq!(time(maximum, (512, 32)).waits, 0);
     // A number of its own is no wait.
     let ticket = "atom.global.add.u32 %r2, [%x], 1; setp.eq.u32 %p2, %r2, 9; @%p2 bra end; st.global.u32 [%y], %r2; end:";
     assert_eq!(time(ticket, (512, 32)).waits, 0);

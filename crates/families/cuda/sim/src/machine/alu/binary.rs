@@ -21,6 +21,9 @@ fn larger(a: f32, b: f32) -> f32 {
     if b.is_nan() || b < a { a } else { b }
 }
 
+/// The largest divisor of `div.approx`, 2^126: above it, all quotients are 0.
+const LARGEST_DIVISOR: f32 = f32::from_bits(0x7e80_0000);
+
 /// Returns one of two floats, NaN if either is.
 #[inline(always)]
 fn or_nan(a: f32, b: f32, of: impl Fn(f32, f32) -> f32) -> f32 {
@@ -38,6 +41,11 @@ pub(super) fn single(op: Bin, a: f32, b: f32) -> f32 {
         Bin::Sub => a - b,
         Bin::Mul | Bin::MulHi => a * b,
         Bin::Div => a / b,
+        // The reciprocal would be subnormal, and is 0.
+        Bin::DivByReciprocal if b.is_finite() && LARGEST_DIVISOR < b.abs() => {
+            a * 0.0_f32.copysign(b)
+        }
+        Bin::DivByReciprocal => a / b,
         Bin::Min => smaller(a, b),
         Bin::Max => larger(a, b),
         Bin::MinNan => or_nan(a, b, smaller),

@@ -1,12 +1,14 @@
 //! Arithmetic on all threads of a warp at once.
 
 mod binary;
+mod carries;
 mod comparison;
 mod halves;
 mod ternary;
 mod unary;
 
 pub(crate) use binary::binary;
+pub(crate) use carries::carried;
 pub(crate) use comparison::{compare, test};
 pub(crate) use ternary::{insert, ternary, wide};
 pub(crate) use unary::unary;
