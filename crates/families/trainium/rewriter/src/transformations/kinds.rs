@@ -4,12 +4,13 @@ use autocomp_core::KindOfChange;
 
 use super::super::operation::View;
 use super::{
-    Change, accumulate, affine, at_once, columns_outside, defer_scale, drop_copies, engines,
-    fill_partitions, functions, fuse, gather_stores, hoist, inline, interchange, kept_tiles,
-    matrix_sums, named_arguments, names_of_results, narrow, narrow_tiles, needless_masks,
-    own_buffer, pieces, plain_indices, plain_names, precompute, psum_tiles, reduce, resident,
-    shared_rows, skip_masked, split_loop, split_products, spread_pieces, spread_rows, sum_outside,
-    through_psum, tiles, transposes, versions, windows_apart, write_into_tiles, write_out_loops,
+    Change, accumulate, affine, at_once, columns_outside, defer_scale, descriptors, drop_copies,
+    engines, fill_partitions, functions, fuse, gather_stores, hoist, inline, interchange,
+    kept_tiles, matrix_sums, named_arguments, names_of_results, narrow, narrow_tiles,
+    needless_masks, own_buffer, pieces, plain_indices, plain_names, precompute, psum_tiles, reduce,
+    resident, shared_rows, skip_masked, split_loop, split_products, spread_pieces, spread_rows,
+    spread_transfers, sum_outside, through_psum, tiles, transposes, versions, windows_apart,
+    write_into_tiles, write_out_loops,
 };
 
 /// One kind of change.
@@ -137,6 +138,12 @@ pub(in super::super) const ALL: &[Transformation] = &[
         changes: spread_pieces::changes,
     },
     Transformation {
+        name: "spread-by-transfer",
+        menu_items: &["shape-transfers"],
+        does: "in the second dialect, a loaded row that products with ones spread over the partitions: its transfer spreads it, and nobody waits for PSUM",
+        changes: spread_transfers::changes,
+    },
+    Transformation {
         name: "take-windows-apart",
         menu_items: &["fuse-operations"],
         does: "the largest, smallest or sum of windows, one axis after the other, with what lies between in PSUM where it fits",
@@ -219,6 +226,12 @@ pub(in super::super) const ALL: &[Transformation] = &[
         menu_items: &["shape-transfers"],
         does: "stores of a loop that lie side by side in a row",
         changes: gather_stores::changes,
+    },
+    Transformation {
+        name: "descriptors-ahead",
+        menu_items: &["shape-transfers"],
+        does: "in the second dialect, transfers that say no `dge_mode`: their descriptors are made before the kernel runs, so that they start at once",
+        changes: descriptors::changes,
     },
     Transformation {
         name: "interchange",

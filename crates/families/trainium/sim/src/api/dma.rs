@@ -427,11 +427,15 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
     }
     device.transfer(&mut one, &source, Some(&target_part), rows_of, 0);
     if accumulate.is_some() {
-        // What is added to is read first.
+        // What is added to is read first, by the same queues. No document has a rate for that.
         one.reads.push(device.region(&target_part));
-        if let (false, Some(transfer)) = (target_part.buffer().on_chip(), &mut one.transfer) {
-            let bytes = target_part.elements() * target_part.dtype.bytes();
-            Arc::make_mut(transfer).hbm_read += bytes as u64;
+        if let Some(transfer) = &mut one.transfer {
+            let transfer = Arc::make_mut(transfer);
+            transfer.runs *= 2;
+            if !target_part.buffer().on_chip() {
+                let bytes = target_part.elements() * target_part.dtype.bytes();
+                transfer.hbm_read += bytes as u64;
+            }
         }
     }
     if device.functional {

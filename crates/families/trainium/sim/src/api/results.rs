@@ -57,7 +57,10 @@ impl Device {
         destination: Option<View>,
     ) -> Outcome<View> {
         let place = match destination {
-            Some(view) => self.destination(view, &output.shape, output.buffer)?,
+            Some(view) => {
+                let whole = matches!(output.selection, Selection::All);
+                self.destination(view, &output.shape, output.buffer, whole)?
+            }
             None => {
                 let tile = self.tile(output.buffer, output.dtype, &output.shape)?;
                 *tile.storage.selection.borrow_mut() = output.selection.clone();
@@ -132,8 +135,14 @@ impl Device {
         Ok(())
     }
 
-    /// Checks a destination against the shape of a result.
-    fn destination(&mut self, view: View, shape: &[usize], buffer: Buffer) -> Outcome<View> {
+    /// Checks a destination against the shape of a result, all of which is written if `whole`.
+    fn destination(
+        &mut self,
+        view: View,
+        shape: &[usize],
+        buffer: Buffer,
+        whole: bool,
+    ) -> Outcome<View> {
         self.check_scope(&view)?;
         self.check_mutable(&view)?;
         super::partitions::check_lanes("the result", "dst", &view)?;
@@ -177,16 +186,20 @@ impl Device {
         if view.has_shape(&shape) {
             return Ok(view);
         }
-        view.reshape(&shape).ok_or_else(|| {
-            Failure::documented(
-                "err_annotation_shape_mismatch",
-                format!(
-                    "the destination of shape {:?} cannot be seen as {shape:?}",
-                    view.shape()
-                ),
-                "give the destination the shape of the result",
-            )
-        })
+        let reshaped = view.reshape(&shape);
+        // A rectangle takes the result row by row.
+        reshaped
+            .or_else(|| whole.then_some(view.clone()))
+            .ok_or_else(|| {
+                Failure::documented(
+                    "err_annotation_shape_mismatch",
+                    format!(
+                        "the destination of shape {:?} cannot be seen as {shape:?}",
+                        view.shape()
+                    ),
+                    "give the destination the shape of the result",
+                )
+            })
     }
 
     pub(super) fn check_mutable(&self, view: &View) -> Outcome<()> {

@@ -65,6 +65,11 @@ fn assert_close(found: &[f32], wanted: impl Iterator<Item = f32>, what: &str) {
 /// Bodies that must all multiply `x` by 2, with what stands before the kernel.
 const DOUBLED: &[(&str, &str, &str)] = &[
     (
+        "products into a rectangle of an accumulator",
+        "",
+        "eye = nl.ndarray((4, 4), dtype=nl.float32, buffer=nl.sbuf)\nnisa.memset(dst=eye, value=1.0)\nnisa.affine_select(dst=eye, pattern=[[-1, 4]], offset=0, channel_multiplier=1, on_true_tile=eye, on_false_value=0.0, cmp_op=nl.equal)\nwide = nl.ndarray((4, 2, 6), dtype=nl.float32, buffer=nl.psum)\nfor _ in range(2):\n  nisa.nc_matmul(dst=wide[:, :, 1:5], stationary=eye, moving=x)\nnisa.tensor_copy(dst=x.reshape((4, 2, 4)), src=wide[:, :, 1:5])",
+    ),
+    (
         "a dataclass of NKIObject",
         "from dataclasses import dataclass\n@dataclass\nclass C(nl.NKIObject):\n  factor: float\n  other: int = 3\n",
         "c = C(factor=2.0)\nassert isinstance(c, nl.NKIObject) and c.other == 3\nnisa.tensor_scalar(dst=x, data=x, op0=nl.multiply, operand0=c.factor)",

@@ -316,4 +316,38 @@ def solution(x, w):
     return y, z
 ",
 ),
+(
+    "second rows spread by products",
+    "x:f32[256,1024];b:f32[2,1024]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, b):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    ones = nl.ndarray((1, 128), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=ones, value=1.0)
+    twos = nl.ndarray((1, 128), dtype=nl.float32, buffer=nl.sbuf)
+    nisa.memset(dst=twos, value=2.0)
+    for i in range(2):
+        t = nl.ndarray((128, 1024), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=t, src=x[i * 128:(i + 1) * 128, :])
+        row = nl.ndarray((1, 1024), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=row, src=b[i:i + 1, :])
+        other = nl.ndarray((1, 1024), dtype=nl.float32, buffer=nl.sbuf)
+        nisa.dma_copy(dst=other, src=b[1 - i:2 - i, :], )
+        for j in range(2):
+            piece = slice(j * 512, (j + 1) * 512)
+            wide = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+            nisa.nc_matmul(dst=wide, stationary=ones, moving=row[:, piece])
+            nisa.tensor_tensor(dst=t[:, piece], data1=t[:, piece], data2=wide, op=nl.multiply)
+            # Twice the row.
+            both = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.psum)
+            nisa.nc_matmul(dst=both, stationary=twos, moving=other[:, piece])
+            nisa.tensor_tensor(dst=t[:, piece], data1=t[:, piece], data2=both, op=nl.add)
+        nisa.dma_copy(dst=y[i * 128:(i + 1) * 128, :], src=t)
+    return y
+",
+),
 ];
