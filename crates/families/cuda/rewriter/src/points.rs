@@ -9,7 +9,7 @@ pub(crate) use plain::plain;
 use crate::GpuResources;
 use crate::expression::{Along, Expression, along};
 use crate::launch_text::vector_type;
-use crate::nest::Nest;
+use crate::nest::{Nest, Point};
 use crate::step::{self, Step};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -140,7 +140,22 @@ impl Points {
                 }
             }
         }
-        found
+        // Ways in which half of the threads have no point, where there are others.
+        let (idle, busy): (Vec<Self>, Vec<Self>) =
+            found.into_iter().partition(|it| it.is_half_idle(nest));
+        if busy.is_empty() { idle } else { busy }
+    }
+
+    /// Returns whether half of a block's threads or more have no point along a coordinate.
+    fn is_half_idle(&self, nest: &Nest) -> bool {
+        let mut coordinates = nest.points.iter().zip(&self.each).rev();
+        let is_idle = |found: Option<(&Point, &i64)>, threads: i64, of_thread: i64| {
+            found.is_some_and(|(point, each)| {
+                1 < threads && point.extent * 2 <= threads * of_thread * each
+            })
+        };
+        is_idle(coordinates.next(), self.across, self.vector)
+            || is_idle(coordinates.next(), self.down, 1)
     }
 
     fn fits_vector(nest: &Nest, vector: i64) -> bool {
@@ -167,6 +182,20 @@ impl Points {
             }
         });
         fits
+    }
+
+    /// Returns how many blocks there are.
+    fn blocks(&self, nest: &Nest) -> f64 {
+        let coordinates = nest.points.iter().zip(&self.each).rev().enumerate();
+        let along = coordinates.map(|(at, (point, each))| {
+            let of_block = match at {
+                0 => self.across * self.vector * each,
+                1 => self.down * each,
+                _ => *each,
+            };
+            ((point.extent + of_block - 1) / of_block).max(1) as f64
+        });
+        along.product()
     }
 
     /// Returns an estimate in nanoseconds for a machine.
@@ -245,19 +274,22 @@ impl Points {
         }
         descend(&nest.steps, 1.0, &mut count);
         let stores = points * 4.0;
-        let warps = threads / 32.0;
+        // Threads of a warp that have no point issue what the others do.
+        let of_block = self.across * self.vector * self.each.last().copied().unwrap_or(1);
+        let covered = (last.extent + of_block - 1) / of_block * of_block;
+        let warps = threads / 32.0 * covered as f64 / last.extent.max(1) as f64;
         let own = flops / per_thread;
-        let issue =
-            warps * (requests * 2.0 + flops / 1.5) / (machine.sms * 4.0 * machine.clock_ghz);
-        let l1 = warps * requests * 2.0 / (machine.sms * machine.clock_ghz);
+        // Blocks are done by the SM that has most of them.
+        let blocks = self.blocks(nest);
+        let sms = blocks / (blocks / machine.sms).ceil();
+        let issue = warps * (requests * 2.0 + flops / 1.5) / (sms * 4.0 * machine.clock_ghz);
+        let l1 = warps * requests * 2.0 / (sms * machine.clock_ghz);
         let dram = (threads * traffic + stores) / machine.dram_bytes_per_ns;
         // What one thread needs by itself.
         let trips = own / 4.0;
         let alone =
             (requests * 1.5 + flops * 1.2 + trips * 10.0 + waits + 900.0) / machine.clock_ghz;
-        let whole =
-            last.extent % (self.across * self.vector * self.each.last().copied().unwrap_or(1)) == 0;
-        let narrow = if whole { 1.0 } else { 1.05 };
+        let narrow = if covered == last.extent { 1.0 } else { 1.05 };
         let narrow = narrow * [1.06, 1.02, 1.0][(self.vector.trailing_zeros() as usize).min(2)];
         (issue.max(l1).max(dram).max(alone) + 0.2 * (issue + l1 + dram)) * narrow
             + machine.launch_ns

@@ -568,3 +568,40 @@ void solution(const float* X, const float* Y, float* Z) {
     let expected = [(8, 2), (8, 3), (8, 4), (16, 2), (16, 3)];
     assert_eq!(Vec::from_iter(of(copied)), expected);
 }
+
+/// Threads that have no point are launched only where each way has some.
+#[test]
+fn blocks_are_no_wider_than_what_they_compute() {
+    let product = |side: i64| {
+        format!(
+            "__global__ void multiply(const float* a, const float* b, float* y) {{
+  int c = threadIdx.x, j = blockIdx.x, i = blockIdx.y;
+  float sum = 0.0f;
+  for (int k = 0; k < 64; k++) sum += a[(i * 64 + k) * {side} + c] * b[(j * 64 + k) * {side} + c];
+  y[(i * {side} + j) * {side} + c] = sum;
+}}
+void solution(const float* A, const float* B, float* Y) {{
+  multiply<<<dim3({side}, 64), {side}>>>(A, B, Y);
+}}
+"
+        )
+    };
+    let points = |side: i64| {
+        let rewriter = rewriter(&[64 * 64 * side, side * 64 * side, 64 * side * side]);
+        let all = rewriter.every(&product(side)).unwrap().into_iter();
+        let of_points =
+            all.filter_map(|(schedule, _)| match schedule.launches.into_iter().next() {
+                Some(Part::Points(points)) => Some(points),
+                _ => None,
+            });
+        of_points.collect::<Vec<_>>()
+    };
+    let wide = points(64);
+    assert!(30 < wide.len(), "{}", wide.len());
+    for it in &wide {
+        let is_busy = it.across * it.vector < 128 && it.down * it.each[1] < 128;
+        assert!(is_busy || it.down == 1, "{it:?}");
+    }
+    // Eight elements are no row for any block, and are computed all the same.
+    assert!(!points(8).is_empty());
+}
