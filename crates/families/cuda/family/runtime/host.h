@@ -12,7 +12,7 @@ cudaError_t autocomp_memory(void** pointer, size_t bytes);
 cudaError_t autocomp_free(void* at);
 void autocomp_stream(cudaStream_t stream);
 cudaError_t autocomp_set(void* to, int value, size_t bytes);
-cudaError_t autocomp_copy(void* to, const void* from, size_t bytes);
+cudaError_t autocomp_copy(const void* to, size_t behind, const void* from, size_t skipped, size_t bytes);
 cudaError_t autocomp_put(const void* to, size_t offset, const void* from, size_t bytes);
 cudaError_t autocomp_get();
 cudaError_t autocomp_attribute(const void* kernel, int attribute, int value);
@@ -28,14 +28,18 @@ static __host__ inline cudaError_t cudaMemcpy(void* to, const void* from, size_t
     case cudaMemcpyHostToHost: __builtin_memcpy(to, from, bytes); return cudaSuccess;
     case cudaMemcpyHostToDevice: return autocomp_put(to, 0, from, bytes);
     case cudaMemcpyDeviceToHost: return autocomp_get();
-    default: return autocomp_copy(to, from, bytes);
+    default: return autocomp_copy(to, 0, from, 0, bytes);
   }
 }
 static __host__ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = 0) { autocomp_stream(stream); return cudaMemcpy(to, from, bytes, kind); }
 // Variables of the device have a place in the host part whose name is theirs.
-template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice) { return autocomp_put(&symbol, offset, from, bytes); }
-template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t stream = 0) { autocomp_stream(stream); return autocomp_put(&symbol, offset, from, bytes); }
-template <class T> static __host__ inline cudaError_t cudaMemcpyFromSymbol(void*, const T&, size_t, size_t = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost) { return autocomp_get(); }
+template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  return kind == cudaMemcpyHostToDevice ? autocomp_put(&symbol, offset, from, bytes) : autocomp_copy(&symbol, offset, from, 0, bytes);
+}
+template <class T> static __host__ inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t stream = 0) { autocomp_stream(stream); return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind); }
+template <class T> static __host__ inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  return kind == cudaMemcpyDeviceToHost ? autocomp_get() : autocomp_copy(to, 0, &symbol, offset, bytes);
+}
 static __host__ inline cudaError_t cudaGetLastError() { return cudaSuccess; }
 static __host__ inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 static __host__ inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }

@@ -143,9 +143,9 @@ int autocomp_set(void* to, int value, u64 bytes) {
   return 0;
 }
 
-int autocomp_copy(void* to, const void* from, u64 bytes) {
+int autocomp_copy(const void* to, u64 behind, const void* from, u64 skipped, u64 bytes) {
   request("copy");
-  number((u64)to), number((u64)from), number(bytes);
+  number((u64)to), number(behind), number((u64)from), number(skipped), number(bytes);
   put('\n');
   return 0;
 }

@@ -12,12 +12,12 @@ const MOST_ARGUMENTS: u64 = 4096;
 /// The attribute that allows more shared memory.
 const MOST_DYNAMIC_SHARED: u64 = 8;
 
-/// Where bytes of the host part go.
+/// A place on the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// An address.
     Address(u64),
-    /// Into a variable of the module, so many bytes behind its begin.
+    /// In a variable of the module, so many bytes behind its begin.
     Variable(String, u64),
 }
 
@@ -39,7 +39,11 @@ pub(crate) enum Request {
     /// Sets bytes of the device's memory.
     Set { to: u64, value: u8, bytes: u64 },
     /// Copies bytes of the device's memory.
-    Copy { to: u64, from: u64, bytes: u64 },
+    Copy {
+        to: Target,
+        from: Target,
+        bytes: u64,
+    },
     /// Puts bytes of the host part into memory of the device.
     Put { to: Target, content: Vec<u8> },
     /// Gives a piece of memory back.
@@ -105,6 +109,13 @@ impl Recording {
                 content
                     .ok_or_else(|| format!("the host part wrote bytes that cannot be read: {name}"))
             };
+            let target = |at: usize| -> Result<Target, String> {
+                let (place, offset) = (number(at)?, number(at + 1)?);
+                Ok(match names.get(&place) {
+                    Some(name) => Target::Variable(name.clone(), offset),
+                    None => Target::Address(place.saturating_add(offset)),
+                })
+            };
             let small = |at: usize| number(at).map(|it| u32::try_from(it).unwrap_or(u32::MAX));
             match name {
                 "launch" => {
@@ -125,20 +136,14 @@ impl Recording {
                     bytes: number(2)?,
                 }),
                 "copy" => recording.requests.push(Request::Copy {
-                    to: number(0)?,
-                    from: number(1)?,
-                    bytes: number(2)?,
+                    to: target(0)?,
+                    from: target(2)?,
+                    bytes: number(4)?,
                 }),
-                "put" => {
-                    let (to, offset) = (number(0)?, number(1)?);
-                    recording.requests.push(Request::Put {
-                        to: match names.get(&to) {
-                            Some(name) => Target::Variable(name.clone(), offset),
-                            None => Target::Address(to.saturating_add(offset)),
-                        },
-                        content: content(2)?,
-                    });
-                }
+                "put" => recording.requests.push(Request::Put {
+                    to: target(0)?,
+                    content: content(2)?,
+                }),
                 "host-bytes" => {
                     return Err("the host part puts more than 1048576 bytes into memory of the device: let kernels compute them".into());
                 }
@@ -191,6 +196,17 @@ impl Recording {
 }
 
 impl Request {
+    /// Returns the place of a copy or of bytes that is no variable of `module`, if there is one.
+    pub(crate) fn absent(&self, module: &Module) -> Option<&Target> {
+        let places = match self {
+            Self::Put { to, .. } => [Some(to), None],
+            Self::Copy { to, from, .. } => [Some(to), Some(from)],
+            Self::Launch(_) | Self::Set { .. } | Self::Free { .. } => [None, None],
+        };
+        let mut places = places.into_iter().flatten();
+        places.find(|it| it.address(module).is_none())
+    }
+
     /// Returns whether it sets or copies nothing, which a device allows wherever it points to.
     fn is_of_no_bytes(&self) -> bool {
         match self {
@@ -205,23 +221,24 @@ impl Request {
         let mut words = Vec::new();
         let mut take = |word: &mut u64| words.push(std::mem::take(word));
         let mut request = self.clone();
+        let targets = match &mut request {
+            Self::Put { to, .. } => vec![to],
+            Self::Copy { to, from, .. } => vec![to, from],
+            Self::Launch(_) | Self::Set { .. } | Self::Free { .. } => Vec::new(),
+        };
+        for target in targets {
+            if let Target::Address(address) = target {
+                take(address);
+            }
+        }
         let bytes = match &mut request {
             Self::Launch(launch) => &mut launch.arguments[..],
-            Self::Put { to, content } => {
-                if let Target::Address(to) = to {
-                    take(to);
-                }
-                &mut content[..]
-            }
+            Self::Put { content, .. } => &mut content[..],
             Self::Set { to, .. } | Self::Free { address: to } => {
                 take(to);
                 &mut []
             }
-            Self::Copy { to, from, .. } => {
-                take(to);
-                take(from);
-                &mut []
-            }
+            Self::Copy { .. } => &mut [],
         };
         for bytes in bytes.as_chunks_mut::<8>().0 {
             take(&mut u64::from_le_bytes(*bytes));

@@ -84,8 +84,9 @@ impl CudaBench {
                     }
                 }
                 Request::Copy { to, from, bytes } => {
-                    timed.add_transfer(l2.transfer(machine, Some(*from), *to, *bytes));
-                    if let Err(finding) = memory.copy(*to, *from, *bytes) {
+                    let [to, from] = [to, from].map(|it| it.address(&ready.module).unwrap_or(0));
+                    timed.add_transfer(l2.transfer(machine, Some(from), to, *bytes));
+                    if let Err(finding) = memory.copy(to, from, *bytes) {
                         return broken(finding);
                     }
                 }

@@ -89,7 +89,7 @@ impl CudaBench {
                     "the host part launches {}, which is no kernel of the file",
                     launch.kernel
                 ),
-                Request::Put { to, .. } if to.address(&module).is_none() => {
+                request if request.absent(&module).is_some() => {
                     "the host part puts bytes into what is no variable of the device".to_owned()
                 }
                 _ => continue,

@@ -122,7 +122,10 @@ impl CudaBench {
                     steps += launch.run(&ready.kernels[&launch.kernel], memory, run)?;
                 }
                 Request::Set { to, value, bytes } => memory.set(*to, *value, *bytes)?,
-                Request::Copy { to, from, bytes } => memory.copy(*to, *from, *bytes)?,
+                Request::Copy { to, from, bytes } => {
+                    let [to, from] = [to, from].map(|it| it.address(&ready.module).unwrap_or(0));
+                    memory.copy(to, from, *bytes)?;
+                }
                 Request::Put { to, content } => {
                     memory.put(to.address(&ready.module).unwrap_or(0), content)?;
                 }

@@ -35,6 +35,15 @@ impl CudaBench {
     }
 }
 
+/// Returns how a list names a place: its address, or the number of its variable, and the bytes
+/// behind.
+fn place(target: &Target, mut number: impl FnMut(&str) -> u64) -> (u64, u64) {
+    match target {
+        Target::Address(address) => (*address, 0),
+        Target::Variable(name, offset) => (number(name), *offset),
+    }
+}
+
 impl Program {
     fn new(ptx: String, module: &Module, recording: Recording) -> Self {
         let variables = module.variables.iter();
@@ -103,12 +112,13 @@ impl Program {
                     )
                 }
                 Request::Set { to, value, bytes } => writeln!(list, "set {to} {value} {bytes}"),
-                Request::Copy { to, from, bytes } => writeln!(list, "copy {to} {from} {bytes}"),
+                Request::Copy { to, from, bytes } => {
+                    let (to, behind) = place(to, &mut number);
+                    let (from, skipped) = place(from, &mut number);
+                    writeln!(list, "copy {to} {behind} {from} {skipped} {bytes}")
+                }
                 Request::Put { to, content } => {
-                    let (to, offset) = match to {
-                        Target::Address(address) => (*address, 0),
-                        Target::Variable(name, offset) => (number(name), *offset),
-                    };
+                    let (to, offset) = place(to, &mut number);
                     writeln!(list, "put {to} {offset} x{}", digits(content))
                 }
                 Request::Free { address } => writeln!(list, "free {address}"),
@@ -150,6 +160,7 @@ impl Program {
             most_steps: 1 << 30,
             limits,
         };
+        let address = |it: &Target| it.address(&module).ok_or("there is no such variable");
         for request in &self.recording.requests {
             let done = match request {
                 Request::Launch(launch) => {
@@ -158,11 +169,10 @@ impl Program {
                     launch.run(kernel, &mut memory, run).map(|_| ())
                 }
                 Request::Set { to, value, bytes } => memory.set(*to, *value, *bytes),
-                Request::Copy { to, from, bytes } => memory.copy(*to, *from, *bytes),
-                Request::Put { to, content } => {
-                    let address = to.address(&module).ok_or("there is no such variable")?;
-                    memory.put(address, content)
+                Request::Copy { to, from, bytes } => {
+                    memory.copy(address(to)?, address(from)?, *bytes)
                 }
+                Request::Put { to, content } => memory.put(address(to)?, content),
                 Request::Free { address } => memory.free(*address),
             };
             done.map_err(|finding| format!("{finding:?}"))?;

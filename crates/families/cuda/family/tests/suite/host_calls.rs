@@ -164,6 +164,21 @@ scaled<<<(N + 255) / 256, 256>>>(X, Y, Z, more);"
             "input-changed",
         ),
         (
+            "float five = 5; cudaMemcpyToSymbol(table, &five, 4, 4); cudaMemcpy(more, &of[1], 8, cudaMemcpyHostToDevice); cudaMemcpyToSymbol(table, more, 4, 4, cudaMemcpyDeviceToDevice);",
+            Outcome::Ok,
+            "",
+        ),
+        (
+            "cudaMemcpy(more, of, 8, cudaMemcpyHostToDevice); cudaMemcpyFromSymbol(more + 1, table, 4, 12, cudaMemcpyDeviceToDevice);",
+            Outcome::Ok,
+            "",
+        ),
+        (
+            "cudaMemcpyToSymbol(table, more, 8, 12, cudaMemcpyDeviceToDevice);",
+            Outcome::Illegal,
+            "out-of-bounds",
+        ),
+        (
             "cudaMemcpyToSymbol(table, of, 12, 8);",
             Outcome::Illegal,
             "out-of-bounds",

@@ -141,16 +141,17 @@ impl DeviceMemory {
         Ok(())
     }
 
-    /// Copies `bytes` bytes, as a call of the host does.
+    /// Copies `bytes` bytes, as a call of the host does, which may set what is constant for
+    /// kernels.
     ///
     /// # Errors
-    /// What is outside.
+    /// What is outside, or an input.
     pub fn copy(&mut self, to: u64, from: u64, bytes: u64) -> Result<(), Box<Finding>> {
         let (source, range) = self.span(from, bytes, false)?;
         let content = self.areas[source].bytes[range.clone()].to_vec();
         let of_source = self.areas[source].initialised.clone();
         let is_written = |at: usize| of_source.as_ref().is_none_or(|it| it.is_written(at, 1));
-        let (area, to) = self.span(to, bytes, true)?;
+        let (area, to) = self.own_span(to, bytes)?;
         let area = &mut self.areas[area];
         area.bytes[to.clone()].copy_from_slice(&content);
         if let Some(initialised) = &mut area.initialised {
@@ -171,16 +172,27 @@ impl DeviceMemory {
     /// What is outside, or an input.
     pub fn put(&mut self, to: u64, content: &[u8]) -> Result<(), Box<Finding>> {
         let bytes = content.len() as u64;
-        let (area, range) = self.span(to, bytes, false)?;
-        if FIRST_BUFFER <= area as u64 {
-            self.span(to, bytes, true)?;
-        }
+        let (area, range) = self.own_span(to, bytes)?;
         let area = &mut self.areas[area];
         area.bytes[range.clone()].copy_from_slice(content);
         if let Some(initialised) = &mut area.initialised {
             range.for_each(|at| initialised.mark(at, 1));
         }
         Ok(())
+    }
+
+    /// Returns where `bytes` bytes lie that the host may set: no input, but also what is constant
+    /// for kernels.
+    fn own_span(
+        &self,
+        address: u64,
+        bytes: u64,
+    ) -> Result<(usize, std::ops::Range<usize>), Box<Finding>> {
+        let found = self.span(address, bytes, false)?;
+        match FIRST_BUFFER <= found.0 as u64 {
+            true => self.span(address, bytes, true),
+            false => Ok(found),
+        }
     }
 
     fn span(
