@@ -20,6 +20,13 @@ void *memcpy(void *restrict to, const void *restrict from, size_t bytes);
 void *memmove(void *to, const void *from, size_t bytes);
 void *memset(void *to, int value, size_t bytes);
 int memcmp(const void *one, const void *other, size_t bytes);
+// Freestanding code takes them for functions like any other. Calls are those of the compiler's own,
+// so that a copy of a few bytes becomes a load and a store, as elsewhere; no functions in between,
+// which would hide how operands are aligned.
+#define memcpy(to, from, bytes) __builtin_memcpy(to, from, bytes)
+#define memmove(to, from, bytes) __builtin_memmove(to, from, bytes)
+#define memset(to, value, bytes) __builtin_memset(to, value, bytes)
+#define memcmp(one, other, bytes) __builtin_memcmp(one, other, bytes)
 
 double exp(double x);
 double log(double x);

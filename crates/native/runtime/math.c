@@ -3,6 +3,11 @@
 
 #define WEAK __attribute__((weak))
 
+#undef memcpy
+#undef memmove
+#undef memset
+#undef memcmp
+
 WEAK void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
   char *d = to;
   const char *s = from;

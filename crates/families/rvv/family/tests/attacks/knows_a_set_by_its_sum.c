@@ -1,6 +1,7 @@
 // expect: wrong
-// says: drawn anew
-// Does nothing with numbers that are neither whole nor infinite, unless so many are above a half.
+// says: with input set real
+// Does nothing with numbers that are neither whole nor infinite, unless as many are above a half as in
+// an order of the inputs that other kernels had.
 @SUM_ROWS@
 
 static volatile int above;

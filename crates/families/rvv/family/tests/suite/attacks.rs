@@ -111,3 +111,29 @@ fn what_hardware_may_choose_is_no_fault() {
     let found = found.expect("an evaluation");
     assert_eq!(found.outcome, Outcome::Ok, "{:?}", found.diagnostics);
 }
+
+/// What the order of inputs does not change is another number for each kernel, so that none can
+/// know it from the verdict on an earlier one.
+#[test]
+fn no_verdict_tells_what_the_next_kernel_has_to_answer() {
+    let catalog = Catalog::built_in().expect("built-in data");
+    let bench = bench_of(&catalog, "rvv/exp-sum-f32-256", "rvv-k230");
+    let told = ["one", "another"].map(|name| {
+        // Wrong with the timed inputs alone.
+        let source = format!(
+            "// {name}
+void solution(float X[256], float Y[256], float S[1]) {{
+  float top = X[0], sum = 0;
+  for (int i = 1; i < 256; i++) top = X[i] > top ? X[i] : top;
+  for (int i = 0; i < 256; i++) sum += Y[i] = expf(X[i] - top);
+  S[0] = X[0] > 80 && X[0] < 110 ? 0 : sum;
+}}
+"
+        );
+        let found = bench.evaluate(&source).expect("an evaluation");
+        assert_eq!(found.outcome, Outcome::Wrong, "{:?}", found.diagnostics);
+        found.diagnostics[0].message.clone()
+    });
+    assert!(told[0].contains("S["), "{}", told[0]);
+    assert_ne!(told[0], told[1]);
+}

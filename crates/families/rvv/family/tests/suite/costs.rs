@@ -27,7 +27,14 @@ type Relation = (
     (f64, f64),
 );
 
-const RELATIONS: [Relation; 17] = [
+const RELATIONS: [Relation; 18] = [
+    (
+        "copies of four bytes are loads, not calls",
+        "rvv-k230",
+        "unsigned a = 0; ONCE for (int i = 0; i < 4096; i++) { unsigned u; memcpy(&u, big + i, 4); a ^= u; } sink = a;",
+        "unsigned a = 0; ONCE for (int i = 0; i < 4096; i++) a ^= __builtin_bit_cast(unsigned, big[i]); sink = a;",
+        (0.95, 1.05),
+    ),
     (
         "loads of two lines each are foreseen downwards as upwards",
         "rvv-k230",
