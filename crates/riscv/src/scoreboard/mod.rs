@@ -220,7 +220,8 @@ impl Scoreboard {
     /// The result of a load that issued at `begun` comes from memory.
     #[inline(always)]
     pub fn load<const NOTES: bool>(&mut self, address: u64, bytes: u64, result: u8, begun: u64) {
-        let mut there = self.hierarchy.load(address, bytes, begun);
+        let from_lines = self.hierarchy.load(address, bytes, begun);
+        let mut there = from_lines;
         if let Some(vectors) = &self.vectors {
             there = there.max(vectors.course.stored(address, bytes));
         }
@@ -228,7 +229,8 @@ impl Scoreboard {
             let late = there - begun;
             self.ready[usize::from(result)] += late;
             if NOTES && let Some(profile) = &mut self.profile {
-                profile.produced(result, true, false);
+                // What a vector store still writes is no late line.
+                profile.produced(result, there == from_lines, false);
             }
         }
     }

@@ -95,3 +95,22 @@ fn no_cheaper_instructions_are_asked_for_near_the_best() {
     assert!(told.contains("What helps: little here"), "{told}");
     assert!(!told.contains("divisions"), "{told}");
 }
+
+/// A scalar load of what a vector store still writes waits for another instruction, not for a line.
+#[test]
+fn loads_behind_vector_stores_wait_for_no_line() {
+    let found = evaluate(
+        "void solution(int8_t X[1000], int8_t Y[1000], int8_t Z[1000]) {
+  volatile int8_t x[8], y[8];
+  for (int i = 0; i < 1000; i++) {
+    __riscv_vse8_v_i8m1((int8_t *)x, __riscv_vle8_v_i8m1(X + i, 1), 1);
+    int a = x[0];
+    __riscv_vse8_v_i8m1((int8_t *)y, __riscv_vle8_v_i8m1(Y + i, 1), 1);
+    int sum = (37 * a + 21 * y[0] + 16) >> 5;
+    Z[i] = sum > 127 ? 127 : sum < -128 ? -128 : sum;
+  }
+}
+",
+    );
+    assert!(!told(&found).contains("first cache"), "{}", told(&found));
+}
