@@ -29,13 +29,8 @@ const MOST_OPERANDS: usize = 40;
 /// Returns the statements with loops cut, and indices that are known in their place; also where
 /// values are chosen by loop variables, if `at_choices` says so.
 pub(super) fn cut(statements: &[Statement], at_choices: bool) -> Vec<Statement> {
-    let assigned = super::code::actions(statements)
-        .iter()
-        .filter_map(|(_, action)| match action {
-            Action::Assign { target, .. } => Some(target.name.clone()),
-            Action::Declare { .. } => None,
-        })
-        .collect();
+    let mut assigned = BTreeSet::new();
+    collect_assigned(statements, &mut assigned);
     let most = FEWEST_COMMANDS
         .max(autocomp_c_loops::statement::count_commands(statements).saturating_mul(MOST_COPIES));
     let mut cutter = Cutter {
@@ -48,6 +43,23 @@ pub(super) fn cut(statements: &[Statement], at_choices: bool) -> Vec<Statement> 
     cutter
         .statements(statements)
         .unwrap_or_else(|| statements.to_vec())
+}
+
+/// Collects what is assigned to, under conditions too.
+fn collect_assigned(statements: &[Statement], names: &mut BTreeSet<String>) {
+    for statement in statements {
+        match statement {
+            Statement::Loop(inner) => collect_assigned(&inner.body, names),
+            Statement::Guard(guard) => {
+                collect_assigned(&guard.then, names);
+                collect_assigned(&guard.otherwise, names);
+            }
+            Statement::Command(Action::Assign { target, .. }) => {
+                names.insert(target.name.clone());
+            }
+            _ => {}
+        }
+    }
 }
 
 struct Cutter {
