@@ -81,6 +81,27 @@ pub(super) fn cycles(
                     };
                     steps * step + rest + 10.0 * count
                 }
+                Part::Lengths(schedule) => {
+                    let registers = schedule.registers;
+                    let widest = wide.widest(registers, names).unwrap_or(32);
+                    let lanes = resources.lanes * registers / 4 * 32 / widest;
+                    let saved = match schedule.reciprocals {
+                        true => RECIPROCAL_SAVES * wide.quotients(),
+                        false => 0.0,
+                    };
+                    // Groups of eight take twice as long as those of four.
+                    let groups = f64::from(registers.max(4)) / 4.0;
+                    let operations = (wide.operations() - saved) * groups / PER_CYCLE;
+                    let chain = if wide.is_chain() { LATENCY } else { 0.0 };
+                    let ahead = if schedule.ahead { 0.98 } else { 1.0 };
+                    // Rows have loads in common, as long as there are registers for all of them.
+                    let rows = match registers * (schedule.rows + 1) {
+                        ..=28 => 1.0 - 0.03 * f64::from(schedule.rows - 1),
+                        _ => 1.2,
+                    };
+                    let step = operations.max(chain) * ahead * rows + 1.0;
+                    (extent / f64::from(lanes)).ceil() * step + 10.0
+                }
                 _ if wide.is_chain() => extent * wide.operations().max(LATENCY),
                 _ => extent * wide.operations() / PER_CYCLE,
             }
@@ -90,7 +111,7 @@ pub(super) fn cycles(
             let work = 0.5 * jammed.operations();
             match (part, wide) {
                 (Part::Jam(count), _) => all * (LATENCY / f64::from(*count)).max(1.5).max(work),
-                (Part::Vectors(_), Some(wide)) => {
+                (Part::Vectors(_) | Part::Lengths(_), Some(wide)) => {
                     let inner = Region::Wide(wide.clone());
                     f64::from(trips) * cycles(&inner, part, names, resources)
                 }
@@ -103,6 +124,9 @@ pub(super) fn cycles(
 /// Returns cycles for an element of a transposition.
 fn turned(schedule: &Turn, resources: &Resources) -> f64 {
     let lanes = f64::from(schedule.lanes);
+    if 0 < schedule.segments {
+        return 1.15 + 0.2 / f64::from(schedule.segments);
+    }
     match (schedule.strided, resources.grouped) {
         (true, _) => 1.2 + 0.4 / lanes,
         // Lanes of groups are moved one by one: on a simulated core in order, tiles of 8 lanes take

@@ -1,6 +1,8 @@
 //! Other forms of a plain kernel, before schedules divide it into parts: short loops written out,
 //! and what outer loops compute again and again kept in tables.
 
+mod apart;
+
 use super::code::{Action, Element, Expression, Index, Loop, Named, Program, Statement};
 use super::{code, normal, pieces};
 use autocomp_c_loops::affine::Affine;
@@ -21,14 +23,18 @@ const MOST_ELEMENTS: i64 = 1 << 16;
 pub enum Form {
     /// Innermost loops of few iterations are written out, so that the loop around is innermost.
     WrittenOut,
+    /// Loops around several innermost loops become one around each of them.
+    Apart,
     /// What an inner loop computes of its own variable alone is computed once, before all loops.
     Tables,
 }
 
 /// Combinations that are tried.
-pub(super) const TRIED: [&[Form]; 4] = [
+pub(super) const TRIED: [&[Form]; 6] = [
     &[],
     &[Form::WrittenOut],
+    &[Form::Apart],
+    &[Form::WrittenOut, Form::Apart],
     &[Form::Tables],
     &[Form::WrittenOut, Form::Tables],
 ];
@@ -43,6 +49,7 @@ impl Form {
                 let body = normal::told_apart(&body, &mut result.names);
                 result.body = pieces::cut(&body, false);
             }
+            Self::Apart => result.body = apart::apart(&program.body)?,
             Self::Tables => result.body = with_tables(&program.body, &mut result.names)?,
         }
         (result.body != program.body).then_some(result)
@@ -53,6 +60,9 @@ impl Form {
         match self {
             Self::WrittenOut => {
                 "Write out innermost loops of few iterations, so that the loop around them is innermost."
+            }
+            Self::Apart => {
+                "Run through each of several loops inside another one by itself, so that edges are apart from what lies between them."
             }
             Self::Tables => {
                 "Compute what depends on an inner loop's variable alone once, before all loops, and keep it in tables."

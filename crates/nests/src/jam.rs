@@ -45,6 +45,11 @@ impl Jammed {
         })
     }
 
+    /// Returns whether the outer loop has nothing inside but the other one.
+    pub(super) fn is_around_nothing_else(&self) -> bool {
+        self.outer.body.len() == 1
+    }
+
     /// Returns how many iterations there are of the outer loop, and of both.
     pub(super) fn sizes(&self) -> (u32, f64) {
         let trips = self.outer.trips();

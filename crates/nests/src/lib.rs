@@ -16,6 +16,7 @@ mod forms;
 mod hand;
 mod hints;
 mod jam;
+mod lengths;
 mod nest;
 mod normal;
 mod pieces;
@@ -230,7 +231,9 @@ fn scheduled(
 
 impl Rewriter for NestRewriter {
     fn kinds(&self) -> Vec<KindOfChange> {
-        Change::ALL.iter().map(|it| it.kind()).collect()
+        let all = Change::ALL.iter();
+        let possible = all.filter(|it| self.resources.lengths || **it != Change::StripMining);
+        possible.map(|it| it.kind()).collect()
     }
 
     fn not_understood(&self, source: &str) -> Vec<NotUnderstood> {

@@ -1,6 +1,7 @@
 //! Which schedules are worth a try.
 
 mod change;
+mod ways;
 mod words;
 
 pub(crate) use change::Change;
@@ -8,21 +9,17 @@ pub(crate) use change::Change;
 use super::code::{Named, Program};
 use super::distribute::{distributed, strips};
 use super::estimate;
-use super::forms;
-use super::nest::Nest;
+use super::forms::{self, Form};
 use super::region::{Region, regions};
-use super::schedule::{Part, Product, Schedule, Turn, Wide};
+use super::schedule::{Part, Product, Schedule};
 use super::vectors::Dots;
-use super::wide::WideLoop;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use ways::ways;
 use words::{differences, product_changes};
 
 /// Numbers of a part that one plan changes at most.
 const MOST_CHANGES: usize = 3;
-/// Iterations of a sum in a block, and tiles of rows.
-const DEPTHS: [u32; 3] = [0, 256, 512];
-const BLOCKS: [u32; 3] = [0, 8, 24];
 /// Iterations of an innermost sum that are written out, and those that are tried once a kernel writes
 /// out so many.
 const WRITTEN_OUT: u32 = 8;
@@ -39,6 +36,9 @@ pub struct Resources {
     pub grouped: bool,
     /// Whether loads take elements that lie equally far apart.
     pub strides: bool,
+    /// Whether vectors are as long as is asked for, in groups of registers: a vector of `lanes` is
+    /// one of four registers then.
+    pub lengths: bool,
     /// Whether products and sums of polynomials are fused also where each of their numbers takes a
     /// vector for that: it pays where vectors are loaded as fast as they are added.
     pub fused: bool,
@@ -123,15 +123,30 @@ impl Choices {
         times * estimate::gathering(region, part, &self.names)
     }
 
-    /// Returns the best part in each place, by estimate.
-    fn best(&self, resources: &Resources) -> Vec<Part> {
+    /// Returns the best part in each place, by estimate: on vectors as long as is asked for where
+    /// there are such ways and `by_length` says so, on others where it does not.
+    fn best(&self, by_length: bool, resources: &Resources) -> Vec<Part> {
         let of = |idx: usize| {
             let (_, _, ways) = &self.parts[idx];
             let cost = |part: &&Part| self.cycles(idx, part, resources);
-            let best = ways.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+            let has_lengths = ways.iter().any(is_by_length);
+            let eligible = ways.iter().filter(|it| match it {
+                Part::Vectors(_) => !by_length || !has_lengths,
+                it => by_length || !is_by_length(it),
+            });
+            let best = eligible.min_by(|a, b| cost(a).total_cmp(&cost(b)));
             best.cloned().unwrap_or(Part::Plain)
         };
         (0..self.parts.len()).map(of).collect()
+    }
+}
+
+/// Returns whether a part is done on vectors as long as is asked for.
+fn is_by_length(part: &Part) -> bool {
+    match part {
+        Part::Lengths(_) => true,
+        Part::Turn(turn) => 0 < turn.segments,
+        _ => false,
     }
 }
 
@@ -147,8 +162,11 @@ pub(super) fn proposals(
         let each = (0..choices.parts.len()).map(|idx| choices.cycles(idx, &Part::Plain, resources));
         choices.rest + each.sum::<f64>()
     });
+    // Rows side by side on vectors are what apart pays for.
+    let is_possible = |it: &&&[Form]| resources.lengths || !it.contains(&Form::Apart);
     let formed = forms::TRIED
         .iter()
+        .filter(is_possible)
         .filter_map(|forms| Some((*forms, forms::applied(program, forms)?)));
     let ways = formed.flat_map(|(forms, program)| {
         let strips = std::iter::once(0).chain(strips(&program));
@@ -157,16 +175,28 @@ pub(super) fn proposals(
             .into_iter()
             .map(move |strip| (forms, strip, Choices::of(&program, strip, resources)))
     });
-    for (forms, strip, choices) in ways {
-        let Some(choices) = choices else {
-            continue;
-        };
-        let base = match current {
-            Some(current) if current.strip == strip && current.forms == forms => {
-                current.parts.clone()
-            }
-            _ => choices.best(resources),
-        };
+    let bases = ways.flat_map(|(forms, strip, choices)| {
+        let bases = choices
+            .iter()
+            .flat_map(|choices| {
+                let is_same = |it: &&Schedule| it.strip == strip && it.forms == forms;
+                let own = current.filter(is_same).map(|it| it.parts.clone());
+                let best = choices.best(false, resources);
+                let by_length = choices.best(true, resources);
+                let is_other = by_length != best && own.as_ref() != Some(&by_length);
+                [
+                    Some(own.unwrap_or(best)),
+                    Some(by_length).filter(|_| is_other),
+                ]
+            })
+            .flatten()
+            .collect::<Vec<_>>();
+        let choices = choices.map(std::rc::Rc::new);
+        bases
+            .into_iter()
+            .filter_map(move |base| Some((forms, strip, choices.clone()?, base)))
+    });
+    for (forms, strip, choices, base) in bases {
         if base.len() != choices.parts.len() {
             continue;
         }
@@ -215,157 +245,6 @@ pub(super) fn proposals(
                 let mut parts = base.clone();
                 parts[idx] = way.into_owned();
                 push(schedule(parts), cycles, gathering);
-            }
-        }
-    }
-    found
-}
-
-/// Returns every way to carry out a part.
-fn ways(region: &Region, names: &BTreeMap<String, Named>, resources: &Resources) -> Vec<Part> {
-    let mut found = vec![Part::Plain];
-    let widths = || {
-        let all = [resources.lanes, resources.lanes / 2, resources.lanes / 4];
-        all.into_iter().filter(|lanes| 4 <= *lanes)
-    };
-    match region {
-        Region::Product(nest) => found.extend(products(nest, names, resources)),
-        Region::Turn(nest) => {
-            for lanes in widths().filter(|lanes| *lanes <= nest.side()) {
-                for columns_outside in [false, true] {
-                    found.push(Part::Turn(Turn {
-                        lanes,
-                        columns_outside,
-                        strided: false,
-                    }));
-                }
-            }
-            let strided = widths().filter(|lanes| resources.strides && *lanes <= nest.written());
-            for lanes in strided {
-                for columns_outside in [false, true] {
-                    found.push(Part::Turn(Turn {
-                        lanes,
-                        columns_outside,
-                        strided: true,
-                    }));
-                }
-            }
-        }
-        Region::Counting(_) => found.extend([2, 4, 8].map(Part::Tables)),
-        Region::Wide(inner) => found.extend(wide(inner, names, resources)),
-        Region::Jam(jammed, inner) => {
-            let (trips, _) = jammed.sizes();
-            found.extend(
-                [2, 3, 4, 6, 8]
-                    .into_iter()
-                    .filter(|it| *it <= trips)
-                    .map(Part::Jam),
-            );
-            if let Some(inner) = inner {
-                found.extend(wide(inner, names, resources));
-            }
-        }
-    }
-    found
-}
-
-/// Returns every way to carry out an innermost loop on vectors.
-fn wide(inner: &WideLoop, names: &BTreeMap<String, Named>, resources: &Resources) -> Vec<Part> {
-    let [quotients, strides, halves] = [
-        inner.has_quotients() && !inner.divides_by(&resources.no_divisors),
-        resources.strides && inner.has_strides(names),
-        inner.fits_halves(names),
-    ];
-    let mut found = Vec::new();
-    let flags = [false, true];
-    for halves in flags.into_iter().filter(|it| halves || !it) {
-        for strided in flags.into_iter().filter(|it| strides || !it) {
-            for reciprocals in flags.into_iter().filter(|it| quotients || !it) {
-                let most = resources.lanes << u32::from(halves);
-                for lanes in [most, most / 2, most / 4].into_iter().filter(|it| 4 <= *it) {
-                    let counts = [1, 2, 4, 8].into_iter();
-                    let ways = counts.filter(|count| lanes * count <= inner.extent());
-                    found.extend(ways.map(|count| {
-                        Part::Vectors(Wide {
-                            lanes,
-                            count,
-                            reciprocals,
-                            strided,
-                            halves,
-                        })
-                    }));
-                }
-            }
-        }
-    }
-    found
-}
-
-fn products(nest: &Nest, names: &BTreeMap<String, Named>, resources: &Resources) -> Vec<Part> {
-    let Some(vector) = nest.vector_loop(names) else {
-        return Vec::new();
-    };
-    let row = nest.row_loop(vector);
-    let most_rows = row.map_or(1, |row| row.extent.min(28));
-    let depth = nest.reduction.first().map_or(0, |it| it.extent);
-    let blocked = nest.reduction.len() == 1 && nest.is_plain();
-    let narrow = nest.reads().iter().all(|access| {
-        names
-            .get(&access.name)
-            .is_some_and(|it| it.kind == "int8_t")
-    });
-    // Groups of registers multiply numbers of 16 bits into those of 32 at no more cost.
-    let halves = resources.grouped && nest.fits_halves(names);
-    let mut found = Vec::new();
-    for lanes in [resources.lanes, resources.lanes / 2, resources.lanes / 4] {
-        if lanes < 4 || vector.extent < lanes {
-            continue;
-        }
-        let dots = resources.dots.iter().filter(|it| narrow && it.has(lanes));
-        let dots: Vec<Option<Dots>> = std::iter::once(None)
-            .chain(dots.copied().map(Some))
-            .collect();
-        for (rows, columns) in (1..=most_rows).flat_map(|rows| (1..=4).map(move |it| (rows, it))) {
-            // One register holds what the rows are multiplied by.
-            let fits = rows * columns + columns < resources.registers_of(lanes);
-            if !fits || vector.extent + lanes <= columns * lanes {
-                continue;
-            }
-            for bits in (0..16).filter(|bits| row.is_some() || bits & 6 == 0) {
-                // Without rows, all operands lie side by side, and are used once.
-                let dots = dots
-                    .iter()
-                    .filter(|it| row.is_some() || bits & 1 == 0 || it.is_some());
-                for dots in dots {
-                    for depth in DEPTHS
-                        .into_iter()
-                        .filter(|it| *it == 0 || blocked && *it < depth)
-                    {
-                        for block in BLOCKS {
-                            let plan = Product {
-                                lanes,
-                                rows,
-                                columns,
-                                pack_columns: bits & 1 != 0,
-                                pack_rows: bits & 2 != 0,
-                                rows_outside: bits & 4 != 0,
-                                unroll: if bits & 8 != 0 { WRITTEN_OUT } else { 1 },
-                                depth,
-                                block,
-                                dots: *dots,
-                                halves: halves && bits & 1 != 0 && dots.is_none(),
-                            };
-                            let rows_left = row.map_or(0, |row| row.extent / rows);
-                            let sound = (block == 0 || plan.pack_rows && block < rows_left)
-                                && (dots.is_none() || plan.pack_columns)
-                                // Panels that all blocks need pay only as blocks.
-                                && (depth == 0 || plan.pack_columns);
-                            if sound {
-                                found.push(Part::Product(plan));
-                            }
-                        }
-                    }
-                }
             }
         }
     }

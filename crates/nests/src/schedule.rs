@@ -25,7 +25,11 @@ pub struct Schedule {
 impl Schedule {
     /// Returns whether any part multiplies by reciprocals instead of dividing.
     pub(super) fn has_reciprocals(&self) -> bool {
-        let is_one = |part: &Part| matches!(part, Part::Vectors(wide) if wide.reciprocals);
+        let is_one = |part: &Part| match part {
+            Part::Vectors(wide) => wide.reciprocals,
+            Part::Lengths(strips) => strips.reciprocals,
+            _ => false,
+        };
         self.parts.iter().any(is_one)
     }
 }
@@ -40,6 +44,8 @@ pub enum Part {
     Product(Product),
     /// An innermost loop, on vectors.
     Vectors(Wide),
+    /// An innermost loop, on vectors as long as is asked for.
+    Lengths(Lengths),
     /// A transposition, by tiles in registers.
     Turn(Turn),
     /// Counters that are looked up, in several tables.
@@ -100,6 +106,35 @@ pub struct Wide {
     pub halves: bool,
 }
 
+/// How an innermost loop is carried out on vectors as long as is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lengths {
+    /// Registers of a group that holds the widest elements: 1, 2, 4 or 8.
+    pub registers: u32,
+    /// Iterations of the loop around that are done side by side.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub rows: u32,
+    /// Whether elements are loaded a strip ahead.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub ahead: bool,
+    /// Whether to multiply by reciprocals, found by steps of Newton's method, instead of dividing.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub reciprocals: bool,
+}
+
+fn is_none(number: &u32) -> bool {
+    *number == 0
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
+
 fn is_no(flag: &bool) -> bool {
     !flag
 }
@@ -115,4 +150,7 @@ pub struct Turn {
     /// Whether columns are loaded with a stride instead of turning tiles.
     #[serde(default, skip_serializing_if = "is_no")]
     pub strided: bool,
+    /// Rows that are stored as a segment, on vectors as long as is asked for; 0 for none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub segments: u32,
 }

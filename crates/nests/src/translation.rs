@@ -341,7 +341,11 @@ impl Translation<'_> {
 
 /// Returns whether a choice takes the greater of what it compares, or the lesser; nothing if it
 /// does neither.
-fn extreme_of(condition: &Expression, one: &Expression, other: &Expression) -> Option<bool> {
+pub(super) fn extreme_of(
+    condition: &Expression,
+    one: &Expression,
+    other: &Expression,
+) -> Option<bool> {
     let Expression::Binary(left, operator, right) = condition else {
         return None;
     };
@@ -355,11 +359,11 @@ fn extreme_of(condition: &Expression, one: &Expression, other: &Expression) -> O
     (straight || crossed).then_some(greatest == straight)
 }
 
-fn is_whole_number(text: &str) -> bool {
+pub(super) fn is_whole_number(text: &str) -> bool {
     text.parse::<i64>().is_ok() || text.starts_with("0x") || text.starts_with("INT32")
 }
 
-fn is_condition(expression: &Expression) -> bool {
+pub(super) fn is_condition(expression: &Expression) -> bool {
     let operators = ["<", ">", "<=", ">=", "==", "!=", "&&", "||"];
     matches!(expression, Expression::Binary(_, operator, _) if operators.contains(&operator.as_str()))
 }

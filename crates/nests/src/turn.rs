@@ -1,6 +1,8 @@
 //! Transpositions: what lies side by side in one loop is written side by side
 //! in the other one. Square tiles are turned in registers.
 
+mod segments;
+
 use super::code::{Action, Element, Expression, Loop, Named, Statement};
 use super::schedule::Turn;
 use super::text::Text;
@@ -82,6 +84,14 @@ impl TurnNest {
         u32::try_from(written.trips()).unwrap_or(u32::MAX)
     }
 
+    /// Returns the loop over what is written side by side, and that over what is read so.
+    fn written_and_read(&self) -> (&Loop, &Loop) {
+        match self.reads_inner {
+            true => (&self.outer, &self.inner),
+            false => (&self.inner, &self.outer),
+        }
+    }
+
     /// Returns the smaller side.
     pub(super) fn side(&self) -> u32 {
         u32::try_from(self.outer.trips().min(self.inner.trips())).unwrap_or(u32::MAX)
@@ -95,6 +105,9 @@ impl TurnNest {
         preamble: &mut Preamble,
         text: &mut Text,
     ) -> Option<()> {
+        if 0 < schedule.segments {
+            return self.write_segments(schedule, names, text);
+        }
         if schedule.strided {
             return self.write_strided(schedule, names, preamble, text);
         }
@@ -102,10 +115,7 @@ impl TurnNest {
         if !lanes.is_power_of_two() || !(4..=MOST_LANES).contains(&lanes) || self.side() < lanes {
             return None;
         }
-        let (written, read) = match self.reads_inner {
-            true => (&self.outer, &self.inner),
-            false => (&self.inner, &self.outer),
-        };
+        let (written, read) = self.written_and_read();
         let vector = preamble.vector(lanes, &self.kind);
         let whole = |it: &Loop| it.start + it.trips() / i64::from(lanes) * i64::from(lanes);
         let head = |it: &Loop| {
@@ -198,10 +208,7 @@ impl TurnNest {
         text: &mut Text,
     ) -> Option<()> {
         let lanes = schedule.lanes;
-        let (written, read) = match self.reads_inner {
-            true => (&self.outer, &self.inner),
-            false => (&self.inner, &self.outer),
-        };
+        let (written, read) = self.written_and_read();
         if !lanes.is_power_of_two() || !WIDTHS.contains(&lanes) || self.written() < lanes {
             return None;
         }

@@ -22,10 +22,15 @@ pub(super) struct Preamble {
     narrow: BTreeSet<(u32, String)>,
     functions: BTreeSet<(u32, &'static str)>,
     strided: BTreeSet<(u32, String)>,
+    /// Groups of registers that powers are computed in.
+    powers: BTreeSet<String>,
 }
 
 /// Text of the function that loads elements which lie equally far apart.
 const STRIDED: &str = include_str!("functions/strided.c");
+
+/// Text of the function on a group of registers that computes powers.
+const POWERS: &str = include_str!("functions/powers.c");
 
 /// What keeps products and sums of a function apart. On RISC-V a number that is added takes a vector
 /// if it is added to a product.
@@ -98,6 +103,11 @@ impl Preamble {
         format!("each_{kind}_{lanes}_apart")
     }
 
+    /// Takes up functions on groups of registers that compute powers.
+    pub(super) fn by_length(&mut self, groups: BTreeSet<String>) {
+        self.powers.extend(groups);
+    }
+
     /// Returns everything that was asked for as C; whether products and sums are fused where each
     /// number takes a vector for that.
     pub(super) fn text(&self, fused: bool) -> String {
@@ -121,6 +131,9 @@ impl Preamble {
                 .replace("LANES", &lanes.to_string())
                 .replace("NUMBERS", &numbers.join(", "))
                 .replace("ELEMENTS", &elements.join(", "));
+        }
+        for group in &self.powers {
+            text += &POWERS.replace("GROUP", group);
         }
         // In the order of the list, so that each stands behind what it needs.
         for (name, body, _) in FUNCTIONS {

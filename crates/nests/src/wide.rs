@@ -2,6 +2,7 @@
 //! several vectors of partial results, running sums.
 
 mod gather;
+mod lengths;
 mod roles;
 mod step;
 mod weave;
@@ -68,7 +69,8 @@ impl WideLoop {
                         match (target.stride(v, &named.extents)?, operator) {
                             (1, operator) => Role::Store(target.clone(), *operator, value.clone()),
                             (2..=MOST_STRIDE, None) => Role::Woven(target.clone(), value.clone()),
-                            _ => return None,
+                            (0, _) | (_, Some(_)) => return None,
+                            (_, None) => Role::Spread(target.clone(), value.clone()),
                         }
                     } else {
                         let used = actions.iter().enumerate().any(|(other, action)| {
@@ -87,7 +89,7 @@ impl WideLoop {
             roles.push(role);
         }
         let is_known = |(role, kind): (&Role, &String)| match role {
-            Role::Local(..) | Role::Store(_, None, _) | Role::Woven(..) => {
+            Role::Local(..) | Role::Store(_, None, _) | Role::Woven(..) | Role::Spread(..) => {
                 ["float", "int32_t"].contains(&kind.as_str()) || is_narrow(kind)
             }
             _ => ["float", "int32_t"].contains(&kind.as_str()),
@@ -153,9 +155,15 @@ impl WideLoop {
 
     /// Returns whether each iteration waits for the one before.
     pub(super) fn is_chain(&self) -> bool {
-        let apart =
-            |role: &Role| matches!(role, Role::Local(..) | Role::Store(..) | Role::Woven(..));
-        !self.roles.iter().all(apart)
+        let gathers =
+            |role: &Role| matches!(role, Role::Sum(..) | Role::Extreme(..) | Role::Running(..));
+        self.roles.iter().any(gathers)
+    }
+
+    /// Returns whether elements are written that lie equally far apart, and no others between them.
+    pub(super) fn is_spread(&self) -> bool {
+        let is_one = |role: &Role| matches!(role, Role::Spread(..));
+        self.roles.iter().any(is_one)
     }
 
     /// Returns how many running sums there are.
@@ -329,7 +337,7 @@ impl WideLoop {
             element.mentions(v) && stride.is_none_or(|it| !(0..=1).contains(&it))
         };
         let reads = self.roles.iter().flat_map(|it| it.value().reads());
-        let is_woven = |it: &&Role| matches!(it, Role::Woven(..));
+        let is_woven = |it: &&Role| matches!(it, Role::Woven(..) | Role::Spread(..));
         let written = self.roles.iter().filter(is_woven).count();
         (reads.filter(apart).count() as f64, written as f64)
     }

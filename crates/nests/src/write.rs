@@ -129,8 +129,23 @@ impl Writer<'_> {
             (Region::Wide(wide), Part::Vectors(schedule)) => {
                 wide.write(schedule, self.names, &mut self.preamble, &mut self.text)
             }
+            (Region::Wide(wide), Part::Lengths(schedule)) => wide.write_by_length(
+                schedule,
+                None,
+                self.names,
+                &mut self.preamble,
+                &mut self.text,
+            ),
+            (Region::Jam(_, Some(wide)), Part::Lengths(schedule)) if outer.body.len() == 1 => wide
+                .write_by_length(
+                    schedule,
+                    Some(outer),
+                    self.names,
+                    &mut self.preamble,
+                    &mut self.text,
+                ),
             (Region::Jam(jammed, _), Part::Jam(count)) => jammed.write(*count, &mut self.text),
-            (Region::Jam(_, Some(wide)), Part::Vectors(schedule)) => {
+            (Region::Jam(_, Some(wide)), Part::Vectors(_) | Part::Lengths(_)) => {
                 self.text.open(&outer.head_to_c());
                 for statement in &outer.body {
                     match statement {
@@ -138,7 +153,18 @@ impl Writer<'_> {
                             self.text.line(&format!("{};", action.to_c()));
                         }
                         _ => {
-                            wide.write(schedule, self.names, &mut self.preamble, &mut self.text)?
+                            let (preamble, text) = (&mut self.preamble, &mut self.text);
+                            match part {
+                                Part::Vectors(schedule) => {
+                                    wide.write(schedule, self.names, preamble, text)?;
+                                }
+                                Part::Lengths(schedule) => {
+                                    wide.write_by_length(
+                                        schedule, None, self.names, preamble, text,
+                                    )?;
+                                }
+                                _ => return None,
+                            }
                         }
                     }
                 }

@@ -121,6 +121,7 @@ impl Machine {
             registers: self.registers,
             grouped: false,
             strides: false,
+            lengths: false,
             fused: false,
             dots: dots.map(|(_, dots)| dots).collect(),
             no_divisors: Vec::new(),

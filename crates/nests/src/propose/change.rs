@@ -6,6 +6,7 @@ use autocomp_core::KindOfChange;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Vectorize,
+    StripMining,
     RegisterTiling,
     DotProducts,
     Packing,
@@ -23,6 +24,7 @@ impl Change {
     /// Every kind.
     pub(crate) const ALL: &[Self] = &[
         Self::Vectorize,
+        Self::StripMining,
         Self::RegisterTiling,
         Self::DotProducts,
         Self::Packing,
@@ -43,6 +45,11 @@ impl Change {
                 name: "vectorize",
                 menu_items: &["vectorize"],
                 does: "computes several elements at once",
+            },
+            Self::StripMining => KindOfChange {
+                name: "strip-mining",
+                menu_items: &["strip-mining"],
+                does: "computes as many elements at once as a group of registers holds",
             },
             Self::RegisterTiling => KindOfChange {
                 name: "register-tiling",

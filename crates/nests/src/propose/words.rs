@@ -61,6 +61,7 @@ pub(super) fn differences(
     for form in after.forms.iter().filter(|it| !known.contains(it)) {
         changes.push(match form {
             Form::WrittenOut => Change::Unroll,
+            Form::Apart => Change::LoopInterchange,
             Form::Tables => Change::Other,
         });
         sentences.push(form.text().to_owned());
@@ -119,6 +120,18 @@ fn describe(
                 .collect();
             (changes, text)
         }
+        (_, Part::Turn(turn)) if 0 < turn.segments => (
+            vec![Change::StripMining],
+            vec![format!(
+                "Load {} rows side by side and store them as fields of segments, block by block{}.",
+                turn.segments,
+                if turn.columns_outside {
+                    ", column by column of blocks"
+                } else {
+                    ""
+                }
+            )],
+        ),
         (_, Part::Turn(turn)) if turn.strided => (
             vec![Change::Vectorize],
             vec![format!(
@@ -150,6 +163,27 @@ fn describe(
                 "Do {count} iterations of the outer loop side by side, so that their sums do not wait for one another."
             )],
         ),
+        (_, Part::Lengths(strips)) => {
+            let mut changes = vec![Change::StripMining];
+            let mut text = format!(
+                "Compute as many elements at once as {} registers hold",
+                strips.registers
+            );
+            if 1 < strips.rows {
+                changes.push(Change::UnrollAndJam);
+                text += &format!(
+                    ", {} iterations of the outer loop side by side",
+                    strips.rows
+                );
+            }
+            if strips.ahead {
+                text += ", with loads a strip ahead";
+            }
+            if strips.reciprocals {
+                text += ", multiplying by reciprocals instead of dividing";
+            }
+            (changes, vec![text + "."])
+        }
         (region, Part::Vectors(wide)) => {
             let chain = match region {
                 Region::Wide(it) | Region::Jam(_, Some(it)) => it.is_chain(),

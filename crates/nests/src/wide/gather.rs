@@ -41,7 +41,7 @@ impl WideLoop {
             Role::Running(target, _) => {
                 text.line(&format!("{} = carry{idx}[0];", target.to_c()));
             }
-            Role::Local(..) | Role::Store(..) | Role::Woven(..) => {}
+            Role::Local(..) | Role::Store(..) | Role::Woven(..) | Role::Spread(..) => {}
         }
         Some(())
     }

@@ -11,6 +11,8 @@ pub(super) enum Role {
     Store(Element, Option<char>, Expression),
     /// Writes elements that lie a few apart, between those of others.
     Woven(Element, Expression),
+    /// Writes elements that lie equally far apart.
+    Spread(Element, Expression),
     /// Adds something up.
     Sum(Element, char, Expression),
     /// Finds the greatest or the least of something.
@@ -26,6 +28,7 @@ impl Role {
             Self::Local(_, value)
             | Self::Store(_, _, value)
             | Self::Woven(_, value)
+            | Self::Spread(_, value)
             | Self::Sum(_, _, value)
             | Self::Extreme(_, _, value)
             | Self::Running(_, value) => value,

@@ -96,6 +96,7 @@ impl WideLoop {
                     text.line(&format!("const {vector} v{idx}_{copy} = {value};"));
                     self.weave(idx, target, (lanes, copy), names, (kind, preamble), text)?;
                 }
+                Role::Spread(..) => return None,
                 Role::Sum(_, _, value) => {
                     let value = translate(value, preamble)?;
                     text.line(&format!("s{idx}_{copy} += {value};"));

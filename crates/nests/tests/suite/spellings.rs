@@ -47,6 +47,7 @@ fn what_is_not_read_is_named_with_its_line() {
         registers: 16,
         grouped: false,
         strides: false,
+        lengths: false,
         fused: false,
         dots: Vec::new(),
         no_divisors: Vec::new(),

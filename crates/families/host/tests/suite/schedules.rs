@@ -146,6 +146,7 @@ fn rewriter() -> NestRewriter {
         registers: 16,
         grouped: false,
         strides: false,
+        lengths: false,
         fused: false,
         dots,
         no_divisors: Vec::new(),

@@ -103,6 +103,7 @@ impl Family for Rvv {
             registers: REGISTERS / GROUP,
             grouped: true,
             strides: true,
+            lengths: true,
             fused: target.roofline.is_some_and(loads_as_fast),
             dots: Vec::new(),
             no_divisors: problem.inputs_with_special_numbers(),

@@ -6,6 +6,7 @@ mod calibration;
 mod costs;
 mod elements;
 mod feedback;
+mod lengths;
 mod messages;
 mod programs;
 mod rewriting;
