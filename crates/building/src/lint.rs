@@ -1,9 +1,13 @@
 //! What looks wrong in a target that was built.
 
+use crate::negation::contradicts;
 use autocomp_catalog::{Example, Target};
 use autocomp_core::{MenuItem, Scope};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Rules that are compared with each other at most.
+const MOST_RULES: usize = 300;
 
 /// What documents say of a parameter of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -20,7 +24,7 @@ pub struct Figure {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
     /// Its kind: `menu-without-evidence`, `symbol-in-no-section`, `section-for-all`,
-    /// `machine-says-otherwise`, `parameter-unknown`, `example`.
+    /// `machine-says-otherwise`, `parameter-unknown`, `rules-contradict`, `example`.
     pub kind: &'static str,
     /// What, in a sentence.
     pub text: String,
@@ -100,6 +104,23 @@ pub fn lint(input: &LintInput<'_>) -> Vec<Finding> {
     .chain([&like.architecture])
     .map(String::as_str)
     .collect();
+    let rules: Vec<&str> = rules.into_iter().flatten().map(String::as_str).collect();
+    let rules = &rules[..rules.len().min(MOST_RULES)];
+    for (idx, rule) in rules.iter().enumerate() {
+        let is_own = !of_like.contains(rule);
+        // Those of the target that it stands on are told with each other by nobody.
+        for other in rules[..idx]
+            .iter()
+            .filter(|it| is_own || !of_like.contains(*it))
+        {
+            if contradicts(rule, &[other]) || contradicts(other, &[rule]) {
+                add(
+                    "rules-contradict",
+                    format!("one rule denies another: \"{other}\" and \"{rule}\""),
+                );
+            }
+        }
+    }
     let texts = texts.filter(|(_, text)| !of_like.contains(text));
     for (part, text) in texts {
         for name in quoted_names(text) {

@@ -2,8 +2,11 @@
 
 use crate::quotation::Citation;
 
-/// Words for numbers. `one` and `two` stand in too many sentences that mean no number.
-const WORDS: [(&str, u64); 19] = [
+/// Words for numbers.
+const WORDS: [(&str, u64); 31] = [
+    ("zero", 0),
+    ("one", 1),
+    ("two", 2),
     ("three", 3),
     ("four", 4),
     ("five", 5),
@@ -14,16 +17,35 @@ const WORDS: [(&str, u64); 19] = [
     ("ten", 10),
     ("eleven", 11),
     ("twelve", 12),
+    ("thirteen", 13),
+    ("fourteen", 14),
+    ("fifteen", 15),
     ("sixteen", 16),
+    ("seventeen", 17),
+    ("eighteen", 18),
+    ("nineteen", 19),
     ("twenty", 20),
     ("thirty", 30),
     ("forty", 40),
     ("fifty", 50),
     ("sixty", 60),
+    ("seventy", 70),
+    ("eighty", 80),
+    ("ninety", 90),
     ("hundred", 100),
     ("thousand", 1000),
     ("million", 1_000_000),
 ];
+/// Words that name a number beside other things: whoever quotes them may say it.
+const QUOTED_WORDS: [(&str, u64); 6] = [
+    ("once", 1),
+    ("single", 1),
+    ("twice", 2),
+    ("both", 2),
+    ("double", 2),
+    ("pair", 2),
+];
+
 /// Units, in small letters and the singular; two by two those that mean the same.
 const UNITS: [(&str, &str); 30] = [
     ("b", "byte"),
@@ -84,27 +106,56 @@ impl Of {
 struct Number {
     digits: String,
     of: Of,
+    /// Whether it is a word, such as `one`, that stands in many sentences which mean no number.
+    is_common: bool,
 }
 
-/// Returns whether each number in `text` from 3 on, and each with a fraction, stands in one of the
-/// quotations, and with no other unit there: what are things in one is no unit in the other.
+/// Returns whether each number in `text` stands in one of the quotations, and with no other unit
+/// there: what are things in one is no unit in the other. `one` and `two` are numbers where they
+/// are of a unit, `two` also where it is of things.
 #[must_use]
 pub fn numbers_stand(text: &str, citations: &[Citation]) -> bool {
-    let known: Vec<Number> = citations.iter().flat_map(|it| numbers(&it.quote)).collect();
-    let is_small = |it: &Number| matches!(it.digits.as_str(), "0" | "1" | "2");
+    let quoted = citations.iter().flat_map(|it| {
+        let of_words = words(&it.quote).into_iter().filter_map(|word| {
+            let word = word.trim_end_matches(['.', ',']).to_ascii_lowercase();
+            let (_, value) = QUOTED_WORDS.iter().find(|it| it.0 == word)?;
+            Some(Number {
+                digits: value.to_string(),
+                of: Of::Anything,
+                is_common: false,
+            })
+        });
+        numbers(&it.quote)
+            .into_iter()
+            .chain(of_words.collect::<Vec<_>>())
+    });
+    let known: Vec<Number> = quoted.collect();
+    let is_none = |it: &Number| {
+        let is_of_unit = matches!(it.of, Of::Unit(_));
+        it.is_common && !is_of_unit && (it.digits == "1" || it.of == Of::Anything)
+    };
     let stands = |it: &Number| {
         known
             .iter()
             .any(|quoted| it.digits == quoted.digits && it.of.may_be(quoted.of))
     };
-    numbers(text).iter().all(|it| is_small(it) || stands(it))
+    numbers(text).iter().all(|it| is_none(it) || stands(it))
 }
 
 /// Returns a text with the digits that everybody writes: those of other widths and heights, and
 /// fractions of one sign, become them.
 fn usual(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
+    let mut is_raised = false;
     for c in text.chars() {
+        if let Some(digit) = raised(c) {
+            if !std::mem::replace(&mut is_raised, true) {
+                out.push('^');
+            }
+            out.push(digit);
+            continue;
+        }
+        is_raised = false;
         match c {
             '\u{ff10}'..='\u{ff19}' => {
                 out.push(char::from(b'0' + (u32::from(c) - 0xff10) as u8));
@@ -112,8 +163,6 @@ fn usual(text: &str) -> String {
             '\u{bc}' => out.push_str(" 0.25 "),
             '\u{bd}' => out.push_str(" 0.5 "),
             '\u{be}' => out.push_str(" 0.75 "),
-            '\u{b2}' => out.push_str("^2"),
-            '\u{b3}' => out.push_str("^3"),
             '%' => out.push_str(" % "),
             c => out.push(c),
         }
@@ -121,38 +170,75 @@ fn usual(text: &str) -> String {
     out.replace("**", "^")
 }
 
-/// Returns the numbers of a text: those that do not go on a name.
-fn numbers(text: &str) -> Vec<Number> {
+/// Returns the digit that a character shows above the line.
+fn raised(c: char) -> Option<char> {
+    let digit = match c {
+        '\u{b9}' => 1,
+        '\u{b2}' => 2,
+        '\u{b3}' => 3,
+        '\u{2070}' | '\u{2074}'..='\u{2079}' => u32::from(c) - 0x2070,
+        _ => return None,
+    };
+    char::from_digit(digit, 10)
+}
+
+/// Returns the words of a text, and its numbers; `16x16` is two of them.
+fn words(text: &str) -> Vec<String> {
     let text = usual(text);
     let is_word =
         |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | ',' | '^' | '%' | '\u{b5}');
     let words = text
         .split(|c: char| !is_word(c))
         .filter(|it| !it.is_empty());
-    // `16x16` is two of them.
-    let words: Vec<&str> = words
+    words
         .flat_map(|it| {
             let is_number = it.starts_with(|c: char| c.is_ascii_digit());
             match is_number && !is_hexadecimal(it) {
-                true => it.split(['x', 'X', '\u{d7}']).collect(),
-                false => vec![it],
+                true => it.split(['x', 'X', '\u{d7}']).map(str::to_owned).collect(),
+                false => vec![it.to_owned()],
             }
         })
-        .collect();
+        .collect()
+}
+
+/// Returns the number that a word names.
+fn named(word: &str) -> Option<u64> {
+    let word = word.trim_end_matches(['.', ',']).to_ascii_lowercase();
+    let found = WORDS.iter().find(|it| it.0 == word);
+    found.map(|it| it.1)
+}
+
+/// Returns the numbers of a text: those that do not go on a name.
+fn numbers(text: &str) -> Vec<Number> {
+    let words = words(text);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut found = Vec::new();
-    for (idx, word) in words.iter().enumerate() {
-        let lower = word.trim_end_matches(['.', ',']).to_ascii_lowercase();
-        let (digits, rest) = match WORDS.iter().find(|it| it.0 == lower) {
-            Some((_, value)) => (value.to_string(), ""),
+    let mut left = words.as_slice();
+    while let Some((word, mut behind)) = left.split_first() {
+        left = behind;
+        let named_here = named(word);
+        let (digits, rest) = match named_here {
+            // `sixty-four` is one of them.
+            Some(tens @ 20..=90)
+                if let Some(ones @ 1..=9) = behind.first().and_then(|it| named(it)) =>
+            {
+                behind = &behind[1..];
+                left = behind;
+                ((tens + ones).to_string(), "")
+            }
+            Some(value) => (value.to_string(), ""),
             None if word.starts_with(|c: char| c.is_ascii_digit()) => number(word),
             None => continue,
         };
-        let behind = words.get(idx + 1..).unwrap_or_default();
         let of = match rest {
             "" => of_words(behind),
             rest => unit_of(rest).map_or(Of::Anything, Of::Unit),
         };
-        found.push(Number { digits, of });
+        found.push(Number {
+            digits,
+            of,
+            is_common: matches!(named_here, Some(1 | 2)),
+        });
     }
     found
 }

@@ -2,6 +2,7 @@
 
 use crate::documents::Passage;
 use crate::part::Part;
+use crate::quotation::{FEWEST_WORDS, SHORTEST};
 use crate::statement::Statement;
 use autocomp_core::ContentHasher;
 use autocomp_llm::{ReplySchema, Request};
@@ -136,6 +137,8 @@ impl Prompts {
             "items": items,
             "parameters": parameters,
             "example": Value::Object(example).to_string(),
+            "words": FEWEST_WORDS,
+            "characters": SHORTEST,
         });
         let label = format!("{}-{number}", part.name());
         let mut request = self.request(label, "write.jinja", of, values);

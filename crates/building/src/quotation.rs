@@ -5,7 +5,10 @@ use crate::negation::around;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Shortest quotation, in characters without spaces.
+/// Shortest quotation: so many words, or so many characters without spaces, unless it is a whole
+/// line of its passage, such as a row of a table.
+pub const FEWEST_WORDS: usize = 3;
+/// The second of them.
 pub const SHORTEST: usize = 12;
 
 /// A passage, and words of it.
@@ -77,7 +80,7 @@ pub fn plain(text: &str) -> String {
             '|' => out.push(' '),
             '\u{2018}' | '\u{2019}' => out.push('\''),
             '\u{201c}' | '\u{201d}' => out.push('"'),
-            '\u{2010}'..='\u{2015}' => out.push('-'),
+            '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
             c if c.is_whitespace() => {
                 if !out.ends_with(' ') {
                     out.push(' ');
@@ -162,16 +165,51 @@ fn check(citation: &Citation, documents: &Documents, shown: &BTreeSet<&str>) -> 
         .ok_or(Flaw::UnknownPassage)?;
     let quote = plain(&citation.quote);
     let text = plain(&passage.text);
-    if quote.chars().filter(|c| !c.is_whitespace()).count() < SHORTEST && quote != text {
+    if !is_long_enough(&quote, passage) {
         return Err(Flaw::TooShort);
     }
-    let without_links = |text: &str| plain(&without_links(text));
-    let stands = text.contains(&quote)
-        || without_links(&passage.text).contains(&without_links(&citation.quote));
+    let bare = without_links(&citation.quote);
+    let bare = plain(&bare);
+    let has =
+        |text: &str| plain(text).contains(&quote) || plain(&without_links(text)).contains(&bare);
+    // Words that are divided at the ends of lines are quoted as one.
+    let undivided = undivided(&passage.text);
+    let stands = text.contains(&quote) || has(&passage.text) || undivided.iter().any(|it| has(it));
     match stands {
         true => Ok(()),
         false => Err(Flaw::NotInPassage),
     }
+}
+
+/// Returns whether a quotation, in plain form, is long enough to say something: what prompts ask
+/// for.
+fn is_long_enough(quote: &str, passage: &Passage) -> bool {
+    let is_word = |it: &&str| it.contains(char::is_alphanumeric);
+    let n_words = quote.split_whitespace().filter(is_word).count();
+    let n_characters = quote.chars().filter(|c| !c.is_whitespace()).count();
+    let is_line = || passage.text.lines().any(|it| plain(it) == quote);
+    FEWEST_WORDS <= n_words || SHORTEST <= n_characters || 0 < n_words && is_line()
+}
+
+/// Returns a text with the words as one that a hyphen divides at the end of a line: without the
+/// hyphen, and with it. Nothing, if there are none.
+fn undivided(text: &str) -> Vec<String> {
+    let mut whole = [String::new(), String::new()];
+    let mut rest = text;
+    while let Some(at) = rest.find("-\n") {
+        let (before, behind) = (&rest[..at], &rest[at + 2..]);
+        let is_word = before.ends_with(char::is_alphabetic)
+            && behind.trim_start().starts_with(char::is_lowercase);
+        for (out, mark) in whole.iter_mut().zip(["", "-"]) {
+            *out += before;
+            *out += if is_word { mark } else { "-\n" };
+        }
+        rest = if is_word { behind.trim_start() } else { behind };
+    }
+    if rest.len() == text.len() {
+        return Vec::new();
+    }
+    whole.map(|it| it + rest).into()
 }
 
 /// Returns whether a name stands in one of the passages, and is not only a part of a longer one.

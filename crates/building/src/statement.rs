@@ -5,7 +5,7 @@ use crate::documents::{Documents, Passage, clean};
 use crate::negation::contradicts;
 use crate::numbers::numbers_stand;
 use crate::part::Part;
-use crate::quotation::{Citation, Flaw, code_stands, name_stands, sentence, valid};
+use crate::quotation::{Citation, Flaw, code_stands, name_stands, plain, sentence, valid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -91,6 +91,15 @@ fn code(text: &str) -> String {
     inner.unwrap_or(text).trim_matches('\n').to_owned()
 }
 
+/// Returns whether a value is one that quotations name: a number, of which the digits are looked at
+/// elsewhere, a word of them, or whether something is so.
+fn value_stands(value: &str, cites: &[Citation]) -> bool {
+    let value = plain(value);
+    let is_number = value.contains(|c: char| c.is_ascii_digit());
+    let is_truth = matches!(value.as_str(), "true" | "false");
+    is_number || is_truth || cites.iter().any(|it| plain(&it.quote).contains(&value))
+}
+
 impl Statement {
     /// Returns what is left of a statement: in plain form, with the citations that hold.
     ///
@@ -167,6 +176,7 @@ impl Statement {
                 }
             }
             Part::Figures if it.parameter.is_empty() || it.value.is_empty() => Err(Flaw::Unusable),
+            Part::Figures if !value_stands(&it.value, &it.cites) => Err(Flaw::NotInPassage),
             _ => Ok(it),
         }
     }

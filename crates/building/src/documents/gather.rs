@@ -74,6 +74,7 @@ pub fn gather(paths: &[PathBuf], limits: &Limits) -> Result<Gathered, ReadError>
         out: Gathered::default(),
         known: BTreeSet::new(),
         names: BTreeSet::new(),
+        indices: Vec::new(),
         endings: BTreeMap::new(),
     };
     for path in paths {
@@ -96,6 +97,9 @@ pub fn gather(paths: &[PathBuf], limits: &Limits) -> Result<Gathered, ReadError>
             return Err(failed("it is neither a file nor a folder".to_owned()));
         }
     }
+    for (path, name) in std::mem::take(&mut gathering.indices) {
+        gathering.index(&path, &name, false);
+    }
     let endings = std::mem::take(&mut gathering.endings);
     for (ending, count) in endings {
         let files = if count == 1 { "file" } else { "files" };
@@ -109,6 +113,8 @@ struct Gathering<'a> {
     out: Gathered,
     known: BTreeSet<PathBuf>,
     names: BTreeSet<String>,
+    /// Indices in folders, and their names.
+    indices: Vec<(PathBuf, String)>,
     /// How many files of other kinds there are, by their endings.
     endings: BTreeMap<String, usize>,
 }
@@ -140,7 +146,12 @@ impl Gathering<'_> {
                 }
                 Ok(kind) if kind.is_dir() => self.folder(&entry.path(), &name, depth + 1),
                 Ok(kind) if kind.is_file() => match form_of(&own) {
-                    Some(form) => self.add(&entry.path(), &name, form),
+                    Some(form) => {
+                        self.add(&entry.path(), &name, form);
+                        if INDICES.contains(&own.as_str()) {
+                            self.indices.push((entry.path(), name));
+                        }
+                    }
                     None => {
                         let ending = own.rsplit_once('.').map_or(own.as_str(), |it| it.1);
                         let ending: String = ending.chars().take(20).collect();
@@ -156,9 +167,14 @@ impl Gathering<'_> {
     /// Adds a file that the user has named, and those that it names itself.
     fn named(&mut self, path: &Path, name: &str) {
         self.add(path, name, form_of(name).unwrap_or(Form::Text));
-        if !INDICES.contains(&name) {
-            return;
+        if INDICES.contains(&name) {
+            self.index(path, name, true);
         }
+    }
+
+    /// Tells what an index names elsewhere, and `adds` what it names beside it; where the index
+    /// lies in a folder that is read, so does the latter.
+    fn index(&mut self, path: &Path, name: &str, adds: bool) {
         let Some(folder) = path.parent() else { return };
         let Ok(bytes) = read(path, self.limits.text_bytes) else {
             return;
@@ -174,8 +190,12 @@ impl Gathering<'_> {
             let is_below = relative
                 .components()
                 .all(|it| matches!(it, Component::Normal(_) | Component::CurDir));
-            if link.contains("://") || link.starts_with("mailto:") || !is_below {
-                elsewhere.push(link.to_owned());
+            let is_url = link.contains("://") || link.starts_with("mailto:");
+            if is_url || !is_below {
+                let found = folder.join(relative).canonicalize();
+                if is_url || !found.is_ok_and(|it| self.known.contains(&it)) {
+                    elsewhere.push(link.to_owned());
+                }
                 continue;
             }
             let target = folder.join(relative);
@@ -185,7 +205,8 @@ impl Gathering<'_> {
                 .canonicalize()
                 .is_ok_and(|it| it == normal(&target) && it.is_file());
             match form_of(link) {
-                Some(form) if is_own => self.add(&normal(&target), &name, form),
+                Some(form) if is_own && adds => self.add(&normal(&target), &name, form),
+                Some(_) if is_own && self.known.contains(&normal(&target)) => {}
                 _ => self.unread(format!("{name}: it is not there, or no document")),
             }
         }

@@ -117,6 +117,19 @@ impl Documents {
     pub fn passage(&self, id: &str) -> Option<&Passage> {
         self.passages.iter().find(|it| it.id == id)
     }
+
+    /// Changes all that is shown and written of the documents, such as to leave keys out. The
+    /// identifiers of passages stay.
+    pub fn masked(&mut self, mask: impl Fn(&str) -> String) {
+        for passage in &mut self.passages {
+            for text in [&mut passage.file, &mut passage.heading, &mut passage.text] {
+                *text = mask(text);
+            }
+        }
+        for text in self.files.iter_mut().chain(&mut self.unread) {
+            *text = mask(text);
+        }
+    }
 }
 
 /// Nothing can be read.
@@ -184,9 +197,11 @@ pub fn read_documents(paths: &[PathBuf], limits: &Limits) -> Result<Documents, R
         }
     }
     if 0 < n_repeated {
-        documents
-            .unread
-            .push(format!("{n_repeated} passages that repeat others"));
+        let passages = match n_repeated {
+            1 => "1 passage that repeats another one".to_owned(),
+            n => format!("{n} passages that repeat others"),
+        };
+        documents.unread.push(passages);
     }
     if documents.passages.is_empty() {
         let path = paths.first().cloned().unwrap_or_default();
@@ -292,9 +307,26 @@ pub(crate) fn clean(text: &str) -> String {
         '\u{e0000}'..='\u{e0fff}' => false,
         c => !c.is_control(),
     };
-    text.replace("\r\n", "\n")
-        .replace('\r', "\n")
-        .chars()
-        .filter(is_seen)
-        .collect()
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars().filter(is_seen) {
+        match ligature(c) {
+            Some(letters) => out += letters,
+            None => out.push(c),
+        }
+    }
+    out
+}
+
+/// Returns the letters of a ligature.
+fn ligature(c: char) -> Option<&'static str> {
+    Some(match c {
+        '\u{fb00}' => "ff",
+        '\u{fb01}' => "fi",
+        '\u{fb02}' => "fl",
+        '\u{fb03}' => "ffi",
+        '\u{fb04}' => "ffl",
+        '\u{fb05}' | '\u{fb06}' => "st",
+        _ => return None,
+    })
 }

@@ -289,7 +289,13 @@ fn what_passages_support_becomes_a_target() {
     };
     write_target(&known, standing, place.folder.path()).unwrap();
     catalog.add_folder(place.folder.path()).unwrap();
-    let target = catalog.target("mine").unwrap();
+    let mut target = catalog.target("mine").unwrap();
+    for rule in [
+        "A kernel may not write its inputs.",
+        "Kernels write their inputs.",
+    ] {
+        target.rules.code.push(rule.to_owned());
+    }
     let machine = BTreeMap::from([
         ("spad_kib".to_owned(), "256".to_owned()),
         ("banks".to_owned(), "8".to_owned()),
@@ -315,6 +321,10 @@ fn what_passages_support_becomes_a_target() {
             (
                 "machine-says-otherwise",
                 "`banks` is 8 in the machine's file, and 4 in docs/machine.md, lines 3-6: The machine"
+            ),
+            (
+                "rules-contradict",
+                "one rule denies another: \"A kernel may not write its inputs.\" and \"Kernels write their inputs.\""
             ),
             (
                 "symbol-in-no-section",
@@ -436,7 +446,11 @@ fn statements_of_several_requests_are_merged_by_number() {
         let cites = serde_json::json!([{ "id": shown.id, "quote": quote }]);
         format!(
             "{{\"statements\": [{{\"text\": \"Of {}.\", \"cites\": {cites}}}]}}",
-            request.label.replace('-', " ")
+            // By letters: a number would have to be quoted.
+            request
+                .label
+                .replace("rules-1", "rules one")
+                .replace("rules-2", "rules two")
         )
     });
     let (built, asked) = place.build(answers, Caps::default());
@@ -449,7 +463,7 @@ fn statements_of_several_requests_are_merged_by_number() {
         .iter()
         .map(|it| it.text.as_str())
         .collect();
-    assert_eq!(texts, ["Of rules 2.", "Of rules 1."]);
+    assert_eq!(texts, ["Of rules two.", "Of rules one."]);
 }
 
 #[test]

@@ -249,6 +249,7 @@ fn pages_have_headings_paragraphs_and_tables() {
         &[
             (14, 72, 780, "Loads"),
             (10, 72, 750, "A load takes 18 cycles."),
+            (10, 290, 30, "2"),
         ],
     ]);
     assert_eq!(
@@ -336,7 +337,7 @@ fn an_identifier_stays_while_its_passage_does() {
         after
             .unread
             .iter()
-            .any(|it| it == "1 passages that repeat others")
+            .any(|it| it == "1 passage that repeats another one")
     );
     assert!(before.passages[0].file.ends_with("/a.md"));
 }
@@ -362,6 +363,28 @@ fn an_index_brings_what_it_names_beside_it() {
             "site/up/secret.md: it is not there, or no document",
             "llms.txt: what it names elsewhere is not fetched (3: ../secret.md, https://there/x.md, /etc/passwd)",
         ]
+    );
+}
+
+#[test]
+fn an_index_in_a_folder_tells_what_it_names_elsewhere() {
+    let place = TempDir::new().unwrap();
+    file(place.path(), "site/docs/a.md", "It is so.\n");
+    file(place.path(), "b.md", "And so.\n");
+    let index =
+        "# Site\n\n- [A](docs/a.md)\n- [B](../b.md)\n- [C](https://there/c.md)\n- [D](docs/d.md)\n";
+    file(place.path(), "site/llms.txt", index);
+    let documents = read(place.path());
+    assert_eq!(documents.files.len(), 3, "{:?}", documents.files);
+    let [missing, elsewhere] = &documents.unread[..] else {
+        panic!("{:?}", documents.unread)
+    };
+    assert_eq!(missing, "site/docs/d.md: it is not there, or no document");
+    assert!(
+        elsewhere.ends_with(
+            "site/llms.txt: what it names elsewhere is not fetched (1: https://there/c.md)"
+        ),
+        "{elsewhere}"
     );
 }
 
@@ -429,6 +452,88 @@ fn exponents_and_indices_of_pages_stay_with_their_letters() {
     assert_eq!(found[0].2, "The limit is 2^10 rows in bank b_i of it.");
 }
 
+/// Letters of composite fonts are wide as the font has it, not as letters usually are.
+#[test]
+fn exponents_and_words_of_composite_fonts_keep_their_parts() {
+    let text = |runs| {
+        read_one("a.pdf", pdf::drawn(&pdf::composite(runs)))[0]
+            .2
+            .clone()
+    };
+    let exponents = text(&[
+        (10.0, 72.0, 700.0, "Beta 2"),
+        (6.0, 117.5, 704.0, "1"),
+        (6.0, 121.7, 704.0, "4"),
+        (10.0, 125.9, 700.0, " rows in file"),
+        (10.0, 223.4, 700.0, "s."),
+        (10.0, 250.0, 700.0, "On"),
+    ]);
+    assert_eq!(exponents, "Beta 2^14 rows in files. On");
+    let table = text(&[
+        (10.0, 72.0, 700.0, "wide name"),
+        (10.0, 160.0, 700.0, "operands"),
+        (10.0, 240.0, 700.0, "cycles"),
+        (10.0, 72.0, 688.0, "load"),
+        (10.0, 240.0, 688.0, "100"),
+        (10.0, 72.0, 676.0, "store"),
+        (10.0, 160.0, 676.0, "2"),
+        (10.0, 240.0, 676.0, "200"),
+    ]);
+    assert_eq!(
+        table,
+        "wide name | operands | cycles\nload | | 100\nstore | 2 | 200"
+    );
+}
+
+#[test]
+fn letters_that_tell_nothing_are_what_their_mark_says() {
+    let page = "BT /F2 10 Tf 1 0 0 1 72 700 Tm <0065> Tj \
+        /Span << /ActualText (fi) >> BDC <f001> Tj EMC <0078> Tj \
+        /Span << /ActualText (obey) >> BDC <0065> Tj EMC ET";
+    assert_eq!(read_one("a.pdf", pdf::drawn(page))[0].2, "efixe");
+}
+
+#[test]
+fn lines_of_digits_are_left_out_where_they_count_pages() {
+    let numbers = [
+        (10, 72, 700, "Latencies in their order:"),
+        (10, 72, 688, "12 16 24 40"),
+        (10, 72, 676, "Rows:"),
+        (10, 72, 664, "4096"),
+    ];
+    let said = "Latencies in their order:\n12 16 24 40\nRows:\n4096";
+    // What stands at the bottoms of two pages, and how both are read.
+    for (bottoms, read) in [
+        (["", ""], ["", ""]),
+        (["1", "2"], ["", ""]),
+        (["7", "8"], ["", ""]),
+        (["7", ""], ["\n\n7", ""]),
+        (["7", "7"], ["\n\n7", "\n\n7"]),
+    ] {
+        let [first, second] = bottoms.map(|it| (10, 290, 30, it));
+        let pages = [&numbers[..], &[first]].concat();
+        let found = read_one(
+            "a.pdf",
+            pdf::made(&[&pages, &[(10, 72, 700, "So."), second]]),
+        );
+        assert_eq!(found[0].2, format!("{said}{}\n\nSo.{}", read[0], read[1]));
+    }
+}
+
+#[test]
+fn forms_of_pages_are_read() {
+    let found = read_one("a.pdf", pdf::drawn("q /X1 Do Q"));
+    assert_eq!(found[0].2, "It stands in a form.");
+}
+
+#[test]
+fn turned_letters_are_no_part_of_upright_lines() {
+    let page = "BT /F1 10 Tf 0 1 -1 0 102 700 Tm (beside it) Tj \
+        1 0 0 1 72 700 Tm (Rows) Tj 1 0 0 1 105 700 Tm (of banks) Tj ET";
+    let found = read_one("a.pdf", pdf::drawn(page));
+    assert_eq!(found[0].2, "Rows of banks\n\nbeside it");
+}
+
 #[test]
 fn empty_cells_of_pages_stay_empty() {
     let bytes = pdf::made(&[&[
@@ -449,20 +554,67 @@ fn empty_cells_of_pages_stay_empty() {
 }
 
 #[test]
+fn formulas_and_entities_are_read_as_people_see_them() {
+    let text = |html: &str| read_one("a.html", html)[0].2.clone();
+    let formula = "<p>It is <math><mfrac><mn>3</mn><mn>4</mn></mfrac><msqrt><mn>2</mn></msqrt>, \
+        <mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><msup><mn>2</mn><mn>3</mn></msup></mfrac> or \
+        <msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup></math>.";
+    assert_eq!(text(formula), "It is 3/4 sqrt(2), (a+b)/(2^3) or x_1^2.");
+    let entities = "<p>10<sup>&minus;6</sup> of 1&thinsp;024, &frac12; of a scratch&shy;pad; <s>12</s> 14 cycles";
+    assert_eq!(
+        text(entities),
+        "10^\u{2212}6 of 1 024, \u{bd} of a scratchpad; 14 cycles"
+    );
+}
+
+#[test]
+fn elements_that_their_own_tags_hide_are_left_out() {
+    for style in [
+        "color:rgba(0,0,0,0)",
+        "color:#0000",
+        "color:hsla(0,0%,0%,0)",
+        "color:#fff;background:#fff",
+        "font-size:0.01px",
+        "font:0/0 a",
+        "height:0;overflow:hidden",
+        "width:1px;height:1px;overflow:hidden",
+        "clip-path:inset(100%)",
+        "transform:scale(0)",
+        "content-visibility:hidden",
+        "zoom:0",
+        "margin-left:-9999px",
+    ] {
+        let html = format!("<p>It is seen.</p><p style='{style}'>obey</p>");
+        assert_eq!(read_one("a.html", html)[0].2, "It is seen.", "{style}");
+    }
+    let html = "<p>It is seen.</p><dialog>obey</dialog><font color=white>obey</font>";
+    assert_eq!(read_one("a.html", html)[0].2, "It is seen.");
+    for seen in [
+        "<section style='background:black'><p style='color:white'>So.</p></section>",
+        "<p style='font-size:0.8em;height:0.9em'>So.",
+        "<p style='color:rgba(0,0,0,0.9)'>So.",
+        "<p style='font:10px/1.2 serif'>So.",
+        "<p style='color:#00f'>So.",
+    ] {
+        assert_eq!(read_one("a.html", seen)[0].2, "So.", "{seen}");
+    }
+}
+
+#[test]
 fn what_people_do_not_see_is_no_evidence() {
     let page = "BT /F1 10 Tf 1 0 0 1 72 700 Tm (It is seen.) Tj \
         3 Tr 1 0 0 1 72 690 Tm (Not drawn.) Tj 0 Tr \
         1 1 1 rg 1 0 0 1 72 680 Tm (White on white.) Tj 0 g \
         1 0 0 1 5000 670 Tm (Off the page.) Tj \
+        ET q /G0 gs BT 1 0 0 1 72 655 Tm (Transparent.) Tj ET Q \
+        q 0 0 1 1 re W n BT /F1 10 Tf 1 0 0 1 72 652 Tm (Clipped.) Tj ET Q BT \
         /F1 0.5 Tf 1 0 0 1 72 660 Tm (Too small.) Tj ET \
         0 g BT /F1 10 Tf 1 0 0 1 72 620 Tm (Covered.) Tj ET 1 g 60 615 200 20 re f \
         0.98 g BT 1 0 0 1 72 600 Tm (Nearly white.) Tj ET \
         0.1 0.1 0.4 rg 60 640 200 20 re f 1 g \
         BT /F1 10 Tf 1 0 0 1 72 645 Tm (White on blue.) Tj ET";
-    let stream = lopdf::Stream::new(lopdf::dictionary! {}, page.as_bytes().to_vec());
-    let bytes = pdf::with_contents([stream].into_iter());
     assert_eq!(
-        read_one("a.pdf", bytes),
+        read_one("a.pdf", pdf::drawn(page)),
         [passage(
             "",
             Place::Pages(1, 1),

@@ -55,3 +55,32 @@ fn links_and_cells_are_quoted_as_people_see_them() {
         assert_eq!(found, Some(Flaw::NotInPassage), "{quote}");
     }
 }
+
+/// What prompts ask for is enough: three words, twelve letters, or a whole line.
+#[test]
+fn rows_of_tables_are_long_enough_to_be_quoted() {
+    let table = "| op | rows | cycles |\n|---|---|---|\n| mvin | 4 | 16 |\n| fence | | - |\n\nThe end of it.\n";
+    for quote in [
+        "mvin | 4 | 16",
+        "| mvin | 4 | 16 |",
+        "fence | | -",
+        "end of it",
+    ] {
+        assert_eq!(flaw("a.md", table, quote), None, "{quote}");
+    }
+    for quote in ["fence", "of it", "| | -"] {
+        assert_eq!(flaw("a.md", table, quote), Some(Flaw::TooShort), "{quote}");
+    }
+}
+
+#[test]
+fn words_divided_at_the_ends_of_lines_are_quoted_whole() {
+    let text = "It fills the scratch-\npad, then the write-\nback buffer of it.\n";
+    for quote in [
+        "fills the scratchpad, then",
+        "the write-back buffer",
+        "the scratch- pad, then",
+    ] {
+        assert_eq!(flaw("a.txt", text, quote), None, "{quote}");
+    }
+}

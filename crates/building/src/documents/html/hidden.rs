@@ -38,7 +38,7 @@ impl<'a> HiddenElements<'a> {
         match last_end {
             Some(last_end) if last_end <= place => 0,
             Some(_) => raw_length(text, &tag),
-            None if is_hidden(&tag) => length(text, &tag),
+            None if is_hidden(&tag, false) => length(text, &tag),
             None => 0,
         }
     }

@@ -1,6 +1,7 @@
 //! HTML, however broken: what people see of a page, without its menus.
 
 mod entities;
+mod formula;
 mod hidden;
 mod nesting;
 mod table;
@@ -10,6 +11,7 @@ mod visibility;
 use super::Place;
 use super::block::Block;
 use entities::entities;
+use formula::Formulas;
 pub use hidden::HiddenElements;
 use nesting::{HEADINGS, Open};
 use table::Table;
@@ -30,6 +32,10 @@ const SKIPPED: &[&str] = &[
     "textarea",
     "annotation",
     "annotation-xml",
+    // What is struck out is withdrawn.
+    "s",
+    "strike",
+    "del",
 ];
 
 /// Elements that hold no elements, only text until their end.
@@ -66,9 +72,6 @@ const BREAKING: &[&str] = &[
     "title",
 ];
 
-/// Formulas within each other whose parts are told from each other at most.
-const MOST_SCRIPTS: usize = 16;
-
 /// Returns the blocks of a page.
 pub fn blocks(text: &str) -> Vec<Block> {
     let mut reader = Reader {
@@ -84,7 +87,8 @@ pub fn blocks(text: &str) -> Vec<Block> {
         open: Open::default(),
         hidden: None,
         is_xml: text.trim_start().starts_with("<?xml"),
-        scripts: Vec::new(),
+        formulas: Formulas::default(),
+        colored: None,
         is_behind_script: false,
     };
     reader.read();
@@ -109,19 +113,12 @@ struct Reader<'a> {
     hidden: Option<usize>,
     /// Whether `/>` ends an element.
     is_xml: bool,
-    /// The formulas that are open and have a part above or below the line.
-    scripts: Vec<Script>,
+    /// How many elements are open around the one that has a background, if there is such.
+    colored: Option<usize>,
+    /// The formulas that are open.
+    formulas: Formulas,
     /// Whether such a part has just ended.
     is_behind_script: bool,
-}
-
-/// A formula with a part above or below the line.
-struct Script {
-    /// How many elements are open around its parts.
-    inside: usize,
-    mark: char,
-    /// Whether its first part has begun.
-    has_base: bool,
 }
 
 impl Reader<'_> {
@@ -196,7 +193,7 @@ impl Reader<'_> {
             self.hidden = None;
         }
         if self.hidden.is_none() {
-            self.mark_script(name, around);
+            self.formulas.begin(name, around, &mut self.begun);
             if let Some(formula) = tag.attribute("alttext").filter(|_| name == "math") {
                 self.add(&formula.replace(['{', '}'], ""), self.counted);
                 self.hidden = Some(around);
@@ -206,39 +203,18 @@ impl Reader<'_> {
             self.open.end(name);
         }
         let has_contents = around < self.open.count();
-        let is_hidden = SKIPPED.contains(&name) || visibility::is_hidden(tag);
+        if self.colored.is_some_and(|colored| around <= colored) {
+            self.colored = None;
+        }
+        if has_contents && self.colored.is_none() && visibility::has_background(tag) {
+            self.colored = Some(around);
+        }
+        let is_on_color = self.colored.is_some();
+        let is_hidden = SKIPPED.contains(&name) || visibility::is_hidden(tag, is_on_color);
         if has_contents && is_hidden && self.hidden.is_none() {
             self.hidden = Some(around);
         }
         has_contents
-    }
-
-    /// Writes what stands higher or lower than the line: `2^10`, `x_1`.
-    fn mark_script(&mut self, name: &str, around: usize) {
-        self.scripts.retain(|it| it.inside <= around);
-        let is_second = self
-            .scripts
-            .last_mut()
-            .is_some_and(|it| it.inside == around && std::mem::replace(&mut it.has_base, true));
-        let second = self.scripts.last().map(|it| it.mark).filter(|_| is_second);
-        let mark = match name {
-            "sup" => Some('^'),
-            "sub" => Some('_'),
-            _ => second,
-        };
-        if self
-            .begun
-            .ends_with(|c: char| c.is_alphanumeric() || c == ')')
-        {
-            self.begun.extend(mark);
-        }
-        if matches!(name, "msup" | "msub") && self.scripts.len() < MOST_SCRIPTS {
-            self.scripts.push(Script {
-                inside: around + 1,
-                mark: if name == "msup" { '^' } else { '_' },
-                has_base: false,
-            });
-        }
     }
 
     fn element(&mut self, tag: &Tag, at: usize) {
@@ -253,6 +229,9 @@ impl Reader<'_> {
             } else if is_apart {
                 return;
             }
+        }
+        if is_end {
+            self.formulas.end(name, self.open.count(), &mut self.begun);
         }
         self.is_behind_script = is_end && matches!(name, "sup" | "sub" | "msup" | "msub");
         match name {
