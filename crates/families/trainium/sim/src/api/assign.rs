@@ -138,8 +138,12 @@ impl Device {
                 flags.clone(),
             ),
         };
+        let (moved, target) = match source.dtype == target.dtype && !accumulate {
+            true => (Cow::Owned(source.as_words()), Cow::Owned(target.as_words())),
+            false => (source, target),
+        };
         if self.functional {
-            let mut values = self.read_last(&source)?;
+            let mut values = self.read_last(&moved)?;
             if accumulate {
                 let old = self.read_old(&target)?;
                 let mut unset = false;
@@ -215,6 +219,11 @@ impl Device {
             (Selection::Part(bounds, None), true) => (place.part(bounds), spread.part(bounds)),
             _ => (place, spread),
         };
+        // What keeps its type keeps its bits.
+        let (place, spread) = match place.dtype == spread.dtype {
+            true => (place.as_words(), spread.as_words()),
+            false => (place, spread),
+        };
         let shape = place.shape();
         self.elementwise(
             Elementwise {
@@ -226,7 +235,7 @@ impl Device {
                 dtype: place.dtype,
                 buffer: place.buffer(),
                 mask: None,
-                destination: Some(place.clone()),
+                destination: Some(place),
             },
             |mut inputs| inputs.swap_remove(0),
         )?;

@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use autocomp_python::{Argument, Arguments, Call};
 
-use super::{Api, Bound, Dialect, Nki, no_choice};
-use crate::diagnostic::{Failure, Outcome};
+use super::{Api, Bound, Dialect, Nki, Value, no_choice};
+use crate::diagnostic::{Failure, FailureKind, Outcome};
 
 /// Parameters of an interface.
 struct Signature {
@@ -40,6 +40,17 @@ fn is_ignored(name: &str) -> bool {
         name,
         "name" | "dge_mode" | "priority_class" | "unique_indices"
     )
+}
+
+/// What `dge_mode` can be, as a message says it.
+pub(super) const DESCRIPTOR_MODES: &str = "nisa.dge_mode.none, unknown, swdge or hwdge";
+
+/// Whether a value says who makes the descriptors of a transfer, or leaves it open.
+pub(super) fn is_descriptor_mode(value: &Value) -> bool {
+    match value {
+        Value::Symbol(mode) => mode.starts_with("dge_mode."),
+        other => matches!(other, Value::None),
+    }
 }
 
 /// Where the arguments of one call in the file go, which is the same each time.
@@ -80,7 +91,8 @@ impl Binding {
                     signature.takes(position + 1, dialect).then_some(position)
                 }
                 Argument::Keyword(name, _) => match signature.place(name) {
-                    None if is_ignored(name) => {
+                    // Whether a mode is one is seen with its value.
+                    None if is_ignored(name) && &**name != "dge_mode" => {
                         places.push(None);
                         continue;
                     }
@@ -112,7 +124,8 @@ pub(super) fn bind(
     let given = arguments.positional.len();
     let full = || api.full_name();
     if !signature.takes(given, dialect) {
-        return Err(Failure::python(
+        return Err(Failure::new(
+            FailureKind::Rejected,
             "type-error",
             format!(
                 "{} takes {} positional arguments, not {given}",
@@ -128,18 +141,25 @@ pub(super) fn bind(
         match signature.place(&name) {
             Some(at) if values[at].is_none() => values[at] = Some(value),
             Some(_) => {
-                return Err(Failure::python(
+                return Err(Failure::new(
+                    FailureKind::Rejected,
                     "type-error",
                     format!("{} is given `{name}` twice", full()),
                     "remove one of them",
                 ));
             }
-            None if is_ignored(&name) => {}
+            None if is_ignored(&name) => {
+                if &*name == "dge_mode" && !is_descriptor_mode(&value) {
+                    let bound = Bound::new(api, signature.names, values);
+                    return Err(bound.wrong(&name, DESCRIPTOR_MODES, &value));
+                }
+            }
             None if &*name == "engine" && api.has_engines() => {
                 return Err(no_choice(api));
             }
             None => {
-                return Err(Failure::python(
+                return Err(Failure::new(
+                    FailureKind::Rejected,
                     "unexpected-argument",
                     format!("{} has no parameter `{name}` in this dialect", full()),
                     format!("its parameters are: {}", api.parameters),

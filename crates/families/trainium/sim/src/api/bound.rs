@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{Api, Nki, Value};
-use crate::diagnostic::{Failure, Outcome};
+use crate::diagnostic::{Failure, FailureKind, Outcome};
 use crate::tensor::dtype::Dtype;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
@@ -98,7 +98,8 @@ impl Bound {
     }
 
     pub(super) fn missing(&self, name: &str) -> Box<Failure> {
-        Failure::python(
+        Failure::new(
+            FailureKind::Rejected,
             "missing-argument",
             format!("{} needs `{name}`", self.api.full_name()),
             format!("its parameters are: {}", self.api.parameters),
@@ -106,7 +107,8 @@ impl Bound {
     }
 
     pub(super) fn wrong(&self, name: &str, expected: &str, found: &Value) -> Box<Failure> {
-        Failure::python(
+        Failure::new(
+            FailureKind::Rejected,
             "argument-type",
             format!(
                 "{}: `{name}` must be {expected}, not a {}",

@@ -10,7 +10,7 @@ use crate::tensor::dtype::{Dtype, is_undefined};
 use crate::tensor::index::Selection;
 use crate::tensor::storage::Buffer;
 use crate::tensor::view::View;
-use crate::trace::{Choice, Instruction, Operation};
+use crate::trace::{Choice, Engine, Instruction, Operation};
 
 /// `nisa.tensor_copy`, `nl.copy`
 pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
@@ -35,8 +35,20 @@ pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     };
     let choice = device.choice(bound, default)?;
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
-    let request = Elementwise::of_one(Operation::Copy, choice, source, dtype, mask, destination);
-    device.change(request, |_| ()).map(tensor)
+    // The scalar engine casts to float32 on the way, the others move bits (documentation of
+    // `tensor_copy`).
+    let by_bits = dtype == source.dtype && choice != Choice::Fixed(Engine::Scalar);
+    if !by_bits {
+        let request =
+            Elementwise::of_one(Operation::Copy, choice, source, dtype, mask, destination);
+        return device.change(request, |_| ()).map(tensor);
+    }
+    let (source, destination) = (source.as_words(), destination.map(|it| it.as_words()));
+    let words = dtype.as_words();
+    let request = Elementwise::of_one(Operation::Copy, choice, source, words, mask, destination);
+    let mut place = device.change(request, |_| ())?;
+    place.dtype = dtype;
+    Ok(tensor(place))
 }
 
 /// `nisa.reciprocal`

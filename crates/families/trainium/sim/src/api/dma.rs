@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::binding::{DESCRIPTOR_MODES, is_descriptor_mode};
 use super::operands::{select, tensor, within};
 use super::results::Output;
 use super::{Bound, Device, Dialect, EngineName, Nki, Value};
@@ -148,6 +149,7 @@ pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let source = device.rows_in_hbm("nl.load", "src", source)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?.unwrap_or(source.dtype);
+    let by_bits = dtype == source.dtype;
     let shape = source.shape();
     let selection = select(mask.as_ref(), &shape)?;
     within(&source, mask.as_ref(), &selection, &shape)?;
@@ -158,7 +160,10 @@ pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
             Selection::Part(bounds, _) => source.part(bounds),
             _ => source,
         };
-        values = device.read(&part)?;
+        values = match by_bits {
+            true => device.read(&part.as_words())?,
+            false => device.read(&part)?,
+        };
         let mut one = Instruction::new(Operation::Load, DMA, device.line);
         one.partitions = part.partitions() as u16;
         one.free = part.free() as u32;
@@ -169,26 +174,26 @@ pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         device.transfer(&mut one, &part, None, &part, 0);
         instruction = Some(one);
     }
-    device
-        .finish(
-            instruction,
-            Output {
-                shape,
-                dtype,
-                buffer: Buffer::Sbuf,
-                selection,
-                values,
-            },
-            None,
-        )
-        .map(tensor)
+    let mut tile = device.finish(
+        instruction,
+        Output {
+            shape,
+            dtype: if by_bits { dtype.as_words() } else { dtype },
+            buffer: Buffer::Sbuf,
+            selection,
+            values,
+        },
+        None,
+    )?;
+    tile.dtype = dtype;
+    Ok(tensor(tile))
 }
 
 /// `nl.store`
 pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let target = bound.view("dst")?;
     let target = device.rows_in_hbm("nl.store", "dst", target)?;
-    device.check_mutable(&target)?;
+    device.check_writable(&target)?;
     let value = bound.required("value")?;
     let mask = bound.mask()?;
     let value = match value {
@@ -240,8 +245,8 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         Selection::Part(bounds, flags) => (source.part(bounds), target.part(bounds), flags.clone()),
         _ => (source, target, None),
     };
-    let values = device.read(&source)?;
-    device.write(&target, &values, flags.as_deref())?;
+    device.check_single(&target, flags.as_deref())?;
+    device.move_values(&source, &target, flags.as_deref())?;
     let mut one = Instruction::new(Operation::Store, DMA, device.line);
     one.partitions = source.partitions() as u16;
     one.free = source.free() as u32;
@@ -254,14 +259,25 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 }
 
 impl Device {
+    /// Writes what a view holds to another one: bit by bit where both have one type.
+    fn move_values(&mut self, source: &View, target: &View, flags: Option<&[bool]>) -> Outcome<()> {
+        if source.dtype != target.dtype {
+            let values = self.read(source)?;
+            return self.write(target, &values, flags);
+        }
+        let values = self.read(&source.as_words())?;
+        self.write(&target.as_words(), &values, flags)
+    }
+
     /// Who makes the descriptors of a transfer, of the second dialect, and whether that is done
     /// before the kernel runs (deep dive on descriptor generation).
-    fn prepared(&self, bound: &mut Bound, views: [&View; 2]) -> Outcome<bool> {
+    pub(super) fn prepared(&self, bound: &mut Bound, views: [&View; 2]) -> Outcome<bool> {
         let indirect = views.iter().any(|it| it.indirect.is_some());
         let by_register = views.iter().any(|it| it.by_register);
         let mode = match bound.take("dge_mode") {
-            Some(Value::Symbol(mode)) => mode,
-            _ => "dge_mode.unknown",
+            None => "dge_mode.unknown",
+            Some(Value::Symbol(mode)) if is_descriptor_mode(&Value::Symbol(mode)) => mode,
+            Some(other) => return Err(bound.wrong("dge_mode", DESCRIPTOR_MODES, &other)),
         };
         let hardware = mode == "dge_mode.hwdge";
         let refused = |what: &str, remedy: &str| {
@@ -326,7 +342,7 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         ),
     };
     let prepared = device.prepared(bound, [&source, &target])?;
-    device.check_mutable(&target)?;
+    device.check_writable(&target)?;
     device.check_scope(&target)?;
     device.check_scope(&source)?;
     for (name, view) in [("dst", &target), ("src", &source)] {
@@ -400,6 +416,7 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         target_part = target.part(bounds);
         flags = f.clone();
     }
+    device.check_single(&target_part, flags.as_deref())?;
     let mut one = Instruction::new(
         if !source.buffer().on_chip() && target.buffer().on_chip() {
             Operation::Load
@@ -443,30 +460,34 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
         if let Some(rows) = rows {
             for (position, row) in rows.iter().enumerate() {
                 let Some(row) = row else { continue };
-                let values = device.read(row)?;
                 let mut bounds: Vec<(usize, usize)> =
                     target_part.dimensions.iter().map(|d| (0, d.size)).collect();
                 bounds[0] = (position, position + 1);
-                device.write(&target_part.part(&bounds), &values, None)?;
+                device.move_values(row, &target_part.part(&bounds), None)?;
             }
         } else if skip && target_part.indirect.is_some() {
+            let by_bits = source.dtype == target_part.dtype;
+            let (source, target) = match by_bits {
+                true => (source.as_words(), target_part.as_words()),
+                false => (source, target_part.clone()),
+            };
             let values = device.read(&source)?;
-            let rows = device.rows(&target_part)?.unwrap_or_default();
+            let rows = device.rows(&target)?.unwrap_or_default();
             let width = values.len().checked_div(rows.len()).unwrap_or(0);
             for (row, values) in rows.iter().zip(values.chunks(width.max(1))) {
                 if let Some(row) = row {
                     device.write(row, values, None)?;
                 }
             }
-        } else {
+        } else if let Some(alu) = accumulate {
             let mut values = device.read(&source)?;
-            if let Some(alu) = accumulate {
-                let old = device.read(&target_part)?;
-                for (value, old) in values.iter_mut().zip(old) {
-                    *value = alu.apply(old, *value);
-                }
+            let old = device.read(&target_part)?;
+            for (value, old) in values.iter_mut().zip(old) {
+                *value = alu.apply(old, *value);
             }
             device.write(&target_part, &values, flags.as_deref())?;
+        } else {
+            device.move_values(&source, &target_part, flags.as_deref())?;
         }
     } else {
         device.write(&target_part, &[], None)?;

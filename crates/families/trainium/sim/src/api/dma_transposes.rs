@@ -114,10 +114,17 @@ pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<
         ));
     }
     within(&source, mask.as_ref(), &selection, &shape)?;
-    let read = device.read(&source)?;
+    let prepared = device.prepared(bound, [&source, &source])?;
+    let dtype = result_type(destination.as_ref(), dtype, source.dtype);
+    let by_bits = dtype == source.dtype;
+    let read = match by_bits {
+        true => device.read(&source.as_words())?,
+        false => device.read(&source)?,
+    };
     let values = permuted(&read, &shape, order);
     let turned: Vec<usize> = order.iter().map(|d| shape[*d]).collect();
     let mut one = Instruction::new(Operation::Load, DMA, device.line);
+    one.features.prepared = prepared;
     one.partitions = turned[0].min(128) as u16;
     one.free = turned[1..].iter().product::<usize>() as u32;
     device.describe(&mut one, std::slice::from_ref(&source), 1);
@@ -132,15 +139,19 @@ pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<
     if let Some(transfer) = one.transfer.as_mut().filter(|_| is_blocks) {
         std::sync::Arc::make_mut(transfer).turned_blocks = 2 * elements;
     }
-    let dtype = result_type(destination.as_ref(), dtype, source.dtype);
+    let own = dtype;
+    let (dtype, destination) = match by_bits {
+        true => (dtype.as_words(), destination.map(|it| it.as_words())),
+        false => (dtype, destination),
+    };
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);
         device.write_hbm(one, &target, &values)?;
         return Ok(tensor(target));
     }
-    device
-        .finish_tile(one, turned.into(), dtype, values, destination)
-        .map(tensor)
+    let mut tile = device.finish_tile(one, turned.into(), dtype, values, destination)?;
+    tile.dtype = own;
+    Ok(tensor(tile))
 }
 
 /// Values in row-major order of `shape`, in that of its dimensions ordered anew.

@@ -348,17 +348,17 @@ fn check_permutation(moving: &[f32], k: usize, n: usize) -> Outcome<()> {
 fn has_double_row(bound: &mut Bound) -> Outcome<bool> {
     let mode = match bound.take("perf_mode") {
         None | Some(Value::None) => return Ok(false),
-        Some(Value::Symbol(name)) => name.to_owned(),
-        Some(Value::Str(name)) => name.to_string(),
-        Some(other) => {
-            let modes = "None or nisa.matmul_perf_mode.double_row";
-            return Err(bound.wrong("perf_mode", modes, &other));
-        }
+        Some(mode) => mode,
     };
-    match mode.rsplit('.').next().unwrap_or_default() {
-        "none" => Ok(false),
-        "double_row" | "double_row_gen3" => Ok(true),
-        mode => Err(Failure::unsupported(
+    let name = match &mode {
+        Value::Symbol(name) => name.strip_prefix("matmul_perf_mode."),
+        Value::Str(name) => name.rsplit('.').next(),
+        _ => None,
+    };
+    match name {
+        Some("none") => Ok(false),
+        Some("double_row" | "double_row_gen3") => Ok(true),
+        Some(mode @ ("double_column" | "double_pixel")) => Err(Failure::unsupported(
             "not-simulated",
             format!(
                 "{}: perf_mode `{mode}` is described by no document and not simulated",
@@ -366,6 +366,10 @@ fn has_double_row(bound: &mut Bound) -> Outcome<bool> {
             ),
             "use nisa.matmul_perf_mode.double_row, or leave perf_mode away",
         )),
+        _ => {
+            let modes = "None or nisa.matmul_perf_mode.double_row";
+            Err(bound.wrong("perf_mode", modes, &mode))
+        }
     }
 }
 

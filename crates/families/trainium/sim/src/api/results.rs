@@ -202,7 +202,14 @@ impl Device {
             })
     }
 
+    /// Checks that a destination can be written, every element of it once.
     pub(super) fn check_mutable(&self, view: &View) -> Outcome<()> {
+        self.check_writable(view)?;
+        self.check_single(view, None)
+    }
+
+    /// Checks that a destination belongs to no input.
+    pub(super) fn check_writable(&self, view: &View) -> Outcome<()> {
         if view.storage.immutable {
             return Err(Failure::documented(
                 "err_cannot_update_immutable_parameter",
@@ -213,7 +220,13 @@ impl Device {
                 "write to a tensor made with nl.ndarray(…, buffer=nl.shared_hbm) and return it",
             ));
         }
-        if view.repeats() {
+        Ok(())
+    }
+
+    /// Checks that no element of a destination is written twice; where `flags` are given, by the
+    /// flagged ones.
+    pub(super) fn check_single(&self, view: &View, flags: Option<&[bool]>) -> Outcome<()> {
+        if view.repeats() && flags.is_none_or(|flags| view.repeats_where(flags)) {
             return Err(Failure::documented(
                 "err_unsupported_destination",
                 format!(

@@ -163,6 +163,15 @@ impl Dtype {
         self.is_packed() || matches!(self, Float8E8m0fnu)
     }
 
+    /// The type as which its elements are moved: integers of 32 bits, of which single precision
+    /// holds 24, as the words of float32.
+    pub(crate) const fn as_words(self) -> Self {
+        match self {
+            Int32 | Uint32 => Float32,
+            other => other,
+        }
+    }
+
     /// Whether it holds integers.
     #[must_use]
     pub const fn is_integer(self) -> bool {

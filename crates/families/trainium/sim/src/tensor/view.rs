@@ -170,10 +170,24 @@ impl View {
     /// A part of the view: `low..high` in every dimension.
     pub(crate) fn part(&self, bounds: &[(usize, usize)]) -> Self {
         let mut view = self.clone();
+        if let (Some(indirect), Some(rows)) = (&mut view.indirect, bounds.first())
+            && *rows != (0, self.partitions())
+        {
+            // The rows that are left out are chosen by nobody.
+            let indirect = Rc::make_mut(indirect);
+            indirect.rows = indirect.rows.part(std::slice::from_ref(rows));
+        }
         for (dimension, (low, high)) in view.dimensions.iter_mut().zip(bounds) {
             view.offset += dimension.stride * *low as i64;
             dimension.size = high - low;
         }
+        view
+    }
+
+    /// The same elements as what moves them sees them: every bit stays.
+    pub(crate) fn as_words(&self) -> Self {
+        let mut view = self.clone();
+        view.dtype = view.dtype.as_words();
         view
     }
 
@@ -313,6 +327,20 @@ impl View {
             for i in 0..count as i64 {
                 again = again || !seen.insert(at + i * stride);
             }
+        });
+        again
+    }
+
+    /// Whether two of its flagged elements, in row-major order, are the same one of the tensor.
+    pub(crate) fn repeats_where(&self, flags: &[bool]) -> bool {
+        let mut seen = HashSet::new();
+        let (mut again, mut position) = (false, 0);
+        for_runs(&self.dimensions, self.offset, |at, count, stride| {
+            for i in 0..count {
+                let is_written = flags.get(position + i) == Some(&true);
+                again |= is_written && !seen.insert(at + i as i64 * stride);
+            }
+            position += count;
         });
         again
     }

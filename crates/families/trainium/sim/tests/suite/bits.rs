@@ -163,3 +163,31 @@ fn a_shift_to_the_right_brings_zeros() {
         assert_eq!(evaluation.outputs[0].data[0], 15.0, "{body}");
     }
 }
+
+/// What only moves keeps all of its bits, whatever type the kernel sees them as.
+#[test]
+fn words_that_are_moved_keep_their_bits() {
+    let copies = [
+        "nisa.dma_copy(dst=o.view(nl.TYPE), src=w.view(nl.TYPE))",
+        "nisa.dma_copy(dst=z.view(nl.TYPE), src=w.view(nl.TYPE))\nnisa.dma_copy(dst=o, src=z)",
+        "nisa.tensor_copy(dst=z.view(nl.TYPE), src=t.view(nl.TYPE))\nnisa.dma_copy(dst=o, src=z)",
+        "nisa.tensor_copy(dst=z.view(nl.TYPE), src=t.view(nl.TYPE), engine=nisa.gpsimd_engine)\nnl.store(o, z)",
+        "u = nl.load(w.view(nl.TYPE))\nnl.store(o.view(nl.TYPE), u)",
+    ];
+    let plain = run(SECOND, "nisa.dma_copy(dst=o, src=t)").expect("a copy");
+    let bits = |it: &[f32]| it.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
+    for copy in copies {
+        for name in ["int32", "uint32", "float32", "int16", "uint8"] {
+            let body = copy.replace("TYPE", name);
+            let found = run(SECOND, &body).unwrap_or_else(|failure| panic!("{failure}\n{body}"));
+            assert!(
+                bits(&found.outputs[0].data) == bits(&plain.outputs[0].data),
+                "{body}"
+            );
+        }
+    }
+    // Documentation of `tensor_copy`: the scalar engine casts to float32 on the way.
+    let cast = "nisa.tensor_copy(dst=z.view(nl.int32), src=t.view(nl.int32), engine=nisa.scalar_engine)\nnisa.dma_copy(dst=o, src=z)";
+    let found = run(SECOND, cast).expect("a copy");
+    assert!(bits(&found.outputs[0].data) != bits(&plain.outputs[0].data));
+}

@@ -406,3 +406,30 @@ fn kernels_are_made_by_calls() {
     ));
     assert_eq!(failure.unwrap_err().code, "type-error");
 }
+
+#[test]
+fn what_a_mask_leaves_out_is_not_there() {
+    let bodies = [
+        // Cells beyond a row's end lie in the next row, and are not written.
+        "p, f = nl.mgrid[0:4, 0:16]\nok = f < 8\nr = nl.multiply(nl.load(a[p, f], mask=ok), 2.0, mask=ok)\nnl.store(o[p, f], r, mask=ok)\nt = nl.load(o)",
+        "p, f = nl.mgrid[0:4, 0:16]\nfor ok in ((f < 8) & (f <= p), (f < 8) & (f > p)):\n  nl.store(o[p, f], nl.multiply(nl.load(a[p, f], mask=(f < 8)), 2.0, mask=ok), mask=ok)\nt = nl.load(o)",
+        // Indices that a mask leaves out are never read.
+        "p, f = nl.arange(8)[:, None], nl.arange(8)[None, :]\ns = nl.load(a[p, 0], mask=(p < 4))\nk = nl.multiply(s, 0.125, dtype=nl.int32, mask=(p < 4))\nr = nl.load(a[k[p, 0], f], mask=(p < 4) & (p >= 1))\nnl.store(o[p, f], r, mask=(p < 4) & (p >= 1))\nnl.store(o[0:1, :], nl.load(a[0:1, :]))\nt = nl.multiply(nl.load(o), 2.0)",
+    ];
+    for body in bodies {
+        doubles(FIRST, &first("", body));
+    }
+    let twice = "p, f = nl.mgrid[0:4, 0:8]\nnl.store(o[p * 0, f], nl.load(a), mask=(p < ROWS))";
+    assert!(
+        run(&format!(
+            "{FIRST}{}",
+            first("", &twice.replace("ROWS", "1"))
+        ))
+        .is_ok()
+    );
+    let refused = run(&format!(
+        "{FIRST}{}",
+        first("", &twice.replace("ROWS", "2"))
+    ));
+    assert_eq!(refused.unwrap_err().code, "unsupported-destination");
+}

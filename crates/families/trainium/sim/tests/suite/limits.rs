@@ -253,6 +253,26 @@ fn documented_limits_of_the_second_dialect() {
         ),
         ("i = nl.arange(4)", "unknown-name", 6),
         (
+            "x = nl.load(a[0:128, :], dge_mode='none')",
+            "argument-type",
+            6,
+        ),
+        (
+            "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.dma_copy(dst=x, src=a[0:128, :], dge_mode='none')",
+            "argument-type",
+            7,
+        ),
+        (
+            "x = nl.ndarray((128, 512), dtype=nl.float32, buffer=nl.sbuf)\nnisa.dma_copy(dst=x, src=a[0:128, :], dge_mode=3)",
+            "argument-type",
+            7,
+        ),
+        (
+            "x = nl.ndarray((128, 128), dtype=nl.float32, buffer=nl.sbuf)\nnisa.dma_transpose(dst=x, src=a[0:128, 0:128], dge_mode=nisa.oob_mode.skip)",
+            "argument-type",
+            7,
+        ),
+        (
             "x = nl.ndarray((128, 4), dtype=nl.int32, buffer=nl.sbuf)\nnisa.memset(dst=x, value=1.5)",
             "unsupported-dtype",
             7,

@@ -93,7 +93,7 @@ nisa.nc_matmul(dst=p, stationary=x, moving=w, perf_mode=nisa.matmul_perf_mode.do
     timed(false, &with("'double_row'"));
     for (mode, said) in [
         ("nisa.matmul_perf_mode.double_column", "not-simulated"),
-        ("'whatever'", "not-simulated"),
+        ("'whatever'", "argument-type"),
         ("7", "argument-type"),
     ] {
         let (code, line) = refusal(false, &with(mode));
