@@ -12,7 +12,7 @@ use super::super::operation::{View, argument, is_elementwise, only};
 use super::super::shapes::{Memory, Tensor};
 use super::super::source::{Edits, Place, base_of, each_expression, name_of, names_in};
 use super::write_out_loops::body;
-use super::{Change, changes_in_first_dialect, fresh};
+use super::{Change, changes_in_first_dialect, filled_tiles, fresh};
 
 /// Partitions of a tile.
 const ALL: i64 = 128;
@@ -20,6 +20,9 @@ const ALL: i64 = 128;
 const FEW: [i64; 2] = [32, 64];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
+    if !view.source.first_dialect() {
+        return filled_tiles::changes(view);
+    }
     changes_in_first_dialect(view, |found, place, _| {
         found.extend(FEW.iter().filter_map(|rows| filled(view, place, *rows)));
     })

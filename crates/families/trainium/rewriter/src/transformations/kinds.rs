@@ -4,13 +4,13 @@ use autocomp_core::KindOfChange;
 
 use super::super::operation::View;
 use super::{
-    Change, accumulate, affine, at_once, columns_outside, defer_scale, descriptors, drop_copies,
-    engines, fill_partitions, functions, fuse, gather_stores, hoist, inline, interchange,
-    kept_tiles, matrix_sums, named_arguments, names_of_results, narrow, narrow_tiles,
+    Change, accumulate, affine, at_once, columns_outside, copies_at_once, defer_scale, descriptors,
+    drop_copies, engines, fill_partitions, functions, fuse, gather_stores, hoist, inline,
+    interchange, kept_tiles, matrix_sums, named_arguments, names_of_results, narrow, narrow_tiles,
     needless_masks, own_buffer, pieces, plain_indices, plain_names, precompute, psum_tiles, reduce,
-    resident, shared_rows, skip_masked, split_loop, split_products, spread_pieces, spread_rows,
-    spread_transfers, sum_outside, through_psum, tiles, transposes, versions, windows_apart,
-    write_into_tiles, write_out_loops,
+    resident, shared_rows, shared_work, skip_masked, split_loop, split_products, spread_pieces,
+    spread_rows, spread_transfers, sum_outside, through_psum, tiles, transposes, versions,
+    windows_apart, write_into_tiles, write_out_loops,
 };
 
 /// One kind of change.
@@ -126,9 +126,15 @@ pub(in super::super) const ALL: &[Transformation] = &[
         changes: engines::changes,
     },
     Transformation {
+        name: "share-work",
+        menu_items: &["balance-engines"],
+        does: "in the second dialect, operations on two tiles in SBUF: those of every second, third or fourth iteration of a loop run on the gpsimd engine",
+        changes: shared_work::changes,
+    },
+    Transformation {
         name: "fill-partitions",
         menu_items: &["larger-tiles"],
-        does: "in the first dialect, iterations of an affine loop whose tiles have 32 or 64 partitions: as many at once as fill 128",
+        does: "iterations of a loop (in the first dialect, an affine one) whose tiles have 32 or 64 partitions: as many at once as fill 128",
         changes: fill_partitions::changes,
     },
     Transformation {
@@ -178,6 +184,12 @@ pub(in super::super) const ALL: &[Transformation] = &[
         menu_items: &["psum-operands"],
         does: "products that are copied to SBUF before they are read",
         changes: psum_tiles::changes,
+    },
+    Transformation {
+        name: "copy-at-once",
+        menu_items: &["larger-tiles"],
+        does: "tiles that the matrix engine makes in several iterations, up to a bank of PSUM, side by side: one copy out of it for all, and one store where all are stored side by side",
+        changes: copies_at_once::changes,
     },
     Transformation {
         name: "resize-tiles",

@@ -439,4 +439,26 @@ def solution(a, b):
     return out
 ",
     ),
+    (
+        "turned blocks",
+        "x:f32[256,512]",
+        "def solution(x):
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in nl.affine_range(2):
+        rows = nl.load(x[nl.ds(i * 128, 128), :])
+        wide = nl.ndarray((nl.par_dim(128), 512), dtype=x.dtype, buffer=nl.sbuf)
+        for j in nl.affine_range(4):
+            wide[:, nl.ds(j * 128, 128)] = nl.copy(nisa.nc_transpose(rows[:, nl.ds(j * 128, 128)]))
+        for j in nl.affine_range(4):
+            out = nl.copy(nisa.nc_transpose(wide[:, nl.ds(j * 128, 128)]))
+            nl.store(z[nl.ds(i * 128, 128), nl.ds(j * 128, 128)], out)
+        for j in nl.affine_range(4):
+            first = j * 128
+            back = nl.copy(nisa.nc_transpose(wide[:, nl.ds(first, 128)]), dtype=nl.float32)
+            both = nl.add(back, rows[:, nl.ds(first, 128)])
+            nl.store(y[nl.ds(i * 128, 128), nl.ds(first, 128)], nl.multiply(both, 2.0))
+    return y, z
+",
+    ),
 ];

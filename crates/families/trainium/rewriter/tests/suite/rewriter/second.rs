@@ -350,4 +350,82 @@ def solution(x, b):
     return y
 ",
 ),
+(
+    "second turned blocks",
+    "x:f32[256,512]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x):
+    n, d = x.shape
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    z = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for i in range(n // 128):
+        rows = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.dma_copy(dst=rows, src=x[i * 128:(i + 1) * 128, :])
+        wide = nl.ndarray((128, 512), dtype=x.dtype, buffer=nl.sbuf)
+        for j in range(4):
+            block = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.psum)
+            nisa.nc_transpose(dst=block, data=rows[:, j * 128:(j + 1) * 128])
+            nisa.tensor_copy(dst=wide[:, j * 128:(j + 1) * 128], src=block)
+        # What is turned is added to what lies beside, and read through names of parts.
+        for j in range(4):
+            piece = slice(j * 128, (j + 1) * 128)
+            beside = rows[:, piece]
+            back = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.psum)
+            nisa.nc_transpose(dst=back, data=wide[:, piece])
+            kept = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=kept, src=back, engine=nisa.scalar_engine)
+            both = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.tensor_tensor(dst=both, data1=kept, data2=beside, op=nl.subtract)
+            nisa.tensor_tensor(dst=both, data1=both, data2=wide[:, piece], op=nl.add)
+            nisa.dma_copy(dst=y[i * 128:(i + 1) * 128, piece], src=both)
+        # Each iteration turns what the one before copied: nothing of that is done at once.
+        carried = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+        nisa.tensor_copy(dst=carried, src=wide[:, 0:128])
+        for j in range(3):
+            turned = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.psum)
+            nisa.nc_transpose(dst=turned, data=carried)
+            nisa.tensor_copy(dst=carried, src=turned)
+        nisa.tensor_tensor(dst=wide[:, 0:128], data1=carried, data2=wide[:, 0:128], op=nl.add)
+        for j in range(4):
+            piece_2 = slice(j * 128, (j + 1) * 128)
+            again = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.psum)
+            nisa.nc_transpose(dst=again, data=wide[:, piece_2])
+            out = nl.ndarray((128, 128), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.tensor_copy(dst=out, src=again)
+            nisa.dma_copy(dst=z[i * 128:(i + 1) * 128, piece_2], src=out)
+    return y, z
+",
+),
+(
+    "second rows of few partitions",
+    "x:f32[128,1024];c:f32[64,1024]",
+    "import nki
+import nki.isa as nisa
+import nki.language as nl
+
+
+def solution(x, c):
+    d, n = x.shape
+    half = d // 2
+    y = nl.ndarray(x.shape, dtype=x.dtype, buffer=nl.shared_hbm)
+    for j in range(n // 256):
+        piece = slice(j * 256, (j + 1) * 256)
+        parts = []
+        for source in (x[0:half, piece], x[half:d, piece], c[:, piece]):
+            part = nl.ndarray((half, 256), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.dma_copy(dst=part, src=source)
+            parts.append(part)
+        upper, lower, factor = parts
+        for row, first, op in ((0, upper, nl.subtract), (half, lower, nl.add)):
+            left = nl.ndarray((half, 256), dtype=x.dtype, buffer=nl.sbuf)
+            nisa.tensor_tensor(dst=left, data1=first, data2=factor, op=nl.multiply)
+            nisa.tensor_tensor(dst=left, data1=left, data2=lower, op=op)
+            nisa.dma_copy(dst=y[row:row + half, piece], src=left)
+    return y
+",
+),
 ];
