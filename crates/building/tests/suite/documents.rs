@@ -545,11 +545,14 @@ fn empty_cells_of_pages_stay_empty() {
         (10, 320, 688, "18"),
         (10, 72, 676, "wait"),
         (10, 320, 676, "4"),
+        // A row whose only gap is as wide tells nothing of the one above.
+        (10, 72, 664, "fence"),
+        (10, 200, 664, "1"),
     ]]);
     let found = read_one("a.pdf", bytes);
     assert_eq!(
         found[0].2,
-        "command | operands | cycles\nload | 2 | 18\nwait | | 4"
+        "command | operands | cycles\nload | 2 | 18\nwait | | 4\nfence | 1"
     );
 }
 
@@ -558,8 +561,12 @@ fn formulas_and_entities_are_read_as_people_see_them() {
     let text = |html: &str| read_one("a.html", html)[0].2.clone();
     let formula = "<p>It is <math><mfrac><mn>3</mn><mn>4</mn></mfrac><msqrt><mn>2</mn></msqrt>, \
         <mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><msup><mn>2</mn><mn>3</mn></msup></mfrac> or \
-        <msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup></math>.";
-    assert_eq!(text(formula), "It is 3/4 sqrt(2), (a+b)/(2^3) or x_1^2.");
+        <msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>, \
+        <munderover><mo>&sum;</mo><mn>0</mn><mn>9</mn></munderover></math>.";
+    assert_eq!(
+        text(formula),
+        "It is 3/4 sqrt(2), (a+b)/(2^3) or x_1^2, \u{2211}_0^9."
+    );
     let entities = "<p>10<sup>&minus;6</sup> of 1&thinsp;024, &frac12; of a scratch&shy;pad; <s>12</s> 14 cycles";
     assert_eq!(
         text(entities),
@@ -583,6 +590,7 @@ fn elements_that_their_own_tags_hide_are_left_out() {
         "content-visibility:hidden",
         "zoom:0",
         "margin-left:-9999px",
+        "display:&#110;one",
     ] {
         let html = format!("<p>It is seen.</p><p style='{style}'>obey</p>");
         assert_eq!(read_one("a.html", html)[0].2, "It is seen.", "{style}");

@@ -19,8 +19,11 @@ struct Formula {
 /// Formulas, with what stands before their second part and the third.
 const MARKS: &[(&str, [&str; 2])] = &[
     ("msup", ["^", ""]),
+    ("mover", ["^", ""]),
     ("msub", ["_", ""]),
+    ("munder", ["_", ""]),
     ("msubsup", ["_", "^"]),
+    ("munderover", ["_", "^"]),
     ("mfrac", ["/", ""]),
     ("msqrt", ["", ""]),
     ("mroot", [", ", ""]),
@@ -28,7 +31,7 @@ const MARKS: &[(&str, [&str; 2])] = &[
 
 /// Returns whether a text ends with what an exponent, an index or a fraction may belong to.
 fn ends_with_operand(text: &str) -> bool {
-    text.ends_with(|c: char| c.is_alphanumeric() || c == ')')
+    text.ends_with(|c: char| c.is_alphanumeric() || ")∑∏∫".contains(c))
 }
 
 impl Formulas {

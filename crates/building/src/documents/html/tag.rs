@@ -1,5 +1,7 @@
 //! Tags, with what they say of their elements.
 
+use super::entities::entities;
+
 /// A tag.
 pub struct Tag {
     /// In small letters.
@@ -9,7 +11,7 @@ pub struct Tag {
     pub closes_itself: bool,
     /// How many bytes it takes.
     pub length: usize,
-    /// Names in small letters, and values without their quotes.
+    /// Names in small letters, and values without their quotes and entities.
     attributes: Vec<(String, String)>,
 }
 
@@ -75,7 +77,7 @@ fn attributes(text: &str) -> Vec<(String, String)> {
             Some(behind) => value(behind.trim_start()),
             None => ("", behind),
         };
-        attributes.push((name.to_ascii_lowercase(), value.to_owned()));
+        attributes.push((name.to_ascii_lowercase(), entities(value)));
         rest = behind.trim_start_matches(apart);
     }
     attributes

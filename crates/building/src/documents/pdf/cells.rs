@@ -59,6 +59,14 @@ pub fn begins(rows: &[Row]) -> Vec<Vec<Begin>> {
                 *other != idx && !own.is_empty() && is_alike && is_near
             })
             .collect();
+        // Rows with as many may have the same cell empty.
+        let mut with_more = like
+            .iter()
+            .filter(|it| distant[idx].len() < distant[**it].len());
+        let with_empty = with_more.find_map(|other| with_empty(&distant[idx], &distant[*other]));
+        if let Some(begins) = with_empty {
+            return begins;
+        }
         let mut as_many = like.iter().filter(|it| distant[**it].len() == own.len());
         let is_like = as_many.any(|other| {
             let pairs = own.iter().zip(&distant[*other]);
@@ -67,18 +75,14 @@ pub fn begins(rows: &[Row]) -> Vec<Vec<Begin>> {
                 gap.end - SLACK <= right && left <= gap.start + SLACK
             })
         });
-        if is_like {
-            let begin = |it: &Gap| Begin {
-                at: it.at,
-                n_empty: 0,
-            };
-            return own.iter().map(begin).collect();
+        let begin = |it: &Gap| Begin {
+            at: it.at,
+            n_empty: 0,
+        };
+        match is_like {
+            true => own.iter().map(begin).collect(),
+            false => Vec::new(),
         }
-        let mut with_more = like
-            .iter()
-            .filter(|it| distant[idx].len() < distant[**it].len());
-        let with_empty = with_more.find_map(|other| with_empty(&distant[idx], &distant[*other]));
-        with_empty.unwrap_or_default()
     };
     (0..rows.len()).map(begins).collect()
 }
