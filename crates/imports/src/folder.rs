@@ -1,6 +1,7 @@
 //! A run of the original Autocomp as it lies in a folder, or a single trace.
 
 use crate::literal::{CANDIDATE, candidate};
+use crate::tree::LeftOut;
 use crate::{ImportError, OldRun, python_json};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -210,11 +211,14 @@ fn add(
 ) -> Result<Option<usize>, ImportError> {
     let value = candidate(text).map_err(|error| ImportError::new(file, error.to_string()))?;
     let added = run.tree.add(value, iteration);
-    if added.is_none() {
-        run.unmapped
-            .push(format!("{}: a candidate without code", shown(file)));
+    if let Err(left_out) = added {
+        let why = match left_out {
+            LeftOut::NoCode => "a candidate without code",
+            LeftOut::Stray => "a candidate that was made from no kernel of the run, not taken over",
+        };
+        run.unmapped.push(format!("{}: {why}", shown(file)));
     }
-    Ok(added)
+    Ok(added.ok())
 }
 
 /// Returns the last two parts of a path.

@@ -26,7 +26,7 @@ pub use harness::{HarnessProblem, read_harness};
 pub use journal::{Imported, Naming, WriteError, write_run};
 pub use kernel::{Asked, adapted};
 pub use population::{read_openevolve, read_shinka};
-pub use tree::{Node, Tree};
+pub use tree::{LeftOut, Node, Tree};
 
 /// Why something cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -47,6 +47,15 @@ impl Value {
         }
     }
 
+    /// Returns the value of a field of a candidate.
+    #[must_use]
+    pub fn field(&self, name: &str) -> Option<&Value> {
+        let Self::Candidate(fields) = self else {
+            return None;
+        };
+        fields.iter().find(|(it, _)| it == name).map(|it| &it.1)
+    }
+
     /// Takes a field of a candidate out of it.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         let Self::Candidate(fields) = self else {

@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 /// Programs that are read at most.
 const MOST_PROGRAMS: usize = 20_000;
 
+/// Programs that are named at most where something is told of several.
+const MOST_NAMED: usize = 5;
+
 /// A program.
 #[derive(Debug, Default)]
 struct Program {
@@ -165,6 +168,7 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
     let is_told = rows.iter().any(|row| matches!(row[7], Cell::Number(_)));
     let mut programs = Vec::new();
     let mut n_both = 0;
+    let mut damaged = Vec::new();
     for row in rows {
         let text = |idx: usize| match &row[idx] {
             Cell::Text(text) => Some(text.clone()),
@@ -177,6 +181,18 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
         let object = |idx: usize| python_json::value(&text(idx)?).ok();
         let mut measured = metrics(object(5).as_ref());
         let public = metrics(object(4).as_ref());
+        // What is no JSON, and what is no number there, is no cost.
+        let is_damaged = |idx: usize| {
+            let is_written = text(idx).is_some_and(|it| !it.trim().is_empty());
+            match object(idx) {
+                None => is_written,
+                Some(it) => it.get(metric).is_some(),
+            }
+        };
+        let is_measured = measured.contains_key(metric) || public.contains_key(metric);
+        if !is_measured && (is_damaged(4) || is_damaged(5)) {
+            damaged.push(text(0).unwrap_or_default());
+        }
         n_both += usize::from(match (measured.get(metric), public.get(metric)) {
             (Some(private), Some(public)) => private != public,
             _ => false,
@@ -212,6 +228,23 @@ pub fn read_shinka(path: &Path, metric: &str) -> Result<OldRun, ImportError> {
     ];
     if !is_told {
         unmapped.push(UNTOLD.to_owned());
+    }
+    if !damaged.is_empty() {
+        let names: Vec<&str> = damaged
+            .iter()
+            .take(MOST_NAMED)
+            .map(String::as_str)
+            .collect();
+        let further = if names.len() < damaged.len() {
+            ", …"
+        } else {
+            ""
+        };
+        unmapped.push(format!(
+            "programs whose metrics are damaged, without a cost ({}): {}{further}",
+            damaged.len(),
+            names.join(", "),
+        ));
     }
     if 0 < n_both {
         unmapped.push(format!(

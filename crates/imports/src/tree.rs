@@ -41,10 +41,22 @@ pub struct Tree {
     pub n_mended: usize,
 }
 
+/// Why a candidate is not added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It, or one that it was made from, has no code.
+    NoCode,
+    /// It was made from no kernel of the run, though the run has begun.
+    Stray,
+}
+
 impl Tree {
     /// Adds a candidate with all that it was made from, and returns its number. One that is
     /// known already is not added again. `iteration` is the first in which it is known.
-    pub fn add(&mut self, mut value: Value, iteration: u32) -> Option<usize> {
+    ///
+    /// # Errors
+    /// It is left out.
+    pub fn add(&mut self, mut value: Value, iteration: u32) -> Result<usize, LeftOut> {
         // From the candidate to the baseline.
         let mut chain = Vec::new();
         loop {
@@ -55,13 +67,23 @@ impl Tree {
                 _ => break,
             }
         }
+        let text = |value: Option<&Value>| value.and_then(Value::text).map(plainest);
+        let key = chain.last().and_then(|it| {
+            let plan = text(it.field("plan")).unwrap_or_default();
+            Some((text(it.field("code"))?, plan))
+        });
+        let is_begun = 0 < iteration && !self.nodes.is_empty();
+        if is_begun && key.is_some_and(|it| !self.known.contains_key(&it)) {
+            return Err(LeftOut::Stray);
+        }
         let mut parent = None;
         let n_chain = chain.len();
         for (idx, value) in chain.into_iter().rev().enumerate() {
             let is_last = idx + 1 == n_chain;
-            parent = Some(self.add_one(value, parent, is_last.then_some(iteration))?);
+            let added = self.add_one(value, parent, is_last.then_some(iteration));
+            parent = Some(added.ok_or(LeftOut::NoCode)?);
         }
-        parent
+        parent.ok_or(LeftOut::NoCode)
     }
 
     fn add_one(

@@ -272,6 +272,30 @@ fn a_database_becomes_a_run() {
     assert_eq!(error, "it is no file");
 }
 
+/// What is damaged is told; what has failed before it was measured has no metrics.
+#[test]
+fn rows_with_damaged_metrics_are_listed() {
+    let place = TempDir::new().unwrap();
+    let file = place.path().join("programs.sqlite");
+    database(
+        &file,
+        &[
+            "'a', 'base', 'c', NULL, 0, 1.0, 0, '{\"ms\": 4.0}', '{}', '', 1, '{}'",
+            "'b', 'broken', 'c', 'a', 1, 2.0, 0, 'broken', '{}', '', 1, '{}'",
+            "'c', 'nan', 'c', 'a', 1, 3.0, 0, '{\"ms\": NaN}', '{}', '', 1, '{}'",
+            "'d', 'failed', 'c', 'a', 1, 4.0, 0, '{}', '', 'Traceback', 0, '{}'",
+        ],
+    );
+    let imported = written(read_shinka(&file, "ms").unwrap(), &place.path().join("new"));
+    assert_eq!((imported.kernels, imported.right), (4, 1));
+    let line = "programs whose metrics are damaged, without a cost (2): b, c";
+    assert!(
+        imported.unmapped.iter().any(|it| it == line),
+        "{:?}",
+        imported.unmapped
+    );
+}
+
 /// Tables of other versions have other columns.
 #[test]
 fn a_database_without_some_columns_is_read_and_one_without_the_table_is_none() {

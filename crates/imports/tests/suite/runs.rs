@@ -25,6 +25,27 @@ fn result(folder: &Path, name: &str, latency: Option<f64>, stderr: &str, candida
     file(folder, &format!("{name}_result_full.txt"), &whole);
 }
 
+/// A candidate that somebody has put into the folder of a run is named, and the rest is taken.
+#[test]
+fn a_stray_candidate_is_left_out() {
+    let place = TempDir::new().unwrap();
+    let folder = place.path().join("run");
+    let base = written("None", None, "base\n", "2.0");
+    file(&folder, "candidates-iter-0/candidate_0.txt", &base);
+    let one = written(&base, Some("tile"), "one\n", "1.5");
+    file(&folder, "candidates-iter-1/candidate_0.txt", &one);
+    let stray = written("None", None, "stray\n", "1.0");
+    file(&folder, "candidates-iter-2/candidate_0.txt", &stray);
+    let run = read_run(&folder).unwrap();
+    assert_eq!(run.tree.nodes.len(), 2);
+    let line = "candidates-iter-2/candidate_0.txt: a candidate that was made from no kernel of the run, not taken over";
+    assert!(
+        run.unmapped.iter().any(|it| it == line),
+        "{:?}",
+        run.unmapped
+    );
+}
+
 /// A run of two iterations: two plans with two and one drafts, of which one fails; then one
 /// kernel more, whose parent was read back on a resume and so lost its backslashes.
 fn old_run(folder: &Path) {
