@@ -34,20 +34,29 @@ pub fn read_kernel_from_input() -> Result<String, CliError> {
             "the kernel on standard input is longer than the {LONGEST_TEXT} bytes that are read at most"
         )));
     }
-    kernel_of(bytes, Path::new("-"))
+    source_of(bytes, "kernel", Path::new("-"))
 }
 
 /// Reads a kernel from a file.
 pub fn read_kernel(path: &Path) -> Result<String, CliError> {
-    let bytes = read_file(path, LONGEST_TEXT)
-        .map_err(|error| {
-            not_read("kernel", path, &error)
-                .hint("check the path; a kernel of the problem's own is given by its name alone, such as `baseline`")
-        })?;
-    kernel_of(bytes, path)
+    read_source("kernel", path)
 }
 
-fn kernel_of(bytes: Vec<u8>, path: &Path) -> Result<String, CliError> {
+/// Reads a program that is to become a kernel from a file.
+pub fn read_program(path: &Path) -> Result<String, CliError> {
+    read_source("program", path)
+}
+
+fn read_source(what: &str, path: &Path) -> Result<String, CliError> {
+    let bytes = read_file(path, LONGEST_TEXT)
+        .map_err(|error| {
+            not_read(what, path, &error)
+                .hint("check the path; a kernel of the problem's own is given by its name alone, such as `baseline`")
+        })?;
+    source_of(bytes, what, path)
+}
+
+fn source_of(bytes: Vec<u8>, what: &str, path: &Path) -> Result<String, CliError> {
     let text = String::from_utf8(bytes);
     // Editors put a mark of the order of bytes in front.
     let text = text.map(|it| it.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(it));
@@ -58,7 +67,7 @@ fn kernel_of(bytes: Vec<u8>, path: &Path) -> Result<String, CliError> {
             .filter(|byte| **byte == b'\n')
             .count();
         CliError::input(format!(
-            "the kernel {} is not UTF-8 text: line {line}, byte {offset}",
+            "the {what} {} is not UTF-8 text: line {line}, byte {offset}",
             path.display()
         ))
         .hint("give source text, saved as UTF-8")

@@ -132,7 +132,7 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let resource = |(name, _): &(&str, &str)| {
-            Resource::new(uri(name), (*name).to_owned()).with_mime_type("text/markdown")
+            Resource::new(uri(name), (*name).to_owned()).with_mime_type(MARKDOWN)
         };
         let resources = self.shared.settings.skill.iter().map(resource).collect();
         Ok(ListResourcesResult::with_all_items(resources))
@@ -152,10 +152,14 @@ impl ServerHandler for Server {
         let (_, text) = found.ok_or_else(|| {
             ErrorData::resource_not_found(format!("there is no resource {}", request.uri), None)
         })?;
-        let contents = vec![ResourceContents::text(*text, request.uri)];
+        let contents = ResourceContents::text(*text, request.uri).with_mime_type(MARKDOWN);
+        let contents = vec![contents];
         Ok(ReadResourceResult::new(contents).into())
     }
 }
+
+/// The kind of the texts of the skill.
+const MARKDOWN: &str = "text/markdown";
 
 fn uri(name: &str) -> String {
     format!("skill://autocomp/{name}")

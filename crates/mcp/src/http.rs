@@ -63,8 +63,14 @@ async fn guard(State(wanted): State<Arc<str>>, request: Request, next: Next) -> 
     let is_right = given.is_some_and(|(scheme, token)| {
         scheme.eq_ignore_ascii_case("bearer") && is_equal(token.trim_start(), &wanted)
     });
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|it| it.to_str().ok()).unwrap_or_default();
+    let is_json = kind
+        .trim_start()
+        .to_ascii_lowercase()
+        .starts_with("application/json");
     match is_right {
-        true => told(next.run(request).await),
+        true => told(next.run(request).await, is_json),
         false => (
             StatusCode::UNAUTHORIZED,
             [(header::WWW_AUTHENTICATE, "Bearer")],
@@ -82,8 +88,12 @@ async fn elsewhere() -> (StatusCode, &'static str) {
     )
 }
 
-/// Says with a refused method which ones there are.
-fn told(response: Response) -> Response {
+/// Says with a refused method which ones there are, and of a message that is no JSON, though it is
+/// said to be, that it is broken: the library says that its kind is the wrong one.
+fn told(mut response: Response, is_json: bool) -> Response {
+    if is_json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        *response.status_mut() = StatusCode::BAD_REQUEST;
+    }
     if response.status() != StatusCode::METHOD_NOT_ALLOWED {
         return response;
     }

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::evaluation_text::evaluation_text;
 use crate::exit_code;
-use crate::given_file::{read_kernel, read_kernel_from_input};
+use crate::given_file::{read_kernel, read_kernel_from_input, read_program};
 use crate::measuring::{Bench, evaluator_settings};
 use crate::output::Output;
 use crate::queueing::QueueOptions;
@@ -177,6 +177,15 @@ fn is_path(problem: &Problem, kernel: &str) -> bool {
     let path = Path::new(kernel);
     !problem.kernels.contains_key(kernel)
         && (path.is_file() || path.extension().is_some() || kernel.contains('/'))
+}
+
+/// Returns the source of a program that is to become a kernel, given as a file or by its name in
+/// the problem.
+pub fn program_source(problem: &Problem, program: &str) -> Result<String, CliError> {
+    match is_path(problem, program) {
+        true => read_program(Path::new(program)),
+        false => kernel_source(problem, program),
+    }
 }
 
 /// Returns the source of a kernel given by its name in the problem or as a file.

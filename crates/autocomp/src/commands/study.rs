@@ -68,6 +68,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     let mut code = exit_code::SUCCESS;
     if !arguments.report {
         write_settings(&folder, &runs)?;
+        check_problems(&runs, &folder, arguments)?;
         code = run_all(&study, &runs, &folder, arguments, output)?;
     }
     let rows = runs
@@ -82,6 +83,28 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     }
     output.result(&report, || text)?;
     Ok(code)
+}
+
+/// Checks that the problems of all runs that are left are there, before one is run and paid.
+fn check_problems(runs: &[StudyRun], folder: &Path, arguments: &Arguments) -> Result<(), CliError> {
+    let mut checked = BTreeSet::new();
+    for run in runs {
+        let view = open(&folder.join(&run.name))?;
+        if view.is_some_and(|it| it.search.finish().is_some()) {
+            continue;
+        }
+        let (settings, _) = Settings::read(&folder.join(format!("{}.toml", run.name)))?;
+        if !checked.insert((&run.problem, settings.target.clone(), settings.data.clone())) {
+            continue;
+        }
+        let mut workplace = Workplace::open(&arguments.workplace)?;
+        workplace.prefer_target(settings.target.as_deref());
+        for data in &settings.data {
+            workplace.add_data(data)?;
+        }
+        workplace.problem(&run.problem)?;
+    }
+    Ok(())
 }
 
 /// Runs what is not finished yet, in the order of the file. Returns the exit code.

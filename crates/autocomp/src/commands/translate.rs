@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     workplace.prefer_target(arguments.target.as_deref());
     let problem = workplace.problem(&arguments.problem)?;
     let original = match &arguments.from {
-        Some(file) => eval::kernel_source(&problem, file)?,
+        Some(file) => eval::program_source(&problem, file)?,
         None => problem.reference.clone(),
     };
     let asked = Asked::open(

@@ -5,7 +5,7 @@ use super::{check_name, knowledge_error};
 use crate::error::CliError;
 use crate::exit_code;
 use crate::measuring::{Bench, evaluator_settings};
-use crate::output::Output;
+use crate::output::{Output, redacted};
 use crate::proposing::{connect_error, connector};
 use crate::registry;
 use crate::run_errors::eval_error;
@@ -19,7 +19,7 @@ use autocomp_catalog::{Catalog, Example, Rules, Target};
 use autocomp_core::{Outcome, Scope};
 use autocomp_eval::Evaluator as _;
 use autocomp_eval::text::grouped;
-use autocomp_knowledge::{Standing, write_target};
+use autocomp_knowledge::{Knowledge, Standing, write_target};
 use autocomp_llm::ReservationJournal;
 use clap::Args;
 use serde::Serialize;
@@ -124,6 +124,11 @@ struct Failure {
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError> {
     check_name(&arguments.name)?;
+    if redacted(&arguments.name) != arguments.name {
+        return Err(
+            CliError::usage("the name of the target has a key in it").hint("give it another name")
+        );
+    }
     if arguments.scope.trim().is_empty() {
         return Err(CliError::usage("`--scope` says nothing")
             .hint("say in a sentence which machine and which kernels are meant"));
@@ -138,7 +143,7 @@ pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError>
                 .hint("give the new one another name"),
         );
     }
-    let documents = read_documents(&arguments.from, &Limits::standard()).map_err(|error| {
+    let mut documents = read_documents(&arguments.from, &Limits::standard()).map_err(|error| {
         let error_of = match error.path.exists() {
             true => CliError::input,
             false => CliError::usage,
@@ -147,7 +152,7 @@ pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError>
     })?;
     let machine = flat(&like)?;
     let asking = arguments.asking.settings()?;
-    let settings = BuilderSettings {
+    let mut settings = BuilderSettings {
         scope: arguments.scope.clone(),
         language: registry::language(&like)?.name().to_owned(),
         parts: match arguments.parts.as_slice() {
@@ -175,6 +180,10 @@ pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError>
         ..BudgetSettings::default()
     };
     let connector = connector(&asking, &budget, &spent)?;
+    // No key is shown to a model, nor written to the target or its record.
+    let secrets = connector.secrets();
+    documents.masked(|text| secrets.redact(text));
+    settings.scope = secrets.redact(&settings.scope);
     let models = match arguments.estimate {
         true => connector.estimating(&arguments.models),
         false => connector.connect(&arguments.models),
@@ -231,7 +240,9 @@ pub(super) fn run(arguments: &Arguments, output: Output) -> Result<u8, CliError>
         }
     };
     report.parts = parts(&built, &like);
-    let target = written(arguments, &workplace, &like, &place, (&built, &documents))?;
+    let knowledge = built.assembly.knowledge(&arguments.name, &settings.scope);
+    let evidence = evidence_text(&built.assembly, &documents);
+    let target = written(arguments, &workplace, &like, &place, (knowledge, &evidence))?;
     report.complete = true;
     report.target = Some(place.target.clone());
     let supported = built.assembly.menu();
@@ -268,9 +279,8 @@ fn written(
     workplace: &Workplace,
     like: &Target,
     place: &BuiltFolder,
-    (built, documents): (&Built, &Documents),
+    (mut knowledge, evidence): (Knowledge, &str),
 ) -> Result<Target, CliError> {
-    let mut knowledge = built.assembly.knowledge(&arguments.name, &arguments.scope);
     // How kernels are judged, documents do not say.
     if knowledge.rules != Rules::default() {
         knowledge.rules = like.rules.followed_by(&knowledge.rules);
@@ -294,7 +304,6 @@ fn written(
     }
     write_target(&knowledge, standing, &next).map_err(knowledge_error)?;
     let made = next.join("targets").join(&arguments.name);
-    let evidence = evidence_text(&built.assembly, documents);
     fs::write(made.join("evidence.md"), evidence).map_err(failed)?;
     // What nobody can use is told of before it takes the place of anything.
     let mut catalog = Catalog::built_in().map_err(catalog_error)?;
@@ -392,15 +401,16 @@ fn example_flaw(
 
 fn estimate_text(documents: &Documents, estimate: &Estimate) -> String {
     let count = |number: f64| grouped(number.ceil() as u64);
+    let requests = |number: f64| counted(number.ceil() as usize, "request");
     format!(
-        "{} passages of {} documents; left to ask: about {} requests, {} tokens in, {} out, ${:.2}; at most {} requests, ${:.2}",
-        grouped(documents.passages.len() as u64),
-        documents.files.len(),
-        count(estimate.requests.expected),
+        "{} of {}; left to ask: about {}, {} tokens in, {} out, ${:.2}; at most {}, ${:.2}",
+        counted(documents.passages.len(), "passage"),
+        counted(documents.files.len(), "document"),
+        requests(estimate.requests.expected),
         count(estimate.input_tokens.expected),
         count(estimate.output_tokens.expected),
         estimate.usd.expected,
-        count(estimate.requests.most),
+        requests(estimate.requests.most),
         estimate.usd.most,
     )
 }
@@ -408,7 +418,7 @@ fn estimate_text(documents: &Documents, estimate: &Estimate) -> String {
 fn counted(count: usize, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
+        count => format!("{} {what}s", grouped(count as u64)),
     }
 }
 
@@ -448,8 +458,9 @@ fn text(report: &BuildReport, arguments: &Arguments) -> String {
         }
     }
     out += &format!(
-        "cost         ${:.4}, {} requests\n",
-        report.usd, report.requests
+        "cost         ${:.4}, {}\n",
+        report.usd,
+        counted(report.requests as usize, "request"),
     );
     if let Some(target) = &report.target {
         out += &format!(

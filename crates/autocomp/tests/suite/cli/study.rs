@@ -67,6 +67,21 @@ fn arms_are_run_and_compared() {
     insta::assert_snapshot!("study-with-other-settings", ended.transcript());
 }
 
+/// Nothing is run, and paid, of a study that cannot be run to its end.
+#[test]
+fn an_unknown_problem_is_told_before_anything_is_run() {
+    let place = Place::new();
+    copy(Path::new(EXAMPLE), place.path());
+    let two = "problems = [\"gemm-64\", \"nosuch\"]\nseeds = [1]\nmax_evaluations = 3\n\n[[arm]]\nname = \"one\"\n";
+    place.file("two.toml", two);
+    let ended = place.call(&["study", "two.toml"]);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert!(ended.stderr.contains("nosuch"), "{}", ended.stderr);
+    let made = fs::read_dir(place.path().join("studies/two")).unwrap();
+    let made = made.map(|it| it.unwrap().path());
+    assert_eq!(made.filter(|it| it.is_dir()).count(), 0);
+}
+
 /// Runs that are there are not set beside those of a problem that was changed since.
 #[test]
 fn costs_of_another_problem_are_not_compared() {

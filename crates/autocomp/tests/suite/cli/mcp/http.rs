@@ -71,6 +71,8 @@ fn over_http_a_token_is_needed_and_no_page_gets_in() {
         );
         assert!(answer.contains(said), "{request} {answer}");
     }
+    let broken = over_http(address, "POST /mcp", &right, "{broken");
+    assert!(broken.starts_with("HTTP/1.1 400"), "{broken}");
     let cases = [
         ("401", host.clone()),
         ("401", format!("{host}Authorization: Bearer 0\r\n")),
