@@ -24,7 +24,8 @@ const CUSTOMARY: [&str; 5] = ["baseline", "software", "library", "fsm", "expert"
 
 /// Evaluate all kernels of a suite, or of one problem, side by side
 ///
-/// A kernel that fails is a row of the table and does not end the comparison.
+/// A kernel that fails is a row of the table and does not end the comparison, and so are the kernels
+/// of a problem that cannot be used, if there are others.
 /// Exits with 0 if all kernels are ok, and with 1 if one is not.
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -373,9 +374,10 @@ fn evaluate_all(
     side_by_side(tasks, workers, evaluate, |idx, result| {
         let (task, problem) = (&tasks[idx], &benches[tasks[idx].bench].problem.name);
         let row = match result {
-            // Without an environment nothing can be evaluated, and without a
-            // right answer not this problem; the others need not be tried.
-            Err(error @ (EvalError::Environment { .. } | EvalError::Input { .. })) => {
+            // Without an environment nothing can be evaluated.
+            Err(error @ EvalError::Environment { .. }) => return Err(eval_error(&error)),
+            // A problem without a right answer is a row where there are others.
+            Err(error @ EvalError::Input { .. }) if benches.len() == 1 => {
                 return Err(eval_error(&error));
             }
             result => row(problem, &task.kernel, result),

@@ -190,8 +190,8 @@ fn a_folder_that_is_named_twice() {
     }
 }
 
-#[test]
-fn a_broken_neighbour() {
+/// A folder `mine` with two problems, `a` and `b`.
+fn two_problems() -> Place {
     let place = Place::new();
     for name in ["a", "b"] {
         let folder = place.path().join("mine").join(name);
@@ -203,6 +203,33 @@ fn a_broken_neighbour() {
             }
         }
     }
+    place
+}
+
+#[test]
+fn a_neighbour_whose_reference_does_not_build() {
+    let place = two_problems();
+    place.file("mine/a/reference.c", "no C\n");
+    let ended = place.call(&["bench", "mine", "--kernel", "baseline"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let row_of = |name: &str| ended.stdout.lines().find(|it| it.starts_with(name));
+    assert!(
+        row_of("a ").is_some_and(|it| it.contains("fault")),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        row_of("b ").is_some_and(|it| !it.contains("fault")),
+        "{}",
+        ended.stdout
+    );
+    let alone = place.call(&["bench", "mine/a", "--kernel", "baseline"]);
+    assert_eq!(alone.code, Some(3), "{}", alone.stderr);
+}
+
+#[test]
+fn a_broken_neighbour() {
+    let place = two_problems();
     place.file("mine/b/problem.toml", "target = 7\n");
     let ended = place.call(&["bench", "mine", "--problem", "a", "--kernel", "baseline"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
