@@ -92,6 +92,16 @@ template <class K> static __host__ inline cudaError_t cudaOccupancyMaxActiveBloc
   *blocks = fit < most ? fit : most;
   return cudaSuccess;
 }
+// The largest block of those by which an SM holds most threads.
+template <class K> static __host__ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* least_grid, int* block, K* kernel, size_t shared = 0, int limit = 0) {
+  int most = 0;
+  for (int threads = limit < 1 || 1024 < limit ? 1024 : limit / 32 * 32; 0 < threads; threads -= 32) {
+    int blocks = 0;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared);
+    if (most < blocks * threads) most = blocks * threads, *block = threads, *least_grid = blocks * AUTOCOMP_SMS;
+  }
+  return most ? cudaSuccess : 1;
+}
 #endif
 enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
 template <class K> static __host__ inline cudaError_t cudaFuncSetCacheConfig(K*, cudaFuncCache) { return cudaSuccess; }

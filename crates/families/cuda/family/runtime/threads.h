@@ -25,6 +25,7 @@ AUTOCOMP_D void __syncwarp(unsigned mask = 0xffffffffu) { __nvvm_bar_warp_sync(m
 AUTOCOMP_D void __threadfence() { __nvvm_membar_gl(); }
 AUTOCOMP_D void __threadfence_block() { __nvvm_membar_cta(); }
 AUTOCOMP_D void __threadfence_system() { __nvvm_membar_sys(); }
+AUTOCOMP_D void __nanosleep(unsigned ns) { asm volatile("nanosleep.u32 %0;" : : "r"(ns)); }
 AUTOCOMP_D void __trap() { __builtin_trap(); }
 #define assert(condition) ((condition) ? (void)0 : __builtin_trap())
 

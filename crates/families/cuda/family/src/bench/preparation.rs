@@ -3,6 +3,7 @@
 use super::CudaBench;
 use crate::compiler::{CALLED_AGAIN, Compiled, KERNEL_FILE};
 use crate::requests::{Recording, Request};
+use crate::texts::TEXTS;
 use autocomp_c::MAX_SOURCE_BYTES;
 use autocomp_core::{Diagnostic, Language as _, Outcome, SourceLocation, Stage};
 use autocomp_cuda_sim::{Kernel, Module, decode, parse};
@@ -71,6 +72,7 @@ impl CudaBench {
                 };
                 let mut found = Diagnostic::error(Stage::Test, "not-simulated", message);
                 found.stage = Stage::Build;
+                found.remedy = TEXTS.remedy(&found.code);
                 found.location = source_line(&ptx, error.line);
                 let line = ptx.lines().nth((error.line as usize).saturating_sub(1));
                 found

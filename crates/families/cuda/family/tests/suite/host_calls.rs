@@ -87,6 +87,16 @@ CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, turns, 256, 0));";
     // 142 SMs of 48 warps each.
     let checked = format!("{asked} if (sms * blocks != 852) CHECK(1); {launch}");
     assert_eq!(of(front, &checked).0, Outcome::Ok);
+    // 1,536 threads are held as two blocks of 768, and at most 300 as four of 256 and more.
+    for (limit, wanted) in [
+        ("", "block == 768 && grid == 284"),
+        (", 0, 300", "block == 256 && grid == 852"),
+    ] {
+        let host = format!(
+            "int grid = 0, block = 0; CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, add{limit})); if (!({wanted})) CHECK(1); {RIGHT}"
+        );
+        assert_eq!(of(front, &host).0, Outcome::Ok, "{wanted}");
+    }
     let failed = format!("CHECK(cudaSetDevice(1)); {RIGHT}");
     let (outcome, code) = of(front, &failed);
     assert_eq!(
