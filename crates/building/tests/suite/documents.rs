@@ -567,10 +567,10 @@ fn formulas_and_entities_are_read_as_people_see_them() {
         text(formula),
         "It is 3/4 sqrt(2), (a+b)/(2^3) or x_1^2, \u{2211}_0^9."
     );
-    let entities = "<p>10<sup>&minus;6</sup> of 1&thinsp;024, &frac12; of a scratch&shy;pad; <s>12</s> 14 cycles";
+    let entities = "<p>10<sup>&minus;6</sup> of 1&thinsp;024, &frac12; of a frame&shy;work; <s>12</s> 14 cycles";
     assert_eq!(
         text(entities),
-        "10^\u{2212}6 of 1 024, \u{bd} of a scratchpad; 14 cycles"
+        "10^\u{2212}6 of 1 024, \u{bd} of a framework; 14 cycles"
     );
 }
 

@@ -27,7 +27,7 @@ fn numbers_are_those_that_are_quoted() {
         ("It takes 5e3 cycles.", "500 cycles", false),
         ("It takes 18 ns.", "18 cycles", false),
         ("It takes 1 cycle, or 2.", "always the same", false),
-        ("mvin takes 0 cycles.", "It takes 12 cycles.", false),
+        ("load takes 0 cycles.", "It takes 12 cycles.", false),
         ("It takes zero cycles.", "It takes 12 cycles.", false),
         (
             "It takes 2 cycles for each row.",

@@ -59,10 +59,10 @@ fn links_and_cells_are_quoted_as_people_see_them() {
 /// What prompts ask for is enough: three words, twelve letters, or a whole line.
 #[test]
 fn rows_of_tables_are_long_enough_to_be_quoted() {
-    let table = "| op | rows | cycles |\n|---|---|---|\n| mvin | 4 | 16 |\n| fence | | - |\n\nThe end of it.\n";
+    let table = "| op | rows | cycles |\n|---|---|---|\n| load | 4 | 16 |\n| fence | | - |\n\nThe end of it.\n";
     for quote in [
-        "mvin | 4 | 16",
-        "| mvin | 4 | 16 |",
+        "load | 4 | 16",
+        "| load | 4 | 16 |",
         "fence | | -",
         "end of it",
     ] {
@@ -75,11 +75,11 @@ fn rows_of_tables_are_long_enough_to_be_quoted() {
 
 #[test]
 fn words_divided_at_the_ends_of_lines_are_quoted_whole() {
-    let text = "It fills the scratch-\npad, then the write-\nback buffer of it.\n";
+    let text = "It fills the frame-\nwork, then the write-\nback buffer of it.\n";
     for quote in [
-        "fills the scratchpad, then",
+        "fills the framework, then",
         "the write-back buffer",
-        "the scratch- pad, then",
+        "the frame- work, then",
     ] {
         assert_eq!(flaw("a.txt", text, quote), None, "{quote}");
     }

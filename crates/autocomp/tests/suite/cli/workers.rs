@@ -111,7 +111,7 @@ fn workers_that_come_and_go_give_the_history_that_this_machine_gives() {
     assert!(report.contains("Who evaluated</h3>") && report.contains("<td>desk</td>"));
     // Of its jobs nothing is left on the worker.
     let kept = cache().join("workers/desk");
-    for _ in 0..600 {
+    for _ in 0..3000 {
         if fs::read_dir(&kept).unwrap().count() == 0 {
             return;
         }
