@@ -1,5 +1,6 @@
 // Functions that kernels and references may call, as a C library would offer
-// them. All are weak: a kernel may bring its own. It sees kernel.h, as they do.
+// them. All are weak: a kernel may bring its own. It sees kernel.h, as they do,
+// where four of the names stand for the compiler's own functions.
 
 #define WEAK __attribute__((weak))
 

@@ -25,7 +25,21 @@ void solution(float x[3000], float y[3000]) { work(x, y); }
 void autocomp_main(void) {}
 void solution(float x[3000], float y[3000]) { work(x, y); }
 
-//! its own memcpy: ok
+//! its own memcpy, whose name stands for the compiler's: build_failed compile-error
+void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
+  for (size_t i = 0; i < bytes; i++) {
+    ((char *)to)[i] = ((const char *)from)[i];
+  }
+  return to;
+}
+void solution(float x[3000], float y[3000]) {
+  static float copy[3000];
+  memcpy(copy, x, sizeof copy);
+  work(copy, y);
+}
+
+//! its own memcpy, and its name too: ok
+#undef memcpy
 void *memcpy(void *restrict to, const void *restrict from, size_t bytes) {
   for (size_t i = 0; i < bytes; i++) {
     ((char *)to)[i] = ((const char *)from)[i];
