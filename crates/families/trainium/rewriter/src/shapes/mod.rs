@@ -204,6 +204,13 @@ impl Shapes {
         self.read.get(name).map_or(0, Vec::len)
     }
 
+    /// Whether a name stands nowhere but within a part of the text.
+    pub(crate) fn only_within(&self, name: &str, within: TextRange) -> bool {
+        let places = [&self.read, &self.bound, &self.changed];
+        let mut all = places.iter().filter_map(|it| it.get(name)).flatten();
+        all.all(|at| within.contains_range(*at))
+    }
+
     /// Whether a name is bound or changed within a part of the text.
     pub(crate) fn touched(&self, name: &str, within: TextRange) -> bool {
         let any = |map: &BTreeMap<String, Vec<TextRange>>| {

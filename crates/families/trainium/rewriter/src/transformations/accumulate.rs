@@ -9,7 +9,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::Memory;
 use super::super::source::{Edits, Place, bound_call, each_expression, name_of};
-use super::{Change, changes_in_first_dialect, drop_tile, each_place, each_site};
+use super::{Change, changes_in_first_dialect, drop_tile, each_place, each_site, keyword_edit};
 
 /// Bytes of one bank in each partition.
 const BANK: i64 = 2048;
@@ -32,18 +32,8 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             return;
         }
         let mut edits = Edits::default();
-        let buffer = call
-            .arguments
-            .keywords
-            .iter()
-            .find(|it| it.arg.as_deref() == Some("buffer"));
-        match buffer {
-            Some(buffer) => edits.replace(buffer.value.range(), format!("{}.psum", view.nl)),
-            None => edits.insert(
-                usize::from(call.arguments.range.end()) - 1,
-                format!(", buffer={}.psum", view.nl),
-            ),
-        }
+        let (at, psum) = keyword_edit(call, "buffer", &format!("{}.psum", view.nl));
+        edits.replace(at, psum);
         let mut products = 0;
         let mut other = false;
         let mut copies = Vec::new();

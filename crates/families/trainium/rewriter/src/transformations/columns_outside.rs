@@ -79,12 +79,8 @@ fn outside(view: &View<'_>, place: Place<'_>, width: i64) -> Option<Change> {
     }
     // Nobody else reads what exists in pieces only.
     let within = span(region);
-    let all_inside = pieces.made.iter().all(|name| {
-        let places = [&view.shapes.read, &view.shapes.bound, &view.shapes.changed];
-        let mut all = places.iter().filter_map(|it| it.get(name)).flatten();
-        all.all(|at| within.contains_range(*at))
-    });
-    if !all_inside {
+    let is_inside = |name: &String| view.shapes.only_within(name, within);
+    if !pieces.made.iter().all(is_inside) {
         return None;
     }
     let Pieces {

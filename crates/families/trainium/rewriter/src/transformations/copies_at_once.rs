@@ -113,7 +113,7 @@ impl<'v> Copied<'v> {
                 let fits = own.memory == Memory::Sbuf
                     && own.shape == tile.shape
                     && view.shapes.constant(name)
-                    && is_inside(view, around, name);
+                    && view.shapes.only_within(name, around.range());
                 fits.then_some(())?;
                 Some((name, Some(own.dtype.as_deref()?)))
             }
@@ -167,7 +167,8 @@ impl<'v> Copied<'v> {
         };
         let is_product = ["nisa.nc_transpose", "nisa.nc_matmul"].contains(&path.as_str());
         let own = name_of(dst);
-        let is_own = |name| view.shapes.constant(name) && is_inside(view, around, name);
+        let is_own =
+            |name| view.shapes.constant(name) && view.shapes.only_within(name, around.range());
         if !is_product || tile.memory != Memory::Psum || own.is_some_and(|it| !is_own(it)) {
             return None;
         }
@@ -426,12 +427,4 @@ fn named(statement: &Stmt, name: &str) -> Vec<TextRange> {
         }
     });
     found
-}
-
-/// Whether a name is nowhere but in a loop.
-fn is_inside(view: &View<'_>, around: &StmtFor, name: &str) -> bool {
-    let within = |all: Option<&Vec<TextRange>>| {
-        all.is_none_or(|all| all.iter().all(|it| around.range().contains_range(*it)))
-    };
-    within(view.shapes.read.get(name)) && within(view.shapes.bound.get(name))
 }

@@ -4,11 +4,9 @@
 //! kernel runs, one transfer after the other; those made ahead (`dge_mode=none`) lie in main memory
 //! and start at once, as the vendor's reference on descriptors says.
 
-use ruff_text_size::Ranged;
-
 use super::super::operation::{View, argument};
 use super::super::source::Edits;
-use super::{Change, each_place};
+use super::{Change, each_place, keyword_edit};
 
 /// Instructions that take the mode.
 const TRANSFERS: &[&str] = &["dma_copy", "dma_transpose"];
@@ -34,11 +32,9 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
             && !says("engine")
             && !is_dynamic
         {
-            let Some(last) = written.call.arguments.keywords.last() else {
-                return;
-            };
-            let mode = format!(", dge_mode={}.dge_mode.none", view.nisa);
-            edits.insert(last.end().into(), mode);
+            let mode = format!("{}.dge_mode.none", view.nisa);
+            let (at, text) = keyword_edit(written.call, "dge_mode", &mode);
+            edits.replace(at, text);
             first.get_or_insert(view.line(place.statement()));
             transfers += 1;
         }

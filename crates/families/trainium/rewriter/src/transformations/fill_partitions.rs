@@ -15,17 +15,16 @@ use super::write_out_loops::body;
 use super::{Change, changes_in_first_dialect, filled_tiles, fresh};
 
 /// Partitions of a tile.
-const ALL: i64 = 128;
+pub(super) const ALL: i64 = 128;
 /// Partitions of the tiles of one iteration.
-const FEW: [i64; 2] = [32, 64];
+pub(super) const FEW: [i64; 2] = [32, 64];
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
-    if !view.source.first_dialect() {
-        return filled_tiles::changes(view);
-    }
-    changes_in_first_dialect(view, |found, place, _| {
+    let mut found = changes_in_first_dialect(view, |found, place, _| {
         found.extend(FEW.iter().filter_map(|rows| filled(view, place, *rows)));
-    })
+    });
+    found.extend(filled_tiles::changes(view));
+    found
 }
 
 /// A loop whose iterations are joined.

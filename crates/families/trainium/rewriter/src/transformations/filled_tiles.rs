@@ -12,13 +12,10 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, Written, argument};
 use super::super::shapes::{Memory, Value};
 use super::super::source::{Edits, base_of, bound_call, name_of, names_in};
+use super::fill_partitions::{ALL, FEW};
 use super::piece_stores::ALONG_COLUMNS;
 use super::{Change, each_place};
 
-/// Partitions of a tile.
-const ALL: i64 = 128;
-/// Partitions of the tiles of one iteration.
-const FEW: [i64; 2] = [32, 64];
 /// Instructions beside those along columns whose results in a partition depend on what lies there.
 const ALONG_ROWS: &[&str] = &[
     "activation_reduce",
@@ -85,13 +82,8 @@ fn filled(view: &View<'_>, around: &StmtFor, rows: i64) -> Option<Change> {
         written: BTreeSet::new(),
     };
     let text = body.text(around, known.trips)?;
-    let within = |it| around.range().contains_range(it);
-    let inside = body.made.iter().all(|name| {
-        let places = [&view.shapes.read, &view.shapes.bound, &view.shapes.changed];
-        let mut all = places.iter().filter_map(|it| it.get(*name)).flatten();
-        all.all(|at| within(*at))
-    });
-    if !inside || !body.read.is_disjoint(&body.written) {
+    let is_inside = |name: &&str| view.shapes.only_within(name, around.range());
+    if !body.made.iter().all(is_inside) || !body.read.is_disjoint(&body.written) {
         return None;
     }
     let mut edits = Edits::default();

@@ -11,7 +11,7 @@ use ruff_text_size::Ranged;
 use super::super::operation::{Operation, View, argument};
 use super::super::shapes::{Memory, Tensor};
 use super::super::source::{Edits, base_of, bound_call, each_expression, name_of};
-use super::{Change, changes_in_first_dialect, each_place, each_site};
+use super::{Change, changes_in_first_dialect, each_place, each_site, keyword_edit};
 
 /// Columns of four bytes that a bank holds.
 const BANK: i64 = 512;
@@ -55,13 +55,8 @@ fn summed(view: &View<'_>, zeros: &Stmt, outermost: Option<&StmtFor>) -> Option<
             "{indent}{unit} = {nl}.load({nl}.shared_constant({np}.identity({rows}, dtype={np}.int8), dtype={nl}.float32))\n"
         ),
     );
-    match call.arguments.find_keyword("buffer") {
-        Some(buffer) => edits.replace(buffer.value.range(), format!("{nl}.psum")),
-        None => edits.insert(
-            usize::from(call.arguments.range.end()) - 1,
-            format!(", buffer={nl}.psum"),
-        ),
-    }
+    let (at, psum) = keyword_edit(call, "buffer", &format!("{nl}.psum"));
+    edits.replace(at, psum);
     let product =
         |operand: &str| format!("{nisa}.nc_matmul({unit}, {operand}, is_stationary_onezero=True)");
     let (mut sums, mut other) = (0, false);

@@ -60,7 +60,8 @@ mod write_out_loops;
 
 use super::operation::{View, argument};
 use super::source::{Edits, Place, each_expression_in, each_statement, name_of};
-use ruff_python_ast::{Expr, Stmt, StmtFor};
+use ruff_python_ast::{Expr, ExprCall, Stmt, StmtFor};
+use ruff_text_size::{Ranged, TextRange};
 use std::collections::BTreeSet;
 
 pub(super) use inline::written_out;
@@ -197,6 +198,17 @@ fn with_arguments(mut text: String, more: &str) -> String {
         text.insert_str(text.len() - 1, more);
     }
     text
+}
+
+/// The edit that gives a call an argument by name: instead of what it has by that name, or behind its
+/// last argument.
+fn keyword_edit(call: &ExprCall, name: &str, value: &str) -> (TextRange, String) {
+    if let Some(given) = call.arguments.find_keyword(name) {
+        return (given.value.range(), value.to_owned());
+    }
+    let last = call.arguments.iter_source_order().last();
+    let end = last.map_or(call.arguments.range.end(), |it| it.end());
+    (TextRange::empty(end), format!(", {name}={value}"))
 }
 
 /// Drops the statement that makes a tile that nothing writes or reads any more.

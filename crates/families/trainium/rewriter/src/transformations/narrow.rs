@@ -11,7 +11,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, argument};
 use super::super::source::{Edits, base_of};
 use super::narrow_tiles::{NARROW_TYPES, is_spread};
-use super::{Change, each_place, each_site};
+use super::{Change, each_place, each_site, keyword_edit};
 
 pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     if !view.source.first_dialect() {
@@ -140,27 +140,16 @@ fn made_narrow(view: &View<'_>, operand: &Expr, dtype: &str) -> Option<Vec<(Text
             return;
         };
         let narrow = format!("{}.{dtype}", view.nl);
-        let given = call
-            .arguments
-            .keywords
-            .iter()
-            .find(|it| it.arg.as_deref() == Some("dtype"));
-        let own = match path.as_str() {
-            "nl.ndarray" | "nl.zeros" => given
-                .map(|it| it.value.range())
-                .or_else(|| call.arguments.args.get(1).map(Ranged::range)),
+        edits = match path.as_str() {
+            "nl.ndarray" | "nl.zeros" => {
+                argument(call, 1, "dtype").map(|it| vec![(it.range(), narrow)])
+            }
             "nl.load" | "nl.copy" | "nisa.tensor_copy" | "nisa.activation" | "nl.multiply"
-            | "nl.add" | "nl.exp" | "nisa.tensor_scalar" | "nisa.tensor_tensor" => match given {
-                Some(given) => Some(given.value.range()),
-                None => {
-                    let end = call.arguments.range.end() - ruff_text_size::TextSize::from(1);
-                    edits = Some(vec![(TextRange::empty(end), format!(", dtype={narrow}"))]);
-                    return;
-                }
-            },
+            | "nl.add" | "nl.exp" | "nisa.tensor_scalar" | "nisa.tensor_tensor" => {
+                Some(vec![keyword_edit(call, "dtype", &narrow)])
+            }
             _ => None,
         };
-        edits = own.map(|range| vec![(range, narrow)]);
     });
     edits
 }

@@ -11,7 +11,7 @@ use ruff_text_size::{Ranged, TextRange};
 use super::super::operation::{View, argument};
 use super::super::shapes::{Memory, Tensor};
 use super::super::source::{Edits, base_of, bound_call, name_of, names_in};
-use super::{Change, each_place, each_site};
+use super::{Change, each_place, each_site, keyword_edit};
 
 /// What makes a tile and takes its type by name.
 const MAKERS: &[&str] = &[
@@ -159,14 +159,10 @@ fn narrowed(view: &View<'_>, call: &ExprCall, dtype: &str) -> Option<(TextRange,
         return None;
     }
     let narrow = format!("{}.{dtype}", view.nl);
-    if let Some(given) = argument(call, usize::MAX, "dtype") {
-        return Some((given.range(), narrow));
-    }
     if matches!(path.as_str(), "nl.ndarray" | "nl.zeros")
         && let Some(given) = call.arguments.args.get(1)
     {
         return Some((given.range(), narrow));
     }
-    let end = call.arguments.range.end() - ruff_text_size::TextSize::from(1);
-    Some((TextRange::empty(end), format!(", dtype={narrow}")))
+    Some(keyword_edit(call, "dtype", &narrow))
 }

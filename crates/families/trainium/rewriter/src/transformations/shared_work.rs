@@ -11,7 +11,7 @@ use ruff_text_size::Ranged;
 use super::super::operation::{View, argument};
 use super::super::shapes::Memory;
 use super::super::source::Edits;
-use super::{Change, each_place};
+use super::{Change, each_place, keyword_edit};
 
 /// One in so many iterations is moved.
 const SHARES: [i64; 3] = [2, 3, 4];
@@ -89,13 +89,8 @@ fn moved(view: &View<'_>, around: &StmtFor, share: i64, sites: &[&Site<'_>]) -> 
     let mut edits = Edits::default();
     for site in sites {
         let call = view.written(site.statement)?.call;
-        match argument(call, usize::MAX, "engine") {
-            Some(it) => edits.replace(it.range(), engine.clone()),
-            None => edits.insert(
-                usize::from(call.arguments.range.end()) - 1,
-                format!(", engine={engine}"),
-            ),
-        }
+        let (at, text) = keyword_edit(call, "engine", &engine);
+        edits.replace(at, text);
     }
     let line = view.line(sites.first()?.statement);
     let what = match sites {

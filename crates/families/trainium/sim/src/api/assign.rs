@@ -138,9 +138,12 @@ impl Device {
                 flags.clone(),
             ),
         };
-        let (moved, target) = match source.dtype == target.dtype && !accumulate {
-            true => (Cow::Owned(source.as_words()), Cow::Owned(target.as_words())),
-            false => (source, target),
+        let (moved, target) = match accumulate {
+            true => (Cow::Borrowed(&*source), Cow::Borrowed(&*target)),
+            false => (
+                source.moved_with(target.dtype),
+                target.moved_with(source.dtype),
+            ),
         };
         if self.functional {
             let mut values = self.read_last(&moved)?;
@@ -215,15 +218,13 @@ impl Device {
                 }
             },
         };
-        let (place, spread) = match (&selection, spread.has_shape(&value.shape())) {
+        let (mut place, mut spread) = match (&selection, spread.has_shape(&value.shape())) {
             (Selection::Part(bounds, None), true) => (place.part(bounds), spread.part(bounds)),
             _ => (place, spread),
         };
         // What keeps its type keeps its bits.
-        let (place, spread) = match place.dtype == spread.dtype {
-            true => (place.as_words(), spread.as_words()),
-            false => (place, spread),
-        };
+        let (from, to) = (spread.dtype, place.dtype);
+        (spread.dtype, place.dtype) = (from.moved_with(to), to.moved_with(from));
         let shape = place.shape();
         self.elementwise(
             Elementwise {

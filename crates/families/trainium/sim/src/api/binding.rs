@@ -45,11 +45,11 @@ fn is_ignored(name: &str) -> bool {
 /// What `dge_mode` can be, as a message says it.
 pub(super) const DESCRIPTOR_MODES: &str = "nisa.dge_mode.none, unknown, swdge or hwdge";
 
-/// Whether a value says who makes the descriptors of a transfer, or leaves it open.
-pub(super) fn is_descriptor_mode(value: &Value) -> bool {
+/// Who makes the descriptors of a transfer, if a value says that.
+pub(super) fn descriptor_mode(value: &Value) -> Option<&'static str> {
     match value {
-        Value::Symbol(mode) => mode.starts_with("dge_mode."),
-        other => matches!(other, Value::None),
+        Value::Symbol(mode) => Some(*mode).filter(|it| it.starts_with("dge_mode.")),
+        _ => None,
     }
 }
 
@@ -149,7 +149,8 @@ pub(super) fn bind(
                 ));
             }
             None if is_ignored(&name) => {
-                if &*name == "dge_mode" && !is_descriptor_mode(&value) {
+                let is_open = matches!(value, Value::None) || descriptor_mode(&value).is_some();
+                if &*name == "dge_mode" && !is_open {
                     let bound = Bound::new(api, signature.names, values);
                     return Err(bound.wrong(&name, DESCRIPTOR_MODES, &value));
                 }

@@ -16,7 +16,7 @@ use crate::trace::{Choice, Engine, Instruction, Operation};
 pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let destination = device.take_destination(bound)?;
     let source = bound.view("src")?;
-    let source = device.operand(bound, "src", source)?;
+    let mut source = device.operand(bound, "src", source)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?;
     let default = if device.dialect == Dialect::V1 {
@@ -37,14 +37,14 @@ pub(super) fn copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
     // The scalar engine casts to float32 on the way, the others move bits (documentation of
     // `tensor_copy`).
-    let by_bits = dtype == source.dtype && choice != Choice::Fixed(Engine::Scalar);
-    if !by_bits {
-        let request =
-            Elementwise::of_one(Operation::Copy, choice, source, dtype, mask, destination);
-        return device.change(request, |_| ()).map(tensor);
+    let words = match choice {
+        Choice::Fixed(Engine::Scalar) => dtype,
+        _ => dtype.moved_with(source.dtype),
+    };
+    if words != dtype {
+        source.dtype = words;
     }
-    let (source, destination) = (source.as_words(), destination.map(|it| it.as_words()));
-    let words = dtype.as_words();
+    let destination = destination.map(|it| View { dtype: words, ..it });
     let request = Elementwise::of_one(Operation::Copy, choice, source, words, mask, destination);
     let mut place = device.change(request, |_| ())?;
     place.dtype = dtype;

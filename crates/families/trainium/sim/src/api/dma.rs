@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::binding::{DESCRIPTOR_MODES, is_descriptor_mode};
+use super::binding::{DESCRIPTOR_MODES, descriptor_mode};
 use super::operands::{select, tensor, within};
 use super::results::Output;
 use super::{Bound, Device, Dialect, EngineName, Nki, Value};
@@ -149,7 +149,7 @@ pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
     let source = device.rows_in_hbm("nl.load", "src", source)?;
     let mask = bound.mask()?;
     let dtype = bound.dtype("dtype")?.unwrap_or(source.dtype);
-    let by_bits = dtype == source.dtype;
+    let words = dtype.moved_with(source.dtype);
     let shape = source.shape();
     let selection = select(mask.as_ref(), &shape)?;
     within(&source, mask.as_ref(), &selection, &shape)?;
@@ -160,10 +160,7 @@ pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
             Selection::Part(bounds, _) => source.part(bounds),
             _ => source,
         };
-        values = match by_bits {
-            true => device.read(&part.as_words())?,
-            false => device.read(&part)?,
-        };
+        values = device.read(&part.moved_with(dtype))?;
         let mut one = Instruction::new(Operation::Load, DMA, device.line);
         one.partitions = part.partitions() as u16;
         one.free = part.free() as u32;
@@ -178,7 +175,7 @@ pub(super) fn load(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
         instruction,
         Output {
             shape,
-            dtype: if by_bits { dtype.as_words() } else { dtype },
+            dtype: words,
             buffer: Buffer::Sbuf,
             selection,
             values,
@@ -261,12 +258,8 @@ pub(super) fn store(device: &mut Device, bound: &mut Bound) -> Outcome<Value> {
 impl Device {
     /// Writes what a view holds to another one: bit by bit where both have one type.
     fn move_values(&mut self, source: &View, target: &View, flags: Option<&[bool]>) -> Outcome<()> {
-        if source.dtype != target.dtype {
-            let values = self.read(source)?;
-            return self.write(target, &values, flags);
-        }
-        let values = self.read(&source.as_words())?;
-        self.write(&target.as_words(), &values, flags)
+        let values = self.read(&source.moved_with(target.dtype))?;
+        self.write(&target.moved_with(source.dtype), &values, flags)
     }
 
     /// Who makes the descriptors of a transfer, of the second dialect, and whether that is done
@@ -276,8 +269,8 @@ impl Device {
         let by_register = views.iter().any(|it| it.by_register);
         let mode = match bound.take("dge_mode") {
             None => "dge_mode.unknown",
-            Some(Value::Symbol(mode)) if is_descriptor_mode(&Value::Symbol(mode)) => mode,
-            Some(other) => return Err(bound.wrong("dge_mode", DESCRIPTOR_MODES, &other)),
+            Some(value) => descriptor_mode(&value)
+                .ok_or_else(|| bound.wrong("dge_mode", DESCRIPTOR_MODES, &value))?,
         };
         let hardware = mode == "dge_mode.hwdge";
         let refused = |what: &str, remedy: &str| {
@@ -466,12 +459,8 @@ pub(super) fn dma_copy(device: &mut Device, bound: &mut Bound) -> Outcome<Value>
                 device.move_values(row, &target_part.part(&bounds), None)?;
             }
         } else if skip && target_part.indirect.is_some() {
-            let by_bits = source.dtype == target_part.dtype;
-            let (source, target) = match by_bits {
-                true => (source.as_words(), target_part.as_words()),
-                false => (source, target_part.clone()),
-            };
-            let values = device.read(&source)?;
+            let values = device.read(&source.moved_with(target_part.dtype))?;
+            let target = target_part.moved_with(source.dtype);
             let rows = device.rows(&target)?.unwrap_or_default();
             let width = values.len().checked_div(rows.len()).unwrap_or(0);
             for (row, values) in rows.iter().zip(values.chunks(width.max(1))) {

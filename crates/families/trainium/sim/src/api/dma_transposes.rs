@@ -116,11 +116,7 @@ pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<
     within(&source, mask.as_ref(), &selection, &shape)?;
     let prepared = device.prepared(bound, [&source, &source])?;
     let dtype = result_type(destination.as_ref(), dtype, source.dtype);
-    let by_bits = dtype == source.dtype;
-    let read = match by_bits {
-        true => device.read(&source.as_words())?,
-        false => device.read(&source)?,
-    };
+    let read = device.read(&source.moved_with(dtype))?;
     let values = permuted(&read, &shape, order);
     let turned: Vec<usize> = order.iter().map(|d| shape[*d]).collect();
     let mut one = Instruction::new(Operation::Load, DMA, device.line);
@@ -139,18 +135,15 @@ pub(super) fn load_transpose(device: &mut Device, bound: &mut Bound) -> Outcome<
     if let Some(transfer) = one.transfer.as_mut().filter(|_| is_blocks) {
         std::sync::Arc::make_mut(transfer).turned_blocks = 2 * elements;
     }
-    let own = dtype;
-    let (dtype, destination) = match by_bits {
-        true => (dtype.as_words(), destination.map(|it| it.as_words())),
-        false => (dtype, destination),
-    };
+    let words = dtype.moved_with(source.dtype);
+    let destination = destination.map(|it| View { dtype: words, ..it });
     if destination.as_ref().is_some_and(|d| !d.buffer().on_chip()) {
         let target = destination.unwrap_or(source);
         device.write_hbm(one, &target, &values)?;
         return Ok(tensor(target));
     }
-    let mut tile = device.finish_tile(one, turned.into(), dtype, values, destination)?;
-    tile.dtype = own;
+    let mut tile = device.finish_tile(one, turned.into(), words, values, destination)?;
+    tile.dtype = dtype;
     Ok(tensor(tile))
 }
 

@@ -163,12 +163,13 @@ impl Dtype {
         self.is_packed() || matches!(self, Float8E8m0fnu)
     }
 
-    /// The type as which its elements are moved: integers of 32 bits, of which single precision
-    /// holds 24, as the words of float32.
-    pub(crate) const fn as_words(self) -> Self {
+    /// The type as which its elements are moved to such of type `other`, or from there. Where both
+    /// are one type every bit stays: integers of 32 bits, of which single precision holds 24, are
+    /// moved as the words of float32.
+    pub(crate) fn moved_with(self, other: Self) -> Self {
         match self {
-            Int32 | Uint32 => Float32,
-            other => other,
+            Int32 | Uint32 if self == other => Float32,
+            own => own,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Strided views of tensors.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -184,11 +185,15 @@ impl View {
         view
     }
 
-    /// The same elements as what moves them sees them: every bit stays.
-    pub(crate) fn as_words(&self) -> Self {
+    /// The same elements as what moves them to such of type `other`, or from there, sees them.
+    pub(crate) fn moved_with(&self, other: Dtype) -> Cow<'_, Self> {
+        let dtype = self.dtype.moved_with(other);
+        if dtype == self.dtype {
+            return Cow::Borrowed(self);
+        }
         let mut view = self.clone();
-        view.dtype = view.dtype.as_words();
-        view
+        view.dtype = dtype;
+        Cow::Owned(view)
     }
 
     /// The view spread to a larger shape: dimensions of size 1 repeat.
